@@ -1,0 +1,204 @@
+# The menu of the project: `make help`. Everything it makes goes below build/; only `setup` touches the system.
+
+SHELL := /bin/bash -o pipefail
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3          # builds the wheel; demo, lint, docs and bench run in its environment build/venv
+PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 that is found
+PYTEST_ARGS ?=
+FUZZ_SECONDS ?= 15         # for each target
+VARIANTS ?= gcc clang      # of `make test-c`
+PYTHON := $(strip $(PYTHON))
+FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
+
+INSTALL_PACKAGES := scripts/install-system-packages
+ENVIRONMENT := scripts/python-environment $(PYTHON) build/venv
+
+##@ Use
+
+help: ## show this menu
+	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+setup: ## install the system packages that everything below needs (on Debian and Ubuntu; elsewhere: name them)
+	@$(INSTALL_PACKAGES) build test clang bench
+
+demo: setup-build build/wheel/stamp ## make SDK wheels from Debian's ROCm, install them and preload their libraries
+	@$(ENVIRONMENT) packaging
+	@build/venv/bin/python -I -m rocm_sdk.packaging demo
+
+wheel: setup-build build/wheel/stamp ## build the wheel, build/wheel/*.whl
+	@ls build/wheel/*.whl
+
+clean: ## remove everything that was made
+	rm -rf build
+
+##@ Prove
+
+test: setup-test build/wheel/stamp ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
+	@PYTHON=$(PYTHON) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
+
+test-c: ## run the C tests, compiled by gcc and by clang (VARIANTS=gcc chooses)
+	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
+	@set -e; for variant in $(VARIANTS); do \
+	    $(MAKE) -j VARIANT=$$variant c-programs; \
+	    $(MAKE) VARIANT=$$variant run-c-tests; \
+	done
+
+sanitize: ## run the C tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(MAKE) test-c VARIANTS=asan
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS=15
+	@$(INSTALL_PACKAGES) build test clang
+	@$(MAKE) -j VARIANT=fuzz c-fuzzers
+	@set -e; for program in $(FUZZERS:%=build/c/fuzz/%); do scripts/run-fuzzer $$program $(FUZZ_SECONDS); done
+
+fuzz-long: ## run each fuzz target for ten minutes
+	@$(MAKE) fuzz FUZZ_SECONDS=600
+
+lint: build/wheel/stamp ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
+	@$(INSTALL_PACKAGES) build test clang
+	clang-format --dry-run -Werror $(C_FILES)
+	@set -e; for variant in gcc clang; do $(MAKE) -j VARIANT=$$variant c-programs c-binding; done
+	@$(MAKE) VARIANT=clang clang-tidy
+	@$(ENVIRONMENT) packaging,test,lint
+	build/venv/bin/ruff check .
+	build/venv/bin/ruff format --check .
+	build/venv/bin/mypy
+	build/venv/bin/abi3audit --strict --summary build/wheel/*.whl
+	@echo 'git grep: no trailing blanks'
+	@git grep --untracked -nIE '[[:blank:]]+$$' -- ':!tests/fuzz/corpus'; test $$? -eq 1
+
+format: ## rewrite the C and Python files in the project's format
+	@$(INSTALL_PACKAGES) build clang
+	@$(MAKE) build/wheel/stamp
+	@$(ENVIRONMENT) lint
+	clang-format -i $(C_FILES)
+	build/venv/bin/ruff format .
+	build/venv/bin/ruff check --fix .
+
+docs: build/wheel/stamp ## build the documentation, build/docs/index.html
+	@$(ENVIRONMENT) docs
+	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
+
+bench: ## run every benchmark against its reference
+	@$(MAKE) run-benchmarks
+
+bench-smoke: ## run every benchmark once, to see that it works
+	@$(MAKE) run-benchmarks BENCH_ARGS=--smoke
+
+# --- pieces of the tasks above --------------------------------------------------------------------------------------
+
+setup-build:
+	@$(INSTALL_PACKAGES) build
+
+setup-test:
+	@$(INSTALL_PACKAGES) build test
+
+# The benchmarks start from build/, where no source tree shadows the installed package.
+run-benchmarks: build/wheel/stamp
+	@$(INSTALL_PACKAGES) build bench
+	@$(ENVIRONMENT) packaging
+	@ln -sfn ../benchmarks build/benchmarks
+	cd build && venv/bin/python -m benchmarks $(BENCH_ARGS)
+
+# One abi3 wheel, for all interpreters. Setuptools' own leftovers go below build/ too, and never into a later wheel.
+WHEEL_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md scripts/rocm-sdk \
+    $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' 2>/dev/null)
+
+build/wheel/stamp: $(WHEEL_SOURCES) scripts/python-environment
+	@$(INSTALL_PACKAGES) build
+	@rm -rf build/wheel build/setuptools && mkdir -p build/wheel build/setuptools
+	@printf '[egg_info]\negg_base = build/setuptools\n[build]\nbuild_base = build/setuptools\n' > build/setuptools/paths.cfg
+	@$(ENVIRONMENT)
+	DIST_EXTRA_CONFIG=build/setuptools/paths.cfg build/venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	@touch $@
+
+# --- C: build/c/$(VARIANT)/, a variant is a compiler and its instrumentation ----------------------------------------
+
+VARIANT ?= gcc
+OUT := build/c/$(VARIANT)
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+CC_gcc := gcc
+CC_clang := clang
+CC_asan := clang
+CC_fuzz := clang
+INSTRUMENT_asan := $(SANITIZERS)
+INSTRUMENT_fuzz := $(SANITIZERS) -fsanitize=fuzzer-no-link
+
+CC := $(CC_$(VARIANT))
+AR := ar
+comma := ,
+PKGCONF := $(or $(shell command -v pkgconf),pkg-config)
+WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+INCLUDES = -Icsrc/include -Icsrc -Itests/c $(shell $(PKGCONF) --cflags libelf)
+CFLAGS_C = -std=c17 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
+LIBS = $(shell $(PKGCONF) --libs libelf)
+
+LIBRARY := $(OUT)/librocm_sdk.a
+LIBRARY_SOURCES := $(sort $(wildcard $(addprefix csrc/,$(addsuffix /*.c,base elf sdk gpu loader device_code))))
+BINDING_SOURCES := $(sort $(wildcard csrc/python/*.c))
+TEST_SOURCES := $(sort $(wildcard tests/c/test_*.c))
+TEST_SUPPORT_SOURCES := $(filter-out $(TEST_SOURCES),$(sort $(wildcard tests/c/*.c)))
+EMBED_SOURCES := $(sort $(wildcard tests/embed/*.c))
+FUZZ_SOURCES := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZERS := $(FUZZ_SOURCES:.c=)
+C_FILES = $(shell find csrc tests benchmarks -name '*.[ch]' 2>/dev/null | sort)
+
+TESTS := $(TEST_SOURCES:%.c=$(OUT)/%)
+EMBEDDINGS := $(EMBED_SOURCES:%.c=$(OUT)/%)
+
+c-programs: $(LIBRARY) $(TESTS) $(EMBEDDINGS)
+
+c-binding: $(BINDING_SOURCES:%.c=$(OUT)/%.o)
+
+c-fuzzers: $(FUZZERS:%=$(OUT)/%)
+
+run-c-tests: c-programs
+	@set -e; for program in $(TESTS); do echo "$$program"; $$program; done
+
+$(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o)
+	@rm -f $@
+	@$(AR) rcs $@ $^
+
+$(OUT)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	@echo '$(VARIANT): $<'
+	@$(CC) $(CFLAGS_C) -MMD -MP -c $< -o $@
+
+# The binding is compiled as in the wheel: against the limited API. Python's headers are not ours to judge.
+PYTHON_INCLUDES = -DPy_LIMITED_API=0x030A0000 \
+    -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
+$(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)
+
+# An embedding program sees the public headers and nothing else.
+$(OUT)/tests/embed/%.o: INCLUDES = -Icsrc/include
+
+# A test's allocations go through its own functions where it lets them fail in turn.
+$(OUT)/tests/c/test_out_of_memory: LINK_FLAGS = \
+    $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc free strdup vasprintf getcwd)
+
+$(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
+	@$(CC) $(INSTRUMENT_$(VARIANT)) -rdynamic $(LINK_FLAGS) $(filter %.o,$^) $(LIBRARY) $(LIBS) \
+	    $(shell $(PKGCONF) --libs cmocka) -o $@
+
+$(EMBEDDINGS): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
+	@$(CC) $(INSTRUMENT_$(VARIANT)) $< $(LIBRARY) $(LIBS) -o $@
+
+$(FUZZERS:%=$(OUT)/%): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
+	@$(CC) $(INSTRUMENT_$(VARIANT)) -fsanitize=fuzzer $< $(LIBRARY) $(LIBS) -o $@
+
+clang-tidy:
+	@echo "clang-tidy"
+	@printf '%s\n' $(LIBRARY_SOURCES) $(BINDING_SOURCES) | xargs -P "$$(nproc)" -I FILE clang-tidy --quiet FILE -- \
+	    -std=c17 -D_GNU_SOURCE $(INCLUDES) $(PYTHON_INCLUDES) 2>&1 | \
+	    { grep -v 'warnings\? generated' || true; }
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+
+# Intermediate objects are kept: the next run compiles only what changed.
+.SECONDARY:
+.PHONY: help setup demo wheel clean test test-c sanitize fuzz fuzz-long lint format docs bench bench-smoke \
+    setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -1,0 +1,20 @@
+"""Sphinx configuration: Markdown pages, no page left out of the contents, every reference resolved."""
+
+import re
+from pathlib import Path
+
+project = "rocm_sdk"
+author = "the rocm_sdk authors"
+copyright = f"2026, {author}"  # noqa: A001 - the name that Sphinx reads
+
+_header = Path(__file__).resolve().parent.parent / "csrc/include/rocm_sdk/version.h"
+_version = re.search(r'^#define RSDK_VERSION "(.+)"$', _header.read_text(encoding="ascii"), re.MULTILINE)
+assert _version is not None, _header
+release = version = _version.group(1)
+
+extensions = ["myst_parser"]
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 3
+nitpicky = True
+html_theme = "furo"
+html_title = f"rocm_sdk {release}"
