@@ -1,0 +1,89 @@
+/* The arena: a chain of blocks; a request that does not fit opens a new one. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tests that let each allocation fail in turn build with a block size of 1, so that every request is an allocation.
+ */
+#ifndef RSDK_ARENA_BLOCK_SIZE
+#define RSDK_ARENA_BLOCK_SIZE 16384
+#endif
+
+typedef struct rsdk_arena_block {
+    struct rsdk_arena_block *older;
+    size_t used, size;
+    alignas(max_align_t) unsigned char bytes[];
+} rsdk_arena_block;
+
+void rsdk_arena_clear(rsdk_arena *arena) {
+    while (arena->newest != NULL) {
+        rsdk_arena_block *older = arena->newest->older;
+        free(arena->newest);
+        arena->newest = older;
+    }
+}
+
+void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size) {
+    size_t wanted;
+    if (__builtin_mul_overflow(count, size, &wanted) || wanted > SIZE_MAX / 2) {
+        return NULL;
+    }
+    const size_t step = alignof(max_align_t);
+    wanted = (wanted + step - 1) / step * step;
+    rsdk_arena_block *block = arena->newest;
+    if (block == NULL || block->size - block->used < wanted) {
+        size_t room = wanted > RSDK_ARENA_BLOCK_SIZE ? wanted : RSDK_ARENA_BLOCK_SIZE;
+        block = malloc(sizeof *block + room);
+        if (block == NULL) {
+            return NULL;
+        }
+        *block = (rsdk_arena_block){.older = arena->newest, .size = room};
+        arena->newest = block;
+    }
+    void *piece = block->bytes + block->used;
+    block->used += wanted;
+    return memset(piece, 0, wanted);
+}
+
+char *rsdk_arena_copy_bytes(rsdk_arena *arena, const char *bytes, size_t length) {
+    char *copy = rsdk_arena_alloc(arena, length + 1, 1);
+    return copy != NULL ? memcpy(copy, bytes, length) : NULL;
+}
+
+char *rsdk_arena_copy(rsdk_arena *arena, const char *text) {
+    return rsdk_arena_copy_bytes(arena, text, strlen(text));
+}
+
+char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = length < 0 ? NULL : rsdk_arena_alloc(arena, (size_t)length + 1, 1);
+    if (text != NULL) {
+        (void)vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    va_end(arguments);
+    return text;
+}
+
+void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) {
+        return items;
+    }
+    size_t larger = *capacity == 0 ? 8 : *capacity * 2;
+    void *moved = rsdk_arena_alloc(arena, larger, size);
+    if (moved == NULL) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(moved, items, count * size);
+    }
+    *capacity = larger;
+    return moved;
+}

@@ -1,0 +1,52 @@
+/* Arena: memory that is given out piece by piece and freed as a whole. A plan or an open SDK owns one arena, and
+ * everything in it lives exactly as long: no piece has an owner of its own, so nothing can leak and nothing can be
+ * freed twice. */
+#ifndef RSDK_BASE_ARENA_H
+#define RSDK_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct rsdk_arena {
+    struct rsdk_arena_block *newest;
+} rsdk_arena;
+
+#define RSDK_ARENA_INIT                                                                                                \
+    { NULL }
+
+/* Frees everything; the arena can be used again. */
+void rsdk_arena_clear(rsdk_arena *arena);
+
+/* `count` zeroed items of `size` bytes, aligned for any type; NULL when out of memory or when the product overflows. */
+void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size);
+
+char *rsdk_arena_copy(rsdk_arena *arena, const char *text);
+char *rsdk_arena_copy_bytes(rsdk_arena *arena, const char *bytes, size_t length); /* adds the NUL */
+char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Room for one more item in a growing array of `*capacity` items, `count` of them used. Returns the array, moved if it
+ * had to grow (the old one stays valid and unused until the arena goes), or NULL. Use RSDK_PUSH. */
+void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
+
+/* An array that grows in an arena. */
+#define RSDK_LIST(type)                                                                                                \
+    struct {                                                                                                           \
+        type *items;                                                                                                   \
+        size_t count, capacity;                                                                                        \
+    }
+
+/* Appends `value`, or sets `failed` to true when out of memory. */
+#define RSDK_PUSH(arena, list, value, failed)                                                                          \
+    do {                                                                                                               \
+        void *grown_ = rsdk_arena_grow(arena, (list)->items, (list)->count, &(list)->capacity, sizeof *(list)->items); \
+        if (grown_ == NULL) {                                                                                          \
+            (failed) = true;                                                                                           \
+        } else {                                                                                                       \
+            (list)->items = grown_;                                                                                    \
+            (list)->items[(list)->count++] = (value);                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+typedef RSDK_LIST(const char *) rsdk_strings;
+
+#endif

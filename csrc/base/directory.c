@@ -1,0 +1,91 @@
+/* Directory listings and the few path operations that we need. */
+#include "base/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static rsdk_status collect_names(DIR *stream, rsdk_arena *arena, rsdk_directory *directory, rsdk_error *error) {
+    bool failed = false;
+    for (;;) {
+        errno = 0;
+        /* readdir is safe here: no other thread has this stream. */
+        const struct dirent *entry = readdir(stream); /* NOLINT(concurrency-mt-unsafe) */
+        if (entry == NULL) {
+            break;
+        }
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        const char *name = rsdk_arena_copy(arena, entry->d_name);
+        if (name == NULL) {
+            return rsdk_fail_no_memory(error);
+        }
+        RSDK_PUSH(arena, &directory->names, name, failed);
+        if (failed) {
+            return rsdk_fail_no_memory(error);
+        }
+    }
+    if (errno != 0) {
+        return rsdk_fail(error, RSDK_IO_ERROR, directory->path, NULL, "%s: cannot list: %s", directory->path,
+                         strerror(errno));
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_directory *directory, rsdk_error *error) {
+    *directory = (rsdk_directory){.path = path};
+    DIR *stream = opendir(path);
+    if (stream == NULL) {
+        if (errno == ENOENT || errno == ENOTDIR) {
+            return RSDK_OK;
+        }
+        const char *hint = errno == EACCES ? "give this user read and search permission on the directory" : NULL;
+        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, hint, "%s: cannot list: %s",
+                         path, strerror(errno));
+    }
+    struct stat facts;
+    rsdk_status status = RSDK_OK;
+    if (fstat(dirfd(stream), &facts) != 0) {
+        status = rsdk_fail(error, RSDK_IO_ERROR, path, NULL, "%s: cannot stat: %s", path, strerror(errno));
+    } else {
+        directory->exists = true;
+        directory->identity = (rsdk_file_identity){.device = facts.st_dev, .inode = facts.st_ino};
+        status = collect_names(stream, arena, directory, error);
+    }
+    (void)closedir(stream);
+    if (status == RSDK_OK && directory->names.count > 1) {
+        qsort(directory->names.items, directory->names.count, sizeof *directory->names.items, compare_names);
+    }
+    return status;
+}
+
+bool rsdk_directory_has(const rsdk_directory *directory, const char *name) {
+    return directory->names.count > 0 && bsearch(&name, directory->names.items, directory->names.count,
+                                                 sizeof *directory->names.items, compare_names) != NULL;
+}
+
+char *rsdk_path_join(rsdk_arena *arena, const char *directory, const char *name) {
+    return rsdk_arena_format(arena, "%s/%s", directory, name);
+}
+
+char *rsdk_path_parent(rsdk_arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) {
+        return rsdk_arena_copy(arena, ".");
+    }
+    return rsdk_arena_copy_bytes(arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+const char *rsdk_path_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}

@@ -1,0 +1,30 @@
+/* The names in a directory, read once and sorted, so that asking for many names costs one scan. */
+#ifndef RSDK_BASE_DIRECTORY_H
+#define RSDK_BASE_DIRECTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+
+typedef struct rsdk_directory {
+    const char *path;
+    bool exists; /* false: not there, or not a directory */
+    rsdk_file_identity identity;
+    rsdk_strings names; /* sorted by strcmp, without "." and ".." */
+} rsdk_directory;
+
+/* Reads the directory. One that does not exist is no error; one that cannot be read is. Everything lives in `arena`. */
+rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_directory *directory, rsdk_error *error);
+
+bool rsdk_directory_has(const rsdk_directory *directory, const char *name);
+
+/* "DIRECTORY/NAME" and the text before the last '/' of a path ("/" for "/x", "." without one). */
+char *rsdk_path_join(rsdk_arena *arena, const char *directory, const char *name);
+char *rsdk_path_parent(rsdk_arena *arena, const char *path);
+
+/* The text after the last '/'. Borrowed. */
+const char *rsdk_path_name(const char *path);
+
+#endif

@@ -1,0 +1,103 @@
+/* Reading files with pread. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b) {
+    return a.device == b.device && a.inode == b.inode;
+}
+
+static const char *kind_of(mode_t mode) {
+    return S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a FIFO" : "not a regular file";
+}
+
+static rsdk_status fail_errno(const char *path, const char *what, rsdk_error *error) {
+    int reason = errno;
+    bool absent = reason == ENOENT || reason == ENOTDIR;
+    const char *hint =
+        reason == EACCES ? "give this user read permission on the file and search permission on its directories" : NULL;
+    return rsdk_fail(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path, hint, "%s: %s: %s", path, what,
+                     strerror(reason));
+}
+
+rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error) {
+    struct stat facts;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) {
+        return fail_errno(path, "cannot open", error);
+    }
+    rsdk_status status = RSDK_OK;
+    if (fstat(descriptor, &facts) != 0) {
+        status = fail_errno(path, "cannot stat", error);
+    } else if (!S_ISREG(facts.st_mode)) {
+        status = rsdk_fail(error, RSDK_IO_ERROR, path, "put the file back: reinstall the package that it belongs to",
+                           "%s: is %s where a file is expected", path, kind_of(facts.st_mode));
+    }
+    if (status != RSDK_OK) {
+        (void)close(descriptor);
+        return status;
+    }
+    *file = (rsdk_file){.descriptor = descriptor,
+                        .path = path,
+                        .size = (uint64_t)facts.st_size,
+                        .identity = {.device = facts.st_dev, .inode = facts.st_ino}};
+    return RSDK_OK;
+}
+
+void rsdk_file_close(rsdk_file *file) {
+    (void)close(file->descriptor);
+    file->descriptor = -1;
+}
+
+rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error) {
+    size_t done = 0;
+    if (offset > INT64_MAX - size) {
+        return rsdk_fail(error, RSDK_IO_ERROR, file->path, NULL, "%s: offset out of range", file->path);
+    }
+    while (done < size) {
+        ssize_t got = pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return fail_errno(file->path, "cannot read", error);
+        }
+        if (got == 0) {
+            return rsdk_fail(error, RSDK_IO_ERROR, file->path,
+                             "the file is truncated: reinstall the package that it belongs to",
+                             "%s: the file ends at byte %" PRIu64 ", within something that should be there", file->path,
+                             offset + done);
+        }
+        done += (size_t)got;
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_file_read_text(const char *path, size_t limit, rsdk_arena *arena, char **text, size_t *length,
+                                rsdk_file_identity *identity, rsdk_error *error) {
+    rsdk_file file = {0};
+    rsdk_status status = rsdk_file_open(path, &file, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    if (file.size > limit) {
+        status = rsdk_fail(error, RSDK_IO_ERROR, path, "reinstall the package that it belongs to",
+                           "%s: has %llu bytes, more than the %zu that such a file may have", path,
+                           (unsigned long long)file.size, limit);
+    } else if ((*text = rsdk_arena_alloc(arena, (size_t)file.size + 1, 1)) == NULL) {
+        status = rsdk_fail_no_memory(error);
+    } else {
+        *length = (size_t)file.size;
+        *identity = file.identity;
+        status = rsdk_file_read(&file, 0, *text, *length, error);
+    }
+    rsdk_file_close(&file);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* Reading files: regular files only, with pread into memory of our own. Nothing is mapped: a file that shrinks while it
+ * is read must be an error, not a SIGBUS. */
+#ifndef RSDK_BASE_FILE_H
+#define RSDK_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "rocm_sdk/error.h"
+
+/* What tells one file from another, whatever its name. */
+typedef struct rsdk_file_identity {
+    dev_t device;
+    ino_t inode;
+} rsdk_file_identity;
+
+typedef struct rsdk_file {
+    int descriptor;
+    const char *path; /* borrowed from the caller of rsdk_file_open */
+    uint64_t size;    /* bytes, when it was opened */
+    rsdk_file_identity identity;
+} rsdk_file;
+
+bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b);
+
+/* Opens a regular file for reading. Two system calls: open and fstat. A FIFO does not block, a directory is an error.
+ * RSDK_FILE_NOT_FOUND when there is no such file, RSDK_IO_ERROR otherwise. */
+rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error);
+void rsdk_file_close(rsdk_file *file);
+
+/* Exactly `size` bytes from `offset`; fewer are an error ("the file ends at byte ..."). */
+rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error);
+
+/* A whole small text file, NUL-terminated, in `arena`; larger than `limit` bytes is an error. */
+rsdk_status rsdk_file_read_text(const char *path, size_t limit, rsdk_arena *arena, char **text, size_t *length,
+                                rsdk_file_identity *identity, rsdk_error *error);
+
+#endif

@@ -1,0 +1,27 @@
+/* A text that grows: for messages that list things. Out of memory is remembered in it, so that a builder checks once,
+ * at the end. */
+#ifndef RSDK_BASE_TEXT_H
+#define RSDK_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct rsdk_text {
+    char *data; /* NUL-terminated, NULL while empty */
+    size_t length, capacity;
+    bool failed; /* an allocation failed: the text is incomplete */
+} rsdk_text;
+
+#define RSDK_TEXT_INIT                                                                                                 \
+    { NULL, 0, 0, false }
+
+void rsdk_text_clear(rsdk_text *text);
+void rsdk_text_add(rsdk_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The text, "" where nothing was added; borrowed. */
+const char *rsdk_text_get(const rsdk_text *text);
+
+/* Adds `item`, after `separator` unless it is the first. */
+void rsdk_text_add_item(rsdk_text *text, const char *separator, const char *item);
+
+#endif

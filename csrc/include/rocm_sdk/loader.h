@@ -1,0 +1,141 @@
+/* Finding, ordering and preloading the libraries of an SDK.
+ *
+ *     const char *names[] = {"amdhip64", "hipsparse"};
+ *     rsdk_load_options options = {.shortnames = names, .shortname_count = 2, .is_global = true};
+ *     rsdk_loaded *loaded = NULL;
+ *     if (rsdk_preload(sdk, &options, &loaded, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     void *hip = rsdk_loaded_library(loaded, 0)->handle;
+ *     rsdk_loaded_free(loaded);              // the libraries stay loaded, for good
+ *
+ * Libraries are loaded under one process-wide lock, the library's only global state; what is loaded is read from the
+ * process's link map each time. fork() in another thread waits for a running load. */
+#ifndef ROCM_SDK_LOADER_H
+#define ROCM_SDK_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rocm_sdk/error.h"
+#include "rocm_sdk/sdk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a library's file was found. */
+typedef enum rsdk_found_via {
+    RSDK_FOUND_BY_FILE_NAME, /* the file's name matches the catalog's pattern */
+    RSDK_FOUND_BY_SONAME,    /* no name matches; a file with a matching SONAME was there: it has been renamed */
+    RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a run-time edge leads to it */
+    RSDK_ABSENT_OPTIONAL,    /* not there, and optional in the catalog */
+    RSDK_ABSENT_DECLARED,    /* not there, and the SDK says that it was built without */
+} rsdk_found_via;
+
+/* The value as a word: "file name", "SONAME", "need", "absent (optional)", "absent (declared)". */
+const char *rsdk_found_via_name(rsdk_found_via found_via);
+
+/* Where a library is. */
+typedef struct rsdk_location {
+    const char *shortname; /* NULL: a file of the SDK without one */
+    const char *path;      /* NULL: absent, see found_via */
+    const char *soname;    /* NULL: absent, or a file without SONAME */
+    rsdk_package_id package;
+    rsdk_found_via found_via;
+} rsdk_location;
+
+/* Finds one library; texts are borrowed from the SDK. RSDK_UNKNOWN_LIBRARY, RSDK_PACKAGE_NOT_INSTALLED or
+ * RSDK_FILE_NOT_FOUND. */
+rsdk_status rsdk_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error);
+
+/* Finds several: `locations` has room for `count`. One error names every package that is missing. */
+rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
+                            rsdk_error *error);
+
+/* What to load. Absent libraries (rsdk_found_via) are skipped. */
+typedef struct rsdk_load_options {
+    const char *const *shortnames;
+    size_t shortname_count;
+    const char *const
+        *files; /* ELF files, not of the SDK: whatever they need of it, directly or through others, is loaded */
+    size_t file_count;
+    bool is_global;         /* RTLD_GLOBAL; compiler libraries are opened RTLD_LOCAL all the same */
+    bool unversioned_names; /* also make dlopen("libx.so") find the library loaded as libx.so.1 */
+    void (*report)(void *context,
+                   const char *line); /* NULL, or called before each dlopen, in the loading thread, lock held */
+    void *report_context;
+} rsdk_load_options;
+
+/* ---- the plan ---- */
+
+typedef enum rsdk_step_method {
+    RSDK_STEP_REUSE,  /* it is in the process: its own handle is taken */
+    RSDK_STEP_OPEN,   /* dlopen of the file: the linker finds everything that it needs by itself */
+    RSDK_STEP_ANCHOR, /* the linker would not: dlopen of a generated object that needs all `members`, in the order in
+                         which the linker would bring them in */
+} rsdk_step_method;
+
+/* One library that is opened, with what comes with it. */
+typedef struct rsdk_step {
+    rsdk_location location;
+    rsdk_step_method method;
+    bool is_requested; /* false: opened for the sake of a run-time edge */
+    bool is_global;
+    const char *reason;         /* for the user: why this method, or why it is opened */
+    const char *const *members; /* SDK files that this step brings into the process, the library itself first */
+    size_t member_count;
+    const char *const *needed; /* its DT_NEEDED entries that lead to SDK files: their paths */
+    size_t needed_count;
+    const char *const *outside; /* DT_NEEDED entries of the members that the system provides */
+    size_t outside_count;
+    const char *const *missing; /* those that nobody provides */
+    size_t missing_count;
+} rsdk_step;
+
+typedef struct rsdk_plan rsdk_plan;
+
+/* What rsdk_preload would do, without loading anything; also looks where the linker would find what is not the SDK's.
+ */
+rsdk_status rsdk_plan_new(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_plan **plan, rsdk_error *error);
+void rsdk_plan_free(rsdk_plan *plan); /* NULL is allowed */
+size_t rsdk_plan_step_count(const rsdk_plan *plan);
+const rsdk_step *rsdk_plan_step(const rsdk_plan *plan, size_t index);
+
+/* ---- loading ---- */
+
+/* A library that is in the process now. */
+typedef struct rsdk_loaded_entry {
+    rsdk_location location; /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
+    void *handle;           /* dlopen's, for dlsym; never closed by us */
+    bool was_loaded;        /* it was there before this call */
+    double seconds;         /* spent in dlopen, what it brought in included */
+} rsdk_loaded_entry;
+
+typedef enum rsdk_warning_kind {
+    RSDK_WARNING_GENERAL,
+    RSDK_WARNING_CONFLICT, /* the process has this library from somewhere else */
+} rsdk_warning_kind;
+
+typedef struct rsdk_warning {
+    rsdk_warning_kind kind;
+    const char *text;
+} rsdk_warning;
+
+typedef struct rsdk_loaded rsdk_loaded;
+
+/* Loads what `options` ask for and what that needs. On RSDK_LOAD_FAILED *loaded is set too: what was loaded before
+ * stays usable. For other errors *loaded is NULL, and nothing was loaded unless memory ran out on the way. */
+rsdk_status rsdk_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded, rsdk_error *error);
+void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing */
+
+/* The requested libraries, in the order asked. */
+size_t rsdk_loaded_count(const rsdk_loaded *loaded);
+const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t index);
+
+/* What should be said once loading is over. */
+size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded);
+const rsdk_warning *rsdk_loaded_warning(const rsdk_loaded *loaded, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

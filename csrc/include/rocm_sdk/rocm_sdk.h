@@ -1,0 +1,10 @@
+/* The whole public C interface. Link with librocm_sdk.a and libelf. */
+#ifndef ROCM_SDK_ROCM_SDK_H
+#define ROCM_SDK_ROCM_SDK_H
+
+#include "rocm_sdk/error.h"   /* IWYU pragma: export */
+#include "rocm_sdk/loader.h"  /* IWYU pragma: export */
+#include "rocm_sdk/sdk.h"     /* IWYU pragma: export */
+#include "rocm_sdk/version.h" /* IWYU pragma: export */
+
+#endif

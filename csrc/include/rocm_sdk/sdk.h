@@ -1,0 +1,127 @@
+/* What an SDK is: the catalog of library shortnames, and the installed packages that hold the libraries.
+ *
+ *     const char *site[] = {"/opt/venv/lib/python3.12/site-packages"};
+ *     rsdk_sdk_options options = {.search_path = site, .search_path_count = 1};
+ *     rsdk_sdk *sdk = NULL;
+ *     rsdk_error error = RSDK_ERROR_INIT;
+ *     if (rsdk_sdk_open(&options, &sdk, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     puts(rsdk_sdk_version(sdk));
+ *     rsdk_sdk_free(sdk);
+ *
+ * All texts that these functions return are borrowed from the rsdk_sdk, or static. An rsdk_sdk serves one thread at a
+ * time. */
+#ifndef ROCM_SDK_SDK_H
+#define ROCM_SDK_SDK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rocm_sdk/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- the catalog: static tables ---- */
+
+typedef enum rsdk_package_id {
+    RSDK_META,
+    RSDK_CORE,
+    RSDK_LIBRARIES,
+    RSDK_DEVICE,
+    RSDK_DEVEL,
+    RSDK_PROFILER,
+    RSDK_PACKAGE_COUNT
+} rsdk_package_id;
+
+/* A package of the SDK, as the packager names it. */
+typedef struct rsdk_package_entry {
+    const char *name;               /* "core" */
+    const char *dist_template;      /* distribution name, "{target_family}" in it where it is target specific */
+    const char *pure_module;        /* the importable module beside the platform directory */
+    const char *template_directory; /* the packager's name for it */
+    bool is_required;
+} rsdk_package_entry;
+
+/* A library that callers name by a short name. The order of the members is that of the table's columns. */
+typedef struct rsdk_catalog_entry { /* NOLINT(clang-analyzer-optin.performance.Padding) */
+    const char *shortname;
+    rsdk_package_id package;
+    const char *so_pattern;  /* glob(7) pattern of its file name */
+    const char *dll_pattern; /* the same on Windows, "" where there is none */
+    const char *directory;   /* within the platform directory */
+    bool is_optional;        /* absent: skipped without an error */
+    bool is_compiler;        /* carries an LLVM: always opened RTLD_LOCAL, two in the global scope crash each other */
+} rsdk_catalog_entry;
+
+const rsdk_package_entry *rsdk_package_get(rsdk_package_id id);
+
+size_t rsdk_catalog_size(void);
+const rsdk_catalog_entry *rsdk_catalog_get(size_t index);
+const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname); /* NULL: unknown */
+
+/* Up to `limit` catalog shortnames that resemble `name`, best first; returns how many. */
+size_t rsdk_catalog_nearest(const char *name, const char *nearest[], size_t limit);
+
+/* ---- an installed SDK ---- */
+
+/* The directory of a module that is found by other means than the search path (an editable installation). */
+typedef struct rsdk_module_location {
+    const char *module;
+    const char *directory;
+} rsdk_module_location;
+
+typedef struct rsdk_sdk_options {
+    const char *const *search_path; /* directories in the order of sys.path; "" is the current directory */
+    size_t search_path_count;
+    const rsdk_module_location *modules; /* asked after the search path */
+    size_t module_count;
+    const char *target_family; /* the one asked for (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
+} rsdk_sdk_options;
+
+typedef struct rsdk_sdk rsdk_sdk;
+
+/* Looks for an SDK. Finding none is no error: then there is no version, and no package has a directory.
+ * RSDK_BAD_METADATA: its
+ * `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read. */
+rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error);
+void rsdk_sdk_free(rsdk_sdk *sdk); /* NULL is allowed */
+
+const char *rsdk_sdk_version(const rsdk_sdk *sdk);        /* NULL: no SDK */
+const char *rsdk_sdk_nonce(const rsdk_sdk *sdk);          /* suffix of the platform directories, mostly "" */
+const char *rsdk_sdk_default_family(const rsdk_sdk *sdk); /* NULL: none */
+bool rsdk_sdk_is_kpack_split(const rsdk_sdk *sdk);        /* one neutral libraries package instead of one per family */
+
+typedef enum rsdk_family_list {
+    RSDK_FAMILIES_AVAILABLE,
+    RSDK_FAMILIES_LINUX,
+    RSDK_FAMILIES_WINDOWS,
+    RSDK_FAMILY_LIST_COUNT
+} rsdk_family_list;
+
+/* Target families of one list of `_dist_info.py`; `*count` of them. */
+const char *const *rsdk_sdk_families(const rsdk_sdk *sdk, rsdk_family_list list, size_t *count);
+
+/* The platform directory of a package ("/.../site-packages/_rocm_sdk_core"), looked for at first use.
+ * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its hint where it is not there. */
+rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, const char **directory,
+                                       rsdk_error *error);
+
+/* The name of the platform directory as an importable module ("_rocm_sdk_core"); NULL for packages without one. Not
+ * necessarily installed. */
+const char *rsdk_sdk_package_module(rsdk_sdk *sdk, rsdk_package_id package);
+
+/* The targets that the SDK was built for, from `share/therock/dist_info.json`, `;`-joined; "" where it does not say. */
+rsdk_status rsdk_sdk_built_targets(rsdk_sdk *sdk, const char **targets, rsdk_error *error);
+
+/* Whether the SDK declares in `share/therock/dist_info.json` that it was built without this library. */
+rsdk_status rsdk_sdk_is_declared_absent(rsdk_sdk *sdk, const char *shortname, bool *is_absent, rsdk_error *error);
+
+/* What was noticed and did not stop us (two SDKs on the search path, ...): sentences for the user. */
+size_t rsdk_sdk_warning_count(const rsdk_sdk *sdk);
+const char *rsdk_sdk_warning(const rsdk_sdk *sdk, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
