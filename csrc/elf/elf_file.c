@@ -1,0 +1,509 @@
+/* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or lie.
+ *
+ * libelf gets a bounded copy of the file's head (`elf_memory`) and translates headers and the dynamic section to this
+ * machine's byte order. Everything else is read with pread where the dynamic section says it is; each offset is checked
+ * against the file before. */
+#include "elf/elf_file.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+enum {
+    HEAD_SIZE = 4096,              /* enough for the ELF header and the program headers of any ordinary library */
+    HEAD_LIMIT = 1 << 20,          /* no honest file has a megabyte of program headers */
+    DYNAMIC_LIMIT = 1 << 20,       /* nor of dynamic section */
+    STRING_LIMIT = 1 << 16,        /* bytes of one string: an RPATH may list a hundred directories */
+    STRING_WINDOW = 2048,          /* bytes of the string table read at a time; the needed names lie together */
+    VERSION_NEEDS_LIMIT = 1 << 14, /* files and versions that one library may ask for */
+};
+
+static const char damaged_hint[] = "the file is damaged: reinstall the package that it belongs to";
+
+/* A PT_LOAD segment: addresses [address, address + size) come from the file at `offset`. */
+typedef struct segment {
+    uint64_t address, offset, size;
+} segment;
+
+/* What is known while a file is being read. */
+typedef struct reading {
+    rsdk_file file;
+    rsdk_arena *arena;  /* the caller's: what the result consists of */
+    rsdk_arena scratch; /* what only the reading needs */
+    rsdk_elf_file *result;
+    rsdk_error *error;
+    RSDK_LIST(segment) segments;
+    uint64_t dynamic_offset, dynamic_size;
+    uint64_t strings_offset, strings_size;
+    uint64_t version_needs_offset, version_needs_count;
+    char *window; /* the part of the string table that was read last */
+    uint64_t window_start, window_size, window_capacity;
+} reading;
+
+static rsdk_status damaged(const reading *r, const char *what) {
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint, "%s: %s", r->file.path, what);
+    return RSDK_BAD_ELF;
+}
+
+/* Whether [offset, offset + size) lies in the file. */
+static bool in_file(const reading *r, uint64_t offset, uint64_t size) {
+    return offset <= r->file.size && size <= r->file.size - offset;
+}
+
+static bool file_offset_of(const reading *r, uint64_t address, uint64_t *offset, uint64_t *room) {
+    for (size_t i = 0; i < r->segments.count; i++) {
+        const segment *s = &r->segments.items[i];
+        if (address >= s->address && address - s->address < s->size) {
+            *offset = s->offset + (address - s->address);
+            *room = s->size - (address - s->address);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- headers ---- */
+
+/* The section header table is of no interest, and libelf would look for it beyond the end of our copy. */
+static void forget_sections(char *head, size_t size) {
+    if (head[EI_CLASS] == ELFCLASS64 && size >= sizeof(Elf64_Ehdr)) {
+        Elf64_Ehdr header;
+        memcpy(&header, head, sizeof header);
+        header.e_shoff = 0;
+        header.e_shnum = header.e_shstrndx = 0;
+        memcpy(head, &header, sizeof header);
+    } else if (head[EI_CLASS] == ELFCLASS32 && size >= sizeof(Elf32_Ehdr)) {
+        Elf32_Ehdr header;
+        memcpy(&header, head, sizeof header);
+        header.e_shoff = 0;
+        header.e_shnum = header.e_shstrndx = 0;
+        memcpy(head, &header, sizeof header);
+    }
+}
+
+static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
+    bool failed = false;
+    switch (header->p_type) {
+    case PT_LOAD:
+        if (!in_file(r, header->p_offset, header->p_filesz)) {
+            return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint,
+                             "%s: truncated: a segment of %" PRIu64 " bytes starts at byte %" PRIu64
+                             ", the file has %" PRIu64,
+                             r->file.path, header->p_filesz, header->p_offset, r->file.size);
+        }
+        RSDK_PUSH(&r->scratch, &r->segments,
+                  ((segment){.address = header->p_vaddr, .offset = header->p_offset, .size = header->p_filesz}),
+                  failed);
+        return failed ? rsdk_fail_no_memory(r->error) : RSDK_OK;
+    case PT_DYNAMIC:
+        r->dynamic_offset = header->p_offset;
+        r->dynamic_size = header->p_filesz;
+        return RSDK_OK;
+    case PT_GNU_STACK:
+        r->result->wants_executable_stack = (header->p_flags & PF_X) != 0;
+        return RSDK_OK;
+    default:
+        return RSDK_OK;
+    }
+}
+
+static rsdk_status take_segments(reading *r, Elf *elf) {
+    size_t count = 0;
+    if (elf_getphdrnum(elf, &count) != 0) {
+        return damaged(r, "unreadable program headers");
+    }
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(elf, (int)i, &header) == NULL) {
+            return damaged(r, "unreadable program headers");
+        }
+        rsdk_status status = take_segment(r, &header);
+        if (status != RSDK_OK) {
+            return status;
+        }
+    }
+    if (r->segments.count == 0) {
+        return damaged(r, "has nothing to load (no PT_LOAD segment): a stripped debug file?");
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status take_header(reading *r, const GElf_Ehdr *header) {
+    if (header->e_type != ET_DYN) {
+        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint, "%s: not a shared library (ELF type %u)",
+                         r->file.path, header->e_type);
+    }
+    r->result->elf_class = header->e_ident[EI_CLASS];
+    r->result->data_encoding = header->e_ident[EI_DATA];
+    r->result->machine = header->e_machine;
+    r->result->flags = header->e_flags;
+    return RSDK_OK;
+}
+
+/* ---- dynamic section ---- */
+
+typedef struct dynamic_entry {
+    int64_t tag;
+    uint64_t value;
+} dynamic_entry;
+
+static dynamic_entry dynamic_entry_at(unsigned elf_class, const void *entries, size_t index) {
+    if (elf_class == ELFCLASS64) {
+        const Elf64_Dyn *entry = (const Elf64_Dyn *)entries + index;
+        return (dynamic_entry){entry->d_tag, entry->d_un.d_val};
+    }
+    const Elf32_Dyn *entry = (const Elf32_Dyn *)entries + index;
+    return (dynamic_entry){entry->d_tag, entry->d_un.d_val};
+}
+
+/* The dynamic section in this machine's byte order, `*count` entries. */
+static rsdk_status read_dynamic(reading *r, Elf *elf, void **entries, size_t *count) {
+    if (r->dynamic_size == 0) {
+        return damaged(r, "not a shared library (no dynamic section)");
+    }
+    if (r->dynamic_size > DYNAMIC_LIMIT || !in_file(r, r->dynamic_offset, r->dynamic_size)) {
+        return damaged(r, "truncated: the dynamic section lies outside the file");
+    }
+    size_t size = (size_t)r->dynamic_size;
+    void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
+    *entries = rsdk_arena_alloc(&r->scratch, size, 1);
+    if (raw == NULL || *entries == NULL) {
+        return rsdk_fail_no_memory(r->error);
+    }
+    rsdk_status status = rsdk_file_read(&r->file, r->dynamic_offset, raw, size, r->error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    size_t entry_size = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
+    *count = entry_size == 0 ? 0 : size / entry_size;
+    size = *count * entry_size;
+    Elf_Data from = {.d_buf = raw, .d_type = ELF_T_DYN, .d_version = EV_CURRENT, .d_size = size};
+    Elf_Data to = {.d_buf = *entries, .d_type = ELF_T_DYN, .d_version = EV_CURRENT, .d_size = size};
+    if (*count > 0 && gelf_xlatetom(elf, &to, &from, r->result->data_encoding) == NULL) {
+        return damaged(r, "unreadable dynamic section");
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status fill_window(reading *r, uint64_t start, uint64_t size) {
+    if (r->window_capacity < size) {
+        r->window_capacity = r->window_size = 0;
+        if ((r->window = rsdk_arena_alloc(&r->scratch, (size_t)size, 1)) == NULL) {
+            return rsdk_fail_no_memory(r->error);
+        }
+        r->window_capacity = size;
+    }
+    uint64_t left = r->strings_size - start;
+    r->window_start = start;
+    r->window_size = size < left ? size : left;
+    return rsdk_file_read(&r->file, r->strings_offset + start, r->window, (size_t)r->window_size, r->error);
+}
+
+/* The string at `index` of the string table, copied. */
+static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
+    if (index >= r->strings_size) {
+        return damaged(r, "a name lies outside the string table");
+    }
+    static const uint64_t sizes[] = {0, STRING_WINDOW, STRING_LIMIT}; /* first what is there, then more of the file */
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i] != 0) {
+            rsdk_status status = fill_window(r, index, sizes[i]);
+            if (status != RSDK_OK) {
+                return status;
+            }
+        }
+        if (index < r->window_start || index - r->window_start >= r->window_size) {
+            continue;
+        }
+        const char *start = r->window + (index - r->window_start);
+        const char *end = memchr(start, '\0', (size_t)(r->window_size - (index - r->window_start)));
+        if (end != NULL) {
+            *text = rsdk_arena_copy_bytes(r->arena, start, (size_t)(end - start));
+            return *text != NULL ? RSDK_OK : rsdk_fail_no_memory(r->error);
+        }
+    }
+    return damaged(r, "a name runs beyond the string table");
+}
+
+/* Where tables lie; needed before any name can be read. */
+static rsdk_status locate_tables(reading *r, const void *entries, size_t count) {
+    uint64_t strings_address = 0, strings_size = 0, needs_address = 0, needs_count = 0, room = 0;
+    bool has_strings = false;
+    for (size_t i = 0; i < count; i++) {
+        dynamic_entry entry = dynamic_entry_at(r->result->elf_class, entries, i);
+        switch (entry.tag) {
+        case DT_STRTAB:
+            strings_address = entry.value;
+            has_strings = true;
+            break;
+        case DT_STRSZ:
+            strings_size = entry.value;
+            break;
+        case DT_VERNEED:
+            needs_address = entry.value;
+            break;
+        case DT_VERNEEDNUM:
+            needs_count = entry.value;
+            break;
+        case DT_FLAGS:
+            r->result->has_static_tls = (entry.value & DF_STATIC_TLS) != 0;
+            break;
+        default:
+            break;
+        }
+        if (entry.tag == DT_NULL) {
+            break;
+        }
+    }
+    if (!has_strings || !file_offset_of(r, strings_address, &r->strings_offset, &room) || strings_size > room) {
+        return damaged(r, "the string table lies outside the file");
+    }
+    r->strings_size = strings_size;
+    if (needs_count > 0) {
+        if (!file_offset_of(r, needs_address, &r->version_needs_offset, &room)) {
+            return damaged(r, "the version needs lie outside the file");
+        }
+        r->version_needs_count = needs_count;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status take_names(reading *r, const void *entries, size_t count) {
+    rsdk_elf_file *result = r->result;
+    for (size_t i = 0; i < count; i++) {
+        dynamic_entry entry = dynamic_entry_at(result->elf_class, entries, i);
+        const char *needed = NULL;
+        const char **text = entry.tag == DT_NEEDED    ? &needed
+                            : entry.tag == DT_SONAME  ? &result->soname
+                            : entry.tag == DT_RPATH   ? &result->rpath
+                            : entry.tag == DT_RUNPATH ? &result->runpath
+                                                      : NULL;
+        if (entry.tag == DT_NULL) {
+            break;
+        }
+        rsdk_status status = text != NULL ? read_string(r, entry.value, text) : RSDK_OK;
+        bool failed = false;
+        if (status == RSDK_OK && needed != NULL) {
+            RSDK_PUSH(r->arena, &result->needed, needed, failed);
+        }
+        if (status != RSDK_OK || failed) {
+            return failed ? rsdk_fail_no_memory(r->error) : status;
+        }
+    }
+    if (result->runpath != NULL) {
+        result->rpath = NULL; /* ld.so(8): DT_RPATH counts only where there is no DT_RUNPATH */
+    }
+    return RSDK_OK;
+}
+
+/* ---- version needs ---- */
+
+static uint16_t to_host_16(const reading *r, uint16_t value) {
+    bool little = r->result->data_encoding == ELFDATA2LSB;
+    return little == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? value : __builtin_bswap16(value);
+}
+
+static uint32_t to_host_32(const reading *r, uint32_t value) {
+    bool little = r->result->data_encoding == ELFDATA2LSB;
+    return little == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? value : __builtin_bswap32(value);
+}
+
+/* Reads one record of the chain; those of ELF32 and ELF64 are the same. */
+static rsdk_status read_version_record(const reading *r, uint64_t offset, void *record, size_t size) {
+    if (!in_file(r, offset, size)) {
+        return damaged(r, "the version needs run beyond the file");
+    }
+    return rsdk_file_read(&r->file, offset, record, size, r->error);
+}
+
+/* The versions that are needed of one file: `count` records from `offset`. */
+static rsdk_status take_versions_of(reading *r, const char *file_name, uint64_t offset, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        Elf64_Vernaux record = {0};
+        rsdk_elf_version_need need = {.file = file_name};
+        rsdk_status status = read_version_record(r, offset, &record, sizeof record);
+        if (status == RSDK_OK) {
+            status = read_string(r, to_host_32(r, record.vna_name), &need.version);
+        }
+        if (status != RSDK_OK) {
+            return status;
+        }
+        if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {
+            return damaged(r, "needs more symbol versions than any library does");
+        }
+        bool failed = false;
+        RSDK_PUSH(r->arena, &r->result->version_needs, need, failed);
+        if (failed) {
+            return rsdk_fail_no_memory(r->error);
+        }
+        offset += to_host_32(r, record.vna_next);
+        if (record.vna_next == 0) {
+            break;
+        }
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status take_version_needs(reading *r) {
+    uint64_t offset = r->version_needs_offset;
+    for (uint64_t i = 0; i < r->version_needs_count; i++) {
+        Elf64_Verneed record = {0};
+        const char *file_name = NULL;
+        rsdk_status status = read_version_record(r, offset, &record, sizeof record);
+        if (status == RSDK_OK) {
+            status = read_string(r, to_host_32(r, record.vn_file), &file_name);
+        }
+        if (status == RSDK_OK) {
+            status =
+                take_versions_of(r, file_name, offset + to_host_32(r, record.vn_aux), to_host_16(r, record.vn_cnt));
+        }
+        if (status != RSDK_OK) {
+            return status;
+        }
+        if (i >= VERSION_NEEDS_LIMIT) {
+            return damaged(r, "needs symbol versions of more files than any library does");
+        }
+        offset += to_host_32(r, record.vn_next);
+        if (record.vn_next == 0) {
+            break;
+        }
+    }
+    return RSDK_OK;
+}
+
+/* ---- the whole ---- */
+
+static rsdk_status read_with(reading *r, Elf *elf) {
+    GElf_Ehdr header;
+    void *entries = NULL;
+    size_t count = 0;
+    if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL) {
+        return damaged(r, "not an ELF file");
+    }
+    rsdk_status status = take_header(r, &header);
+    if (status == RSDK_OK) {
+        status = take_segments(r, elf);
+    }
+    if (status == RSDK_OK) {
+        status = read_dynamic(r, elf, &entries, &count);
+    }
+    if (status == RSDK_OK) {
+        status = locate_tables(r, entries, count);
+    }
+    if (status == RSDK_OK) {
+        status = take_names(r, entries, count);
+    }
+    return status == RSDK_OK ? take_version_needs(r) : status;
+}
+
+/* How many bytes from the start hold the ELF header and the program headers; 0 where that is not an ELF header. */
+static uint64_t head_size_of(const char *head, size_t size) {
+    if (size >= sizeof(Elf64_Ehdr) && head[EI_CLASS] == ELFCLASS64) {
+        Elf64_Ehdr header;
+        memcpy(&header, head, sizeof header);
+        return header.e_phoff > HEAD_LIMIT ? UINT64_MAX
+                                           : header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize;
+    }
+    if (size >= sizeof(Elf32_Ehdr) && head[EI_CLASS] == ELFCLASS32) {
+        Elf32_Ehdr header;
+        memcpy(&header, head, sizeof header);
+        return (uint64_t)header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize;
+    }
+    return 0;
+}
+
+static rsdk_status read_head(reading *r, char **head, size_t *size) {
+    *size = r->file.size < HEAD_SIZE ? (size_t)r->file.size : HEAD_SIZE;
+    if (*size == 0) {
+        return damaged(r, "not a shared library: the file is empty");
+    }
+    *head = rsdk_arena_alloc(&r->scratch, *size, 1);
+    if (*head == NULL) {
+        return rsdk_fail_no_memory(r->error);
+    }
+    rsdk_status status = rsdk_file_read(&r->file, 0, *head, *size, r->error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    if (*size < SELFMAG || memcmp(*head, ELFMAG, SELFMAG) != 0) {
+        return damaged(r, "not an ELF file");
+    }
+    /* Headers in the other byte order give a wild figure here; then libelf has only the first bytes, and says so if it
+     * needs more. */
+    uint64_t wanted = head_size_of(*head, *size);
+    if (wanted <= *size || wanted > HEAD_LIMIT || !in_file(r, 0, wanted)) {
+        return RSDK_OK;
+    }
+    *size = (size_t)wanted;
+    *head = rsdk_arena_alloc(&r->scratch, *size, 1);
+    return *head != NULL ? rsdk_file_read(&r->file, 0, *head, *size, r->error) : rsdk_fail_no_memory(r->error);
+}
+
+rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+    char *head = NULL;
+    size_t head_size = 0;
+    *file = (rsdk_elf_file){.path = path};
+    reading r = {.arena = arena, .result = file, .error = error};
+    rsdk_status status = rsdk_file_open(path, &r.file, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    file->size = r.file.size;
+    file->identity = r.file.identity;
+    status = read_head(&r, &head, &head_size);
+    if (status == RSDK_OK) {
+        forget_sections(head, head_size);
+        (void)elf_version(EV_CURRENT);
+        Elf *elf = elf_memory(head, head_size);
+        status = read_with(&r, elf);
+        (void)elf_end(elf);
+    }
+    rsdk_file_close(&r.file);
+    rsdk_arena_clear(&r.scratch);
+    return status;
+}
+
+/* ---- this process ---- */
+
+static const struct machine_name {
+    unsigned machine;
+    const char *name;
+} machine_names[] = {
+    {EM_386, "i386"},  {EM_AARCH64, "aarch64"}, {EM_AMDGPU, "an AMD GPU (a code object, not a host library)"},
+    {EM_ARM, "arm"},   {EM_PPC64, "ppc64"},     {EM_RISCV, "riscv"},
+    {EM_S390, "s390"}, {EM_X86_64, "x86-64"},
+};
+
+#if defined(__x86_64__)
+enum { OWN_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { OWN_MACHINE = EM_AARCH64 };
+#else
+#error "add this architecture's EM_ constant"
+#endif
+
+static const char *name_of_machine(unsigned machine) {
+    for (size_t i = 0; i < sizeof machine_names / sizeof *machine_names; i++) {
+        if (machine_names[i].machine == machine) {
+            return machine_names[i].name;
+        }
+    }
+    return "another machine";
+}
+
+rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error) {
+    unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    if (file->elf_class == own_class && file->data_encoding == own_encoding && file->machine == OWN_MACHINE) {
+        return RSDK_OK;
+    }
+    return rsdk_fail(error, RSDK_BAD_ELF, file->path, "install the packages that were built for this machine",
+                     "%s: is a %d-bit library for %s, this process is %d-bit for %s", file->path,
+                     file->elf_class == ELFCLASS64 ? 64 : 32, name_of_machine(file->machine),
+                     own_class == ELFCLASS64 ? 64 : 32, name_of_machine(OWN_MACHINE));
+}

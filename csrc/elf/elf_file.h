@@ -1,0 +1,44 @@
+/* What the dynamic linker would read in an ELF file: identity, SONAME, DT_NEEDED, RPATH or RUNPATH, version needs,
+ * stack flags. The only room that knows libelf. Sources: gABI chapter 5, glibc's elf/ for what a loader insists on. */
+#ifndef RSDK_ELF_ELF_FILE_H
+#define RSDK_ELF_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "rocm_sdk/error.h"
+
+/* One entry of DT_VERNEED: `version` of `file` is needed ("GLIBC_2.34" of "libc.so.6"). */
+typedef struct rsdk_elf_version_need {
+    const char *file;
+    const char *version;
+} rsdk_elf_version_need;
+
+typedef struct rsdk_elf_file {
+    const char *path;
+    rsdk_file_identity identity;
+    uint64_t size;          /* bytes */
+    unsigned elf_class;     /* ELFCLASS32 or ELFCLASS64 */
+    unsigned data_encoding; /* ELFDATA2LSB or ELFDATA2MSB */
+    unsigned machine;       /* EM_X86_64, EM_AARCH64, ... */
+    uint32_t flags;         /* e_flags */
+    const char *soname;     /* NULL without DT_SONAME */
+    const char *rpath;      /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
+    const char *runpath;    /* NULL without DT_RUNPATH */
+    rsdk_strings needed;    /* DT_NEEDED, in file order */
+    RSDK_LIST(rsdk_elf_version_need) version_needs;
+    bool wants_executable_stack; /* PT_GNU_STACK with PF_X */
+    bool has_static_tls;         /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late */
+} rsdk_elf_file;
+
+/* Reads `path` (which must outlive `file`) into *file; texts live in `arena`. A file that is not a shared library, is
+ * shorter than its segments, or contradicts itself is RSDK_BAD_ELF; one that cannot be opened or ends while it is read
+ * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
+rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
+
+/* RSDK_BAD_ELF, with both machines named, where this process cannot load the file. */
+rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error);
+
+#endif
