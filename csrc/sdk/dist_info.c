@@ -1,0 +1,334 @@
+/* Reads the statements of `_dist_info.py` that carry facts:
+ *
+ *     NAME = literal                                              NAME in `names` below; the last at top level wins
+ *     NAME.append(literal)                                        for the lists
+ *     ALL_PACKAGES["libraries"].dist_package_template = literal   kpack-split packages
+ *
+ * Everything else (classes, functions, indented blocks, expressions) is skipped. A statement that does anything else
+ * with one of these names is an error: it would have to be executed to be known. */
+#include "sdk/dist_info.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "sdk/literal.h"
+
+enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200 };
+
+static const char reinstall_hint[] = "the file is damaged: reinstall rocm-sdk-core";
+
+typedef struct statement {
+    const rsdk_tokens *tokens;
+    size_t at, end; /* end: its NEWLINE or `;` */
+    rsdk_arena *arena;
+    rsdk_dist_info *info;
+    rsdk_error *error;
+} statement;
+
+/* Where the value of a name goes, and what characters it may have: nonce and families become parts of directory names.
+ */
+typedef struct fact {
+    const char *name;
+    bool is_list, is_part_of_path;
+    size_t offset; /* of the `const char *` or rsdk_strings in rsdk_dist_info */
+} fact;
+
+/* clang-format off */
+static const fact facts[] = {
+    {"__version__",                false, false, offsetof(rsdk_dist_info, version)},
+    {"PY_PACKAGE_SUFFIX_NONCE",    false, true,  offsetof(rsdk_dist_info, nonce)},
+    {"DEFAULT_TARGET_FAMILY",      false, true,  offsetof(rsdk_dist_info, default_family)},
+    {"AVAILABLE_TARGET_FAMILIES",  true,  true,  offsetof(rsdk_dist_info, families[RSDK_FAMILIES_AVAILABLE])},
+    {"LINUX_TARGET_FAMILIES",      true,  true,  offsetof(rsdk_dist_info, families[RSDK_FAMILIES_LINUX])},
+    {"WINDOWS_TARGET_FAMILIES",    true,  true,  offsetof(rsdk_dist_info, families[RSDK_FAMILIES_WINDOWS])},
+};
+/* clang-format on */
+
+static const fact libraries_template_fact = {"ALL_PACKAGES[\"libraries\"].dist_package_template", false, false,
+                                             offsetof(rsdk_dist_info, libraries_template)};
+
+static const fact *find_fact(const char *name) {
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (strcmp(facts[i].name, name) == 0) {
+            return &facts[i];
+        }
+    }
+    return NULL;
+}
+
+static rsdk_status bad_statement(const statement *s, const fact *f, const char *what) {
+    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, reinstall_hint, "%s, line %u: %s %s", s->info->path,
+                     s->tokens->items[s->at < s->end ? s->at : s->end].line, f->name, what);
+}
+
+static bool is_harmless(const char *value, bool is_part_of_path) {
+    if (strlen(value) > VALUE_LIMIT) {
+        return false;
+    }
+    for (const char *c = value; *c != '\0'; c++) {
+        bool is_word = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                       strchr("_-+.:", *c) != NULL;
+        if (is_part_of_path ? !is_word : (unsigned char)*c < 0x20 || *c == 0x7F) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_operator(const statement *s, size_t at, char character) {
+    const rsdk_token *token = &s->tokens->items[at];
+    return at < s->end && token->kind == RSDK_TOKEN_OPERATOR && token->text[0] == character;
+}
+
+static bool is_word(const statement *s, size_t at, const char *word) {
+    const rsdk_token *token = &s->tokens->items[at];
+    return at < s->end && token->kind == RSDK_TOKEN_NAME && strcmp(token->text, word) == 0;
+}
+
+static rsdk_status add_to_list(const statement *s, const fact *f, const rsdk_literal *value) {
+    rsdk_strings *list = (rsdk_strings *)(void *)((char *)s->info + f->offset);
+    bool failed = false;
+    if (value->kind != RSDK_LITERAL_STRING) {
+        return bad_statement(s, f, "may hold strings only");
+    }
+    if (!is_harmless(value->text, f->is_part_of_path)) {
+        return bad_statement(s, f, "gets a value with characters that no target family has");
+    }
+    RSDK_PUSH(s->arena, list, value->text, failed);
+    return failed ? rsdk_fail_no_memory(s->error) : RSDK_OK;
+}
+
+static rsdk_status set_list(const statement *s, const fact *f, const rsdk_literal *value) {
+    rsdk_strings *list = (rsdk_strings *)(void *)((char *)s->info + f->offset);
+    rsdk_status status = RSDK_OK;
+    if (value->kind != RSDK_LITERAL_LIST) {
+        return bad_statement(s, f, "must be a list");
+    }
+    *list = (rsdk_strings){0};
+    for (size_t i = 0; i < value->items.count && status == RSDK_OK; i++) {
+        status = add_to_list(s, f, &value->items.items[i]);
+    }
+    return status;
+}
+
+static rsdk_status set_text(const statement *s, const fact *f, const rsdk_literal *value) {
+    const char **text = (const char **)(void *)((char *)s->info + f->offset);
+    if (value->kind == RSDK_LITERAL_NONE) {
+        *text = NULL;
+        return RSDK_OK;
+    }
+    if (value->kind != RSDK_LITERAL_STRING) {
+        return bad_statement(s, f, "must be a string");
+    }
+    if (!is_harmless(value->text, f->is_part_of_path)) {
+        return bad_statement(s, f, "gets a value with characters that it cannot have");
+    }
+    *text = value->text;
+    return RSDK_OK;
+}
+
+/* Reads the literal at s->at; it must reach to `closing` tokens before the statement's end. */
+static rsdk_status take_value(statement *s, const fact *f, rsdk_literal *value) {
+    bool failed = false;
+    bool is_literal = rsdk_read_literal(s->tokens, &s->at, s->arena, value, &failed);
+    if (failed) {
+        return rsdk_fail_no_memory(s->error);
+    }
+    return is_literal ? RSDK_OK : bad_statement(s, f, "is not given a plain literal; this file is not executed");
+}
+
+static rsdk_status take_assignment(statement *s, const fact *f) {
+    rsdk_literal value;
+    rsdk_status status = take_value(s, f, &value);
+    if (status == RSDK_OK && s->at != s->end) {
+        status = bad_statement(s, f, "is not given a plain literal; this file is not executed");
+    }
+    return status != RSDK_OK ? status : f->is_list ? set_list(s, f, &value) : set_text(s, f, &value);
+}
+
+static rsdk_status take_append(statement *s, const fact *f) {
+    rsdk_literal value;
+    rsdk_status status = take_value(s, f, &value);
+    if (status == RSDK_OK && (!is_operator(s, s->at, ')') || s->at + 1 != s->end)) {
+        status = bad_statement(s, f, "is not given a plain literal; this file is not executed");
+    }
+    return status == RSDK_OK ? add_to_list(s, f, &value) : status;
+}
+
+/* Behind `NAME: annotation` stands the `=`, or nothing. */
+static size_t skip_annotation(const statement *s, size_t at) {
+    if (is_operator(s, at, ':')) {
+        while (at < s->end && !is_operator(s, at, '=')) {
+            at++;
+        }
+    }
+    return at;
+}
+
+static bool is_libraries_template(const statement *s, size_t at) {
+    const rsdk_token *key = &s->tokens->items[at + 2 < s->end ? at + 2 : at];
+    return is_word(s, at, "ALL_PACKAGES") && is_operator(s, at + 1, '[') && key->kind == RSDK_TOKEN_STRING &&
+           strcmp(key->text, "libraries") == 0 && is_operator(s, at + 3, ']') && is_operator(s, at + 4, '.') &&
+           is_word(s, at + 5, "dist_package_template") && is_operator(s, at + 6, '=');
+}
+
+static rsdk_status take_statement(statement *s) {
+    const rsdk_token *first = &s->tokens->items[s->at];
+    if (first->kind != RSDK_TOKEN_NAME) {
+        return RSDK_OK;
+    }
+    if (is_libraries_template(s, s->at)) {
+        s->at += 7;
+        return take_assignment(s, &libraries_template_fact);
+    }
+    const fact *f = find_fact(first->text);
+    size_t after = s->at + 1;
+    if (f == NULL) {
+        return RSDK_OK;
+    }
+    if (f->is_list && is_operator(s, after, '.') && is_word(s, after + 1, "append") && is_operator(s, after + 2, '(')) {
+        s->at = after + 3;
+        return take_append(s, f);
+    }
+    after = skip_annotation(s, after);
+    if (is_operator(s, after, '=') && !is_operator(s, after + 1, '=')) {
+        s->at = after + 1;
+        return take_assignment(s, f);
+    }
+    s->at = after;
+    return after == s->end
+               ? RSDK_OK
+               : bad_statement(s, f, "is changed in a way that is not a plain literal; this file is not executed");
+}
+
+/* The end of the statement that starts at `at`: its NEWLINE, or a `;` that is not within brackets. */
+static size_t end_of_statement(const rsdk_tokens *tokens, size_t at) {
+    size_t depth = 0;
+    for (;; at++) {
+        const rsdk_token *token = &tokens->items[at];
+        const char character = *(token->kind == RSDK_TOKEN_OPERATOR ? token->text : "");
+        depth += character == '(' || character == '[' || character == '{';
+        depth -= character == ')' || character == ']' || character == '}';
+        if (token->kind == RSDK_TOKEN_NEWLINE || token->kind == RSDK_TOKEN_END || (character == ';' && depth == 0)) {
+            return at;
+        }
+    }
+}
+
+/* What the template of a package that nobody has filled in says. */
+static void forget_placeholders(rsdk_dist_info *info) {
+    if (info->version != NULL && strcmp(info->version, "DEFAULT") == 0) {
+        info->version = NULL;
+    }
+    if (info->nonce == NULL || strcmp(info->nonce, "_DEFAULT") == 0) {
+        info->nonce = "";
+    }
+    if (info->default_family != NULL && strcmp(info->default_family, "DEFAULT") == 0) {
+        info->default_family = NULL;
+    }
+}
+
+/* Whether a line that starts with this token holds a block, or belongs to one: nothing in it is at top level. */
+static bool starts_block(const rsdk_token *first) {
+    static const char *const keywords[] = {"async", "class", "def",   "elif", "else",  "except", "finally",
+                                           "for",   "if",    "match", "try",  "while", "with"};
+    if (first->kind != RSDK_TOKEN_NAME) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        if (strcmp(first->text, keywords[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                                 rsdk_dist_info *info, rsdk_error *error) {
+    rsdk_tokens tokens = {0};
+    *info = (rsdk_dist_info){.path = path, .nonce = ""};
+    rsdk_status status = rsdk_tokenise(path, text, length, arena, &tokens, error);
+    bool in_block = false;
+    for (size_t at = 0; status == RSDK_OK && tokens.items[at].kind != RSDK_TOKEN_END;) {
+        statement s = {.tokens = &tokens,
+                       .at = at,
+                       .end = end_of_statement(&tokens, at),
+                       .arena = arena,
+                       .info = info,
+                       .error = error};
+        bool is_line_start = at == 0 || tokens.items[at - 1].kind == RSDK_TOKEN_NEWLINE;
+        in_block = is_line_start ? starts_block(&tokens.items[at]) : in_block;
+        status = in_block ? RSDK_OK : take_statement(&s);
+        at = s.end + 1;
+    }
+    forget_placeholders(info);
+    return status;
+}
+
+rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_info *info, rsdk_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    rsdk_file_identity identity;
+    rsdk_status status = rsdk_file_read_text(path, FILE_LIMIT, arena, &text, &length, &identity, error);
+    if (status == RSDK_OK) {
+        status = rsdk_dist_info_parse(path, text, length, arena, info, error);
+        info->identity = identity;
+    }
+    return status;
+}
+
+/* ---- dist_info.json ---- */
+
+static rsdk_status take_build_fact(const char *path, const char *key, const rsdk_literal *value, rsdk_arena *arena,
+                                   rsdk_build_info *info, rsdk_error *error) {
+    bool failed = false;
+    if (strcmp(key, "dist_amdgpu_targets") == 0 && value->kind == RSDK_LITERAL_STRING) {
+        info->targets = value->text;
+    } else if (strcmp(key, "absent_libraries") == 0 && value->kind == RSDK_LITERAL_LIST) {
+        for (size_t i = 0; i < value->items.count && !failed; i++) {
+            if (value->items.items[i].kind == RSDK_LITERAL_STRING) {
+                RSDK_PUSH(arena, &info->absent_libraries, value->items.items[i].text, failed);
+            }
+        }
+    } else if (strcmp(key, "dist_amdgpu_targets") == 0 || strcmp(key, "absent_libraries") == 0) {
+        return rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: \"%s\" has the wrong type", path, key);
+    }
+    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error) {
+    char *text = NULL;
+    size_t length = 0, at = 0;
+    bool failed = false;
+    rsdk_file_identity identity;
+    rsdk_tokens tokens = {0};
+    rsdk_literal object;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    *info = (rsdk_build_info){.targets = ""};
+    rsdk_status status = rsdk_file_read_text(path, FILE_LIMIT, arena, &text, &length, &identity, &reason);
+    if (status == RSDK_FILE_NOT_FOUND) {
+        rsdk_error_clear(&reason);
+        return RSDK_OK;
+    }
+    if (status == RSDK_OK) {
+        status = rsdk_tokenise(path, text, length, arena, &tokens, &reason);
+    }
+    if (status == RSDK_OK &&
+        (!rsdk_read_literal(&tokens, &at, arena, &object, &failed) || object.kind != RSDK_LITERAL_DICT)) {
+        status = failed ? rsdk_fail_no_memory(&reason)
+                        : rsdk_fail(&reason, RSDK_BAD_METADATA, path, reinstall_hint, "%s: not a JSON object", path);
+    }
+    for (size_t i = 0; status == RSDK_OK && i + 1 < object.items.count; i += 2) {
+        if (object.items.items[i].kind == RSDK_LITERAL_STRING) {
+            status =
+                take_build_fact(path, object.items.items[i].text, &object.items.items[i + 1], arena, info, &reason);
+        }
+    }
+    if (status != RSDK_OK && error != NULL) {
+        rsdk_error_clear(error);
+        *error = reason;
+    } else {
+        rsdk_error_clear(&reason);
+    }
+    return status;
+}

@@ -1,0 +1,36 @@
+/* `_dist_info.py` of an installed SDK: version, nonce and target families, parsed from the file's text and never
+ * executed. Its form (packaging specification, 2.2): a template, followed by the lines that the packager appends. */
+#ifndef RSDK_SDK_DIST_INFO_H
+#define RSDK_SDK_DIST_INFO_H
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "rocm_sdk/sdk.h"
+
+typedef struct rsdk_dist_info {
+    const char *path;
+    rsdk_file_identity identity;
+    const char *version;        /* NULL where the file gives none */
+    const char *nonce;          /* "" where it gives none */
+    const char *default_family; /* NULL: none */
+    rsdk_strings families[RSDK_FAMILY_LIST_COUNT];
+    const char *libraries_template; /* NULL where the file does not override the distribution name of the libraries */
+} rsdk_dist_info;
+
+/* RSDK_FILE_NOT_FOUND, RSDK_IO_ERROR, or RSDK_BAD_METADATA with file and line. */
+rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_info *info, rsdk_error *error);
+
+/* The same for a text already in memory; `path` is for messages. */
+rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                                 rsdk_dist_info *info, rsdk_error *error);
+
+/* `share/therock/dist_info.json`: what the SDK was built for and without. */
+typedef struct rsdk_build_info {
+    const char *targets; /* `;`-joined, "" where the file does not say */
+    rsdk_strings absent_libraries;
+} rsdk_build_info;
+
+/* A file that is not there gives an empty *info. */
+rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error);
+
+#endif

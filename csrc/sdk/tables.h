@@ -1,0 +1,36 @@
+/* The data tables of this room, each in a file of its own, one row per line. */
+#ifndef RSDK_SDK_TABLES_H
+#define RSDK_SDK_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rocm_sdk/sdk.h"
+
+extern const rsdk_catalog_entry rsdk_library_table[];
+extern const size_t rsdk_library_count;
+
+extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
+extern const char *const rsdk_library_directories[];
+extern const size_t rsdk_library_directory_count;
+extern const rsdk_package_id rsdk_library_packages[];
+extern const size_t rsdk_library_package_count;
+
+/* `opener` opens `opened` at run time. Both are SONAME stems: the SONAME up to and with ".so". */
+typedef struct rsdk_run_time_edge {
+    const char *opener, *opened;
+    bool is_required; /* false: the opener does without */
+    const char *reason;
+} rsdk_run_time_edge;
+
+extern const rsdk_run_time_edge rsdk_run_time_edges[];
+extern const size_t rsdk_run_time_edge_count;
+
+typedef struct rsdk_host_package {
+    const char *soname, *debian, *fedora;
+} rsdk_host_package;
+
+extern const rsdk_host_package rsdk_host_packages[];
+extern const size_t rsdk_host_package_count;
+
+#endif
