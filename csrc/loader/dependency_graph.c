@@ -1,0 +1,228 @@
+/* Building the graph, and its strongly connected components. */
+#include "loader/dependency_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
+
+static size_t find_node(const rsdk_graph *graph, const rsdk_elf_file *file) {
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        if (rsdk_file_same(graph->nodes.items[i].file->identity, file->identity)) {
+            return i;
+        }
+    }
+    return RSDK_NO_NODE;
+}
+
+rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
+                           rsdk_error *error) {
+    rsdk_node node = {.location = *location, .is_sdk = is_sdk, .parent = RSDK_NO_NODE};
+    bool failed = false;
+    rsdk_status status = rsdk_inventory_read(graph->inventory, location->path, &node.file, error);
+    if (status == RSDK_OK) {
+        status = rsdk_elf_check_loadable(node.file, error);
+    }
+    if (status != RSDK_OK) {
+        return status;
+    }
+    *index = find_node(graph, node.file);
+    if (*index != RSDK_NO_NODE) {
+        return RSDK_OK;
+    }
+    if (graph->nodes.count >= NODE_LIMIT) {
+        return rsdk_fail(error, RSDK_BAD_ELF, location->path, NULL, "%s: needs more than %d libraries", location->path,
+                         NODE_LIMIT);
+    }
+    node.location.soname = node.file->soname;
+    node.mapped = rsdk_link_map_find_file(graph->map, location->path, node.file->soname, node.file->identity);
+    node.is_placed = node.mapped != NULL;
+    *index = graph->nodes.count;
+    RSDK_PUSH(graph->arena, &graph->nodes, node, failed);
+    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+const rsdk_elf_file *const *rsdk_graph_ancestors(const rsdk_graph *graph, size_t node, size_t *count) {
+    size_t depth = 0;
+    for (size_t at = graph->nodes.items[node].parent; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
+        depth++;
+    }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
+    const rsdk_elf_file **ancestors = rsdk_arena_alloc(graph->arena, depth + 1, sizeof *ancestors);
+    *count = 0;
+    for (size_t at = graph->nodes.items[node].parent; ancestors != NULL && at != RSDK_NO_NODE;
+         at = graph->nodes.items[at].parent) {
+        ancestors[(*count)++] = graph->nodes.items[at].file;
+    }
+    return ancestors;
+}
+
+/* Where the linker would find a name that is not in the SDK. */
+static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
+    size_t count = 0;
+    const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(graph, from, &count);
+    if (ancestors == NULL) {
+        return rsdk_fail_no_memory(error);
+    }
+    rsdk_status status = rsdk_linker_find(graph->search, graph->nodes.items[from].file, ancestors, count, edge->name,
+                                          &edge->path, error);
+    edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
+    return status;
+}
+
+/* A given file's own neighbours may lead to the SDK as well; one that cannot be read leads nowhere. */
+static rsdk_status follow_outside(rsdk_graph *graph, rsdk_edge *edge, rsdk_error *error) {
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_location location = {.path = edge->path, .found_via = RSDK_FOUND_BY_NEED};
+    rsdk_status status = rsdk_graph_add(graph, &location, false, &edge->node, &reason);
+    rsdk_error_clear(&reason);
+    if (status == RSDK_OK) {
+        edge->kind = RSDK_EDGE_SDK;
+    }
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, const char *name, rsdk_edge *edge, rsdk_error *error) {
+    const rsdk_node *node = &graph->nodes.items[from];
+    const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(graph->map, name);
+    rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
+    *edge = (rsdk_edge){.name = name, .kind = RSDK_EDGE_OUTSIDE, .node = RSDK_NO_NODE};
+    if (mapped != NULL) {
+        edge->kind = RSDK_EDGE_LOADED;
+        edge->path = mapped->path;
+        return RSDK_OK;
+    }
+    const char *near = node->is_sdk ? node->location.path : NULL;
+    rsdk_status status = rsdk_inventory_find(graph->inventory, near, name, &location.path, &location.package, error);
+    if (status == RSDK_OK && location.path != NULL) {
+        edge->kind = RSDK_EDGE_SDK;
+        return rsdk_graph_add(graph, &location, true, &edge->node, error);
+    }
+    if (status == RSDK_OK && graph->asks_linker) {
+        bool is_given = !node->is_sdk;
+        status = look_outside(graph, from, edge, error);
+        if (status == RSDK_OK && is_given && edge->kind == RSDK_EDGE_OUTSIDE) {
+            status = follow_outside(graph, edge, error);
+        }
+    }
+    return status;
+}
+
+static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
+    const rsdk_elf_file *file = graph->nodes.items[index].file;
+    bool failed = false;
+    if (graph->nodes.items[index].mapped != NULL) {
+        return RSDK_OK; /* in the process, and so is what it needs */
+    }
+    for (size_t i = 0; i < file->needed.count; i++) {
+        rsdk_edge edge;
+        rsdk_status status = resolve_edge(graph, index, file->needed.items[i], &edge, error);
+        if (status != RSDK_OK) {
+            return status;
+        }
+        rsdk_node *target = edge.kind == RSDK_EDGE_SDK ? &graph->nodes.items[edge.node] : NULL;
+        if (target != NULL && edge.node > index && target->parent == RSDK_NO_NODE) {
+            target->parent = index;
+        }
+        rsdk_node *node = &graph->nodes.items[index]; /* nodes may have moved */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is a node `index`, so there are items */
+        RSDK_PUSH(graph->arena, &node->edges, edge, failed);
+        if (failed) {
+            return rsdk_fail_no_memory(error);
+        }
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error) {
+    rsdk_status status = RSDK_OK;
+    while (status == RSDK_OK && graph->completed < graph->nodes.count) {
+        status = complete_node(graph, graph->completed++, error);
+    }
+    return status;
+}
+
+/* ---- strongly connected components ---- */
+
+/* Tarjan's algorithm, with a stack of its own instead of recursion: the depth of the graph is somebody else's choice.
+ */
+typedef struct tarjan {
+    const rsdk_graph *graph;
+    const bool *members;
+    size_t *component, *order, *low, *stack, *path, *next_edge;
+    bool *is_on_stack;
+    size_t counter, component_count, stack_size, path_size;
+} tarjan;
+
+static void enter(tarjan *t, size_t node) {
+    t->order[node] = t->low[node] = ++t->counter;
+    t->stack[t->stack_size++] = node;
+    t->is_on_stack[node] = true;
+    t->next_edge[node] = 0;
+    t->path[t->path_size++] = node;
+}
+
+static void leave(tarjan *t, size_t node) {
+    t->path_size--;
+    if (t->path_size > 0) {
+        size_t above = t->path[t->path_size - 1];
+        t->low[above] = t->low[node] < t->low[above] ? t->low[node] : t->low[above];
+    }
+    if (t->low[node] != t->order[node]) {
+        return;
+    }
+    for (size_t member = RSDK_NO_NODE; member != node;) {
+        member = t->stack[--t->stack_size];
+        t->is_on_stack[member] = false;
+        t->component[member] = t->component_count;
+    }
+    t->component_count++;
+}
+
+static void visit(tarjan *t, size_t root) {
+    enter(t, root);
+    while (t->path_size > 0) {
+        size_t node = t->path[t->path_size - 1];
+        const rsdk_node *facts = &t->graph->nodes.items[node];
+        if (t->next_edge[node] == facts->edges.count) {
+            leave(t, node);
+            continue;
+        }
+        const rsdk_edge *edge = &facts->edges.items[t->next_edge[node]++];
+        if (edge->kind != RSDK_EDGE_SDK || !t->members[edge->node]) {
+            continue;
+        }
+        if (t->order[edge->node] == 0) {
+            enter(t, edge->node);
+        } else if (t->is_on_stack[edge->node] && t->order[edge->node] < t->low[node]) {
+            t->low[node] = t->order[edge->node];
+        }
+    }
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): `component` is written through the tarjan */
+bool rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component) {
+    size_t count = graph->nodes.count;
+    size_t *numbers = rsdk_arena_alloc(graph->arena, 5 * count + 1, sizeof *numbers);
+    bool *flags = rsdk_arena_alloc(graph->arena, count + 1, sizeof *flags);
+    if (numbers == NULL || flags == NULL) {
+        return false;
+    }
+    tarjan t = {.graph = graph,
+                .members = members,
+                .component = component,
+                .order = numbers,
+                .low = numbers + count,
+                .stack = numbers + 2 * count,
+                .path = numbers + 3 * count,
+                .next_edge = numbers + 4 * count,
+                .is_on_stack = flags};
+    for (size_t i = 0; i < count; i++) {
+        if (members[i] && t.order[i] == 0) {
+            visit(&t, i);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,62 @@
+/* The dependency graph: SDK libraries as nodes, their DT_NEEDED entries as edges to where each name leads. */
+#ifndef RSDK_LOADER_DEPENDENCY_GRAPH_H
+#define RSDK_LOADER_DEPENDENCY_GRAPH_H
+
+#include "base/arena.h"
+#include "loader/inventory.h"
+#include "loader/link_map.h"
+#include "loader/linker_search.h"
+#include "rocm_sdk/loader.h"
+
+#define RSDK_NO_NODE ((size_t)-1)
+
+typedef enum rsdk_edge_kind {
+    RSDK_EDGE_SDK,     /* to a node: a file of the SDK, or of a file that was given and leads to the SDK */
+    RSDK_EDGE_LOADED,  /* the process has an object of this SONAME: the linker takes that */
+    RSDK_EDGE_OUTSIDE, /* the linker's business; where it was asked, `path` says what it would find */
+    RSDK_EDGE_MISSING, /* the linker was asked and finds nothing */
+} rsdk_edge_kind;
+
+typedef struct rsdk_edge {
+    const char *name; /* the DT_NEEDED entry */
+    rsdk_edge_kind kind;
+    size_t node;      /* for RSDK_EDGE_SDK */
+    const char *path; /* for LOADED, and for OUTSIDE where the linker was asked */
+} rsdk_edge;
+
+typedef struct rsdk_node {
+    rsdk_location location;
+    const rsdk_elf_file *file;
+    bool is_sdk;                      /* false: a file that was given, or one outside that it leads to */
+    const rsdk_mapped_object *mapped; /* this very file in the process, or NULL */
+    size_t parent;  /* the node that led here first, RSDK_NO_NODE for a root; set again when a step takes it in */
+    bool is_placed; /* in the process, or brought in by a step of the plan */
+    RSDK_LIST(rsdk_edge) edges;
+} rsdk_node;
+
+typedef struct rsdk_graph {
+    rsdk_arena *arena;
+    rsdk_inventory *inventory;
+    const rsdk_link_map *map;
+    rsdk_linker_search *search;
+    bool asks_linker; /* whether to look for what is outside */
+    RSDK_LIST(rsdk_node) nodes;
+    size_t completed; /* nodes whose edges are known */
+} rsdk_graph;
+
+/* Adds a root, or finds the node that is there already; *index is its place in graph->nodes. */
+rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
+                           rsdk_error *error);
+
+/* Follows all edges of all nodes. Breadth first, in file order, as the linker does. */
+rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
+
+/* The files that brought `node` in, nearest first; *count of them. NULL when out of memory. */
+const rsdk_elf_file *const *rsdk_graph_ancestors(const rsdk_graph *graph, size_t node, size_t *count);
+
+/* Groups of the nodes marked in `members` in which every one needs every other, directly or through others:
+ * component[i] is a number for each node, equal within a group, and a group that needs another has the higher number.
+ * Out of memory: false. */
+bool rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component);
+
+#endif

@@ -1,0 +1,161 @@
+/* Explaining a failed load. Each possible cause is a function that writes its sentence and hint; the first that applies
+ * is the answer. */
+#include "loader/explain.h"
+
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "sdk/tables.h"
+
+typedef struct explanation {
+    rsdk_plan *plan;
+    const rsdk_planned_step *step;
+    const char *words;
+    rsdk_text cause, hint;
+} explanation;
+
+static const rsdk_node *member_at(const explanation *e, size_t index) {
+    return &e->plan->graph.nodes.items[e->step->members.items[index]];
+}
+
+static const rsdk_host_package *host_package_of(const char *soname) {
+    for (size_t i = 0; i < rsdk_host_package_count; i++) {
+        if (strcmp(rsdk_host_packages[i].soname, soname) == 0) {
+            return &rsdk_host_packages[i];
+        }
+    }
+    return NULL;
+}
+
+/* The SDK package that usually holds a library: "libMIOpen.so.1" belongs to the libraries. */
+static const rsdk_package_entry *sdk_package_of(const char *soname) {
+    for (size_t i = 0; i < rsdk_catalog_size(); i++) {
+        const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
+        size_t stem = strcspn(entry->so_pattern, "*[");
+        if (strncmp(entry->so_pattern, soname, stem) == 0) {
+            return rsdk_package_get(entry->package);
+        }
+    }
+    return NULL;
+}
+
+static void say_missing(explanation *e, const char *needing, const char *name) {
+    rsdk_text_add(&e->cause, "%s%s needs %s, which is in neither the SDK nor the system",
+                  e->cause.length > 0 ? "; " : "", rsdk_path_name(needing), name);
+    const rsdk_host_package *host = host_package_of(name);
+    const rsdk_package_entry *package = sdk_package_of(name);
+    const char *separator = e->hint.length > 0 ? "; " : "";
+    if (host != NULL) {
+        rsdk_text_add(&e->hint, "%sapt install %s (Fedora: dnf install %s)", separator, host->debian, host->fedora);
+    } else if (package != NULL && package->is_required) {
+        rsdk_text_add(&e->hint, "%spip install --force-reinstall %s", separator, package->dist_template);
+    } else if (package != NULL) {
+        rsdk_text_add(&e->hint, "%spip install \"rocm[%s]\"", separator, package->name);
+    }
+}
+
+/* What nobody provides. The linker is asked anew: on the way to loading it is not. */
+static void find_missing(explanation *e) {
+    rsdk_plan *plan = e->plan;
+    for (size_t i = 0; i < e->step->view.missing_count; i++) {
+        say_missing(e, e->step->view.location.path, e->step->view.missing[i]);
+    }
+    for (size_t i = 0; e->step->view.missing_count == 0 && i < e->step->members.count; i++) {
+        const rsdk_node *node = member_at(e, i);
+        size_t count = 0;
+        const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(&plan->graph, e->step->members.items[i], &count);
+        for (size_t j = 0; ancestors != NULL && j < node->edges.count; j++) {
+            const char *path = NULL;
+            rsdk_error ignored = RSDK_ERROR_INIT;
+            if (node->edges.items[j].kind == RSDK_EDGE_OUTSIDE &&
+                rsdk_linker_find(&plan->search, node->file, ancestors, count, node->edges.items[j].name, &path,
+                                 &ignored) == RSDK_OK &&
+                path == NULL) {
+                say_missing(e, node->location.path, node->edges.items[j].name);
+            }
+            rsdk_error_clear(&ignored);
+        }
+    }
+}
+
+static void find_old_glibc(explanation *e) {
+    static const char prefix[] = "GLIBC_";
+    const char *present = gnu_get_libc_version(), *wanted = present, *needing = NULL;
+    for (size_t i = 0; i < e->step->members.count; i++) {
+        const rsdk_elf_file *file = member_at(e, i)->file;
+        for (size_t j = 0; j < file->version_needs.count; j++) {
+            const char *version = file->version_needs.items[j].version;
+            if (strncmp(version, prefix, sizeof prefix - 1) == 0 &&
+                strverscmp(version + sizeof prefix - 1, wanted) > 0 &&
+                strspn(version + sizeof prefix - 1, "0123456789.") == strlen(version) - (sizeof prefix - 1)) {
+                wanted = version + sizeof prefix - 1;
+                needing = file->path;
+            }
+        }
+    }
+    if (needing != NULL) {
+        rsdk_text_add(&e->cause, "%s needs glibc %s, this system has %s", rsdk_path_name(needing), wanted, present);
+        rsdk_text_add(&e->hint, "use a newer distribution release or container, or an SDK built for glibc %s", present);
+    }
+}
+
+static void find_noexec_mount(explanation *e) {
+    struct statvfs facts;
+    for (size_t i = 0; i < e->step->members.count && e->cause.length == 0; i++) {
+        const char *path = member_at(e, i)->location.path;
+        if (statvfs(path, &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0) {
+            rsdk_text_add(&e->cause, "%s is on a file system that is mounted noexec", path);
+            rsdk_text_add(&e->hint, "mount it with exec, or move the environment elsewhere");
+        }
+    }
+}
+
+static void find_executable_stack(explanation *e) {
+    for (size_t i = 0; i < e->step->members.count && e->cause.length == 0; i++) {
+        const rsdk_elf_file *file = member_at(e, i)->file;
+        if (file->wants_executable_stack && strstr(e->words, "executable stack") != NULL) {
+            rsdk_text_add(&e->cause,
+                          "%s asks for an executable stack, which this system refuses (glibc 2.41 and later, SELinux)",
+                          file->path);
+            rsdk_text_add(&e->hint, "update the package, or clear the flag: patchelf --clear-execstack %s", file->path);
+        }
+    }
+}
+
+static void find_static_tls(explanation *e) {
+    if (strstr(e->words, "static TLS") == NULL) {
+        return;
+    }
+    rsdk_text_add(&e->cause, "the process's reserve of static TLS is used up");
+    for (size_t i = 0; i < e->step->members.count; i++) {
+        if (member_at(e, i)->file->has_static_tls) {
+            rsdk_text_add(&e->cause, "; %s takes from it", rsdk_path_name(member_at(e, i)->location.path));
+        }
+    }
+    rsdk_text_add(&e->hint,
+                  "initialise ROCm earlier in the program, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384");
+}
+
+static void (*const causes[])(explanation *) = {find_missing, find_old_glibc, find_noexec_mount, find_executable_stack,
+                                                find_static_tls};
+
+rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step, const char *words, const char *before,
+                                 rsdk_error *error) {
+    explanation e = {.plan = plan, .step = step, .words = words != NULL ? words : "out of memory"};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes && e.cause.length == 0; i++) {
+        causes[i](&e);
+    }
+    const rsdk_location *location = &step->view.location;
+    const char *name = location->shortname != NULL ? location->shortname : rsdk_path_name(location->path);
+    rsdk_status status = rsdk_fail(error, RSDK_LOAD_FAILED, location->path, e.hint.length > 0 ? e.hint.data : NULL,
+                                   "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.words,
+                                   e.cause.length > 0 ? "; because " : "", rsdk_text_get(&e.cause),
+                                   before[0] != '\0' ? "; loaded before and usable: " : "", before);
+    rsdk_text_clear(&e.cause);
+    rsdk_text_clear(&e.hint);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* The SDK's library files: its library directories, listed at first use, and what their ELF files say, read once each.
+ */
+#ifndef RSDK_LOADER_INVENTORY_H
+#define RSDK_LOADER_INVENTORY_H
+
+#include "base/arena.h"
+#include "base/directory.h"
+#include "elf/elf_file.h"
+#include "rocm_sdk/sdk.h"
+
+typedef struct rsdk_library_directory {
+    rsdk_package_id package;
+    const char *path;
+    bool is_listed;
+    rsdk_directory listing;
+} rsdk_library_directory;
+
+/* Where an RPATH directory leads: asked of the file system once per spelling. */
+typedef struct rsdk_known_directory {
+    const char *spelling;
+    const rsdk_library_directory *directory; /* NULL: none of the SDK's */
+} rsdk_known_directory;
+
+typedef struct rsdk_inventory {
+    rsdk_sdk *sdk; /* borrowed */
+    rsdk_arena *arena;
+    bool has_directories;
+    RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
+    RSDK_LIST(rsdk_elf_file *) files;
+    RSDK_LIST(rsdk_known_directory) known;
+} rsdk_inventory;
+
+rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk);
+
+/* The listing of a directory of a package ("lib"). RSDK_PACKAGE_NOT_INSTALLED where the package is not there. */
+rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id package, const char *relative,
+                                     const rsdk_library_directory **directory, rsdk_error *error);
+
+/* What the ELF file says; read at most once. `path` must live as long as the inventory. */
+rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,
+                                rsdk_error *error);
+
+/* The SDK's file of this name, looked for in the directory of `near` (a path of the SDK, or NULL) and then in all;
+ * *path is NULL where there is none. */
+rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
+                                rsdk_package_id *package, rsdk_error *error);
+
+/* The SDK's file whose name is `stem` or `stem` and a version (".7"), of several the highest version; *path is NULL
+ * where there is none. */
+rsdk_status rsdk_inventory_find_stem(rsdk_inventory *inventory, const char *stem, const char **path,
+                                     rsdk_package_id *package, rsdk_error *error);
+
+/* Which directory of the SDK `spelling` (an absolute path, with ".." in it perhaps) leads to; *directory is NULL where
+ * to none. */
+rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
+                                           const rsdk_library_directory **directory, rsdk_error *error);
+
+#endif

@@ -1,0 +1,33 @@
+/* What the process has loaded, read from the dynamic linker's own list: the truth about it, whoever loaded it. */
+#ifndef RSDK_LOADER_LINK_MAP_H
+#define RSDK_LOADER_LINK_MAP_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "rocm_sdk/error.h"
+
+typedef struct rsdk_mapped_object {
+    const char *path;   /* as the linker knows it; "" for the main program */
+    const char *soname; /* NULL without one */
+} rsdk_mapped_object;
+
+typedef struct rsdk_link_map {
+    RSDK_LIST(rsdk_mapped_object) objects; /* in load order, the main program first */
+    const char *program_rpath;             /* DT_RPATH of the main program, NULL without one or with a DT_RUNPATH */
+} rsdk_link_map;
+
+rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
+
+/* The loaded object with this SONAME, which the linker would take for any library of that name; NULL: none. */
+const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname);
+
+/* The loaded object that is this very file; NULL: none. Asks the file system only about objects of the same SONAME. */
+const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, const char *path, const char *soname,
+                                                  rsdk_file_identity identity);
+
+/* The length of a SONAME's stem: up to and with ".so" ("libamdhip64.so" of "libamdhip64.so.7"). */
+size_t rsdk_soname_stem(const char *soname);
+
+#endif

@@ -1,0 +1,272 @@
+/* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
+ * so that neither setenv nor a build of glibc with other defaults misleads us. glibc-hwcaps subdirectories are not
+ * followed: they hold variants of the same library. */
+#include "loader/linker_search.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/directory.h"
+#include "base/fail.h"
+
+/* ---- RPATH and RUNPATH ---- */
+
+/* One entry with $ORIGIN or ${ORIGIN} filled in; NULL with *failed unset: it has a token whose value only the linker
+ * knows. */
+static const char *fill_in(rsdk_arena *arena, const char *entry, size_t length, const char *origin, bool *failed) {
+    static const char *const tokens[] = {"${ORIGIN}", "$ORIGIN"};
+    const char *copy = rsdk_arena_copy_bytes(arena, entry, length);
+    if (copy == NULL) {
+        *failed = true;
+        return NULL;
+    }
+    const char *dollar = strchr(copy, '$');
+    if (dollar == NULL) {
+        return copy;
+    }
+    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+        size_t token_length = strlen(tokens[i]);
+        if (strncmp(dollar, tokens[i], token_length) == 0 && strchr(dollar + 1, '$') == NULL) {
+            const char *filled =
+                rsdk_arena_format(arena, "%.*s%s%s", (int)(dollar - copy), copy, origin, dollar + token_length);
+            *failed |= filled == NULL;
+            return filled;
+        }
+    }
+    return NULL;
+}
+
+rsdk_status rsdk_expand_rpath(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
+                              rsdk_error *error) {
+    const char *origin = rsdk_path_parent(arena, path);
+    bool failed = origin == NULL;
+    for (const char *entry = rpath; !failed && entry != NULL;) {
+        size_t length = strcspn(entry, ":");
+        const char *directory = length > 0 ? fill_in(arena, entry, length, origin, &failed) : NULL;
+        if (directory != NULL) {
+            RSDK_PUSH(arena, directories, directory, failed);
+        }
+        entry = entry[length] == ':' ? entry + length + 1 : NULL;
+    }
+    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+rsdk_status rsdk_rpath_directories(rsdk_arena *arena, const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors,
+                                   size_t ancestor_count, rsdk_strings *directories, rsdk_error *error) {
+    if (file->runpath != NULL) {
+        return RSDK_OK;
+    }
+    rsdk_status status =
+        file->rpath != NULL ? rsdk_expand_rpath(arena, file->rpath, file->path, directories, error) : RSDK_OK;
+    for (size_t i = 0; i < ancestor_count && status == RSDK_OK; i++) {
+        if (ancestors[i]->rpath != NULL) {
+            status = rsdk_expand_rpath(arena, ancestors[i]->rpath, ancestors[i]->path, directories, error);
+        }
+    }
+    return status;
+}
+
+/* ---- the process's directories ---- */
+
+/* "/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu" and the like: what glibc is built with. */
+static bool is_default_directory(const char *directory) {
+    const char *rest = strncmp(directory, "/usr/", 5) == 0 ? directory + 4 : directory;
+    if (strncmp(rest, "/lib", 4) != 0) {
+        return false;
+    }
+    rest += 4;
+    rest += strspn(rest, "x3264");
+    return *rest == '\0' || (*rest == '/' && strstr(rest, "-linux-") != NULL && strchr(rest + 1, '/') == NULL);
+}
+
+static bool contains(const rsdk_strings *list, const char *text) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sorts the linker's list, for an object without paths of its own, into its three parts: the main program's RPATH,
+ * LD_LIBRARY_PATH, the defaults. The linker does not mark the borders; a default directory at the end of
+ * LD_LIBRARY_PATH counts as a default. */
+static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo *info, rsdk_error *error) {
+    bool failed = false;
+    unsigned first = 0, end = info->dls_cnt;
+    while (first < info->dls_cnt && contains(&search->program_rpath, info->dls_serpath[first].dls_name)) {
+        first++;
+    }
+    while (end > first && is_default_directory(info->dls_serpath[end - 1].dls_name)) {
+        end--;
+    }
+    for (unsigned i = first; i < info->dls_cnt && !failed; i++) {
+        const char *directory = rsdk_arena_copy(search->arena, info->dls_serpath[i].dls_name);
+        rsdk_strings *list = i < end ? &search->library_path : &search->default_directories;
+        failed = directory == NULL;
+        RSDK_PUSH(search->arena, list, directory, failed);
+    }
+    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
+    /* libc has neither RPATH nor RUNPATH, and is always there. */
+    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    Dl_serinfo size;
+    rsdk_status status = RSDK_OK;
+    if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
+        status = rsdk_fail(error, RSDK_LOAD_FAILED, NULL, "a glibc system is needed",
+                           "the dynamic linker does not tell its search path");
+    } else {
+        Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
+        if (info == NULL) {
+            status = rsdk_fail_no_memory(error);
+        } else {
+            *info = size;
+            status = dlinfo(plain, RTLD_DI_SERINFO, info) == 0 ? sort_directories(search, info, error) : RSDK_OK;
+        }
+    }
+    if (plain != NULL) {
+        (void)dlclose(plain);
+    }
+    return status;
+}
+
+rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
+                                    rsdk_error *error) {
+    *search = (rsdk_linker_search){.arena = arena};
+    if (map->program_rpath != NULL) {
+        char program[4096];
+        ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+        program[length > 0 ? length : 0] = '\0';
+        rsdk_status status = rsdk_expand_rpath(arena, map->program_rpath, program, &search->program_rpath, error);
+        if (status != RSDK_OK) {
+            return status;
+        }
+    }
+    return ask_linker(search, error);
+}
+
+/* ---- ld.so.cache ---- */
+
+/* The file's format since glibc 2.2 (dl-cache.h); older parts in front of it are skipped. Strings are offsets from
+ * `magic`. */
+typedef struct cache_header {
+    char magic[20]; /* CACHE_MAGIC */
+    uint32_t count;
+    uint32_t unused[6];
+} cache_header;
+
+typedef struct cache_entry {
+    int32_t flags;
+    uint32_t name, path;
+    uint32_t os_version;
+    uint64_t hwcap;
+} cache_entry;
+
+#define CACHE_MAGIC "glibc-ld.so.cache1.1"
+
+enum { CACHE_LIMIT = 16 << 20 };
+
+#if defined(__x86_64__)
+enum { OWN_CACHE_FLAGS = 0x0303 };
+#elif defined(__aarch64__)
+enum { OWN_CACHE_FLAGS = 0x0a03 };
+#else
+#error "add this architecture's _DL_CACHE_DEFAULT_ID"
+#endif
+
+static rsdk_status read_cache(rsdk_linker_search *search, rsdk_error *error) {
+    char *text = NULL;
+    size_t size = 0;
+    rsdk_file_identity identity;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    search->cache_is_read = true;
+    rsdk_status status =
+        rsdk_file_read_text("/etc/ld.so.cache", CACHE_LIMIT, search->arena, &text, &size, &identity, &reason);
+    rsdk_error_clear(&reason);
+    if (status == RSDK_NO_MEMORY) {
+        return rsdk_fail_no_memory(error);
+    }
+    /* A cache that is missing or unreadable is none: the linker does without, too. */
+    const char *start = status == RSDK_OK ? memmem(text, size, CACHE_MAGIC, sizeof CACHE_MAGIC - 1) : NULL;
+    if (start != NULL && size - (size_t)(start - text) >= sizeof(cache_header)) {
+        search->cache = start;
+        search->cache_size = size - (size_t)(start - text);
+    }
+    return RSDK_OK;
+}
+
+static const char *cache_string(const rsdk_linker_search *search, uint32_t offset) {
+    bool is_inside =
+        offset < search->cache_size && memchr(search->cache + offset, '\0', search->cache_size - offset) != NULL;
+    return is_inside ? search->cache + offset : "";
+}
+
+/* The path that the cache has for a SONAME; NULL: none. The cache is sorted, but by an order of its own; it is small
+ * enough to be read through. */
+static const char *find_in_cache(const rsdk_linker_search *search, const char *name) {
+    cache_header header;
+    if (search->cache == NULL) {
+        return NULL;
+    }
+    memcpy(&header, search->cache, sizeof header);
+    size_t room = (search->cache_size - sizeof header) / sizeof(cache_entry);
+    for (size_t i = 0; i < header.count && i < room; i++) {
+        cache_entry entry;
+        memcpy(&entry, search->cache + sizeof header + i * sizeof entry, sizeof entry);
+        if (entry.flags == OWN_CACHE_FLAGS && entry.hwcap == 0 && strcmp(cache_string(search, entry.name), name) == 0) {
+            return cache_string(search, entry.path);
+        }
+    }
+    return NULL;
+}
+
+/* ---- the search ---- */
+
+static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings *directories, const char *name,
+                           const char **path, rsdk_error *error) {
+    for (size_t i = 0; *path == NULL && i < directories->count; i++) {
+        const char *candidate = rsdk_path_join(search->arena, directories->items[i], name);
+        if (candidate == NULL) {
+            return rsdk_fail_no_memory(error);
+        }
+        *path = access(candidate, F_OK) == 0 ? candidate : NULL;
+    }
+    return RSDK_OK;
+}
+
+enum { BEFORE_CACHE = 4 }; /* lists of directories that come before ld.so.cache */
+
+rsdk_status rsdk_linker_find(rsdk_linker_search *search, const rsdk_elf_file *file,
+                             const rsdk_elf_file *const *ancestors, size_t ancestor_count, const char *name,
+                             const char **path, rsdk_error *error) {
+    rsdk_strings rpath = {0}, runpath = {0};
+    *path = NULL;
+    if (strchr(name, '/') != NULL) { /* opened as it is */
+        *path = access(name, F_OK) == 0 ? name : NULL;
+        return RSDK_OK;
+    }
+    rsdk_status status = rsdk_rpath_directories(search->arena, file, ancestors, ancestor_count, &rpath, error);
+    if (status == RSDK_OK && file->runpath != NULL) {
+        status = rsdk_expand_rpath(search->arena, file->runpath, file->path, &runpath, error);
+    }
+    if (status == RSDK_OK && !search->cache_is_read) {
+        status = read_cache(search, error);
+    }
+    const rsdk_strings none = {0};
+    const rsdk_strings *before_cache[BEFORE_CACHE] = {&rpath, file->runpath == NULL ? &search->program_rpath : &none,
+                                                      &search->library_path, &runpath};
+    for (size_t i = 0; status == RSDK_OK && *path == NULL && i < BEFORE_CACHE; i++) {
+        status = find_in(search, before_cache[i], name, path, error);
+    }
+    if (status == RSDK_OK && *path == NULL) {
+        *path = find_in_cache(search, name);
+    }
+    return status == RSDK_OK && *path == NULL ? find_in(search, &search->default_directories, name, path, error)
+                                              : status;
+}

@@ -1,0 +1,81 @@
+/* Memory objects. The linker takes two opens of the same path for one object, so each must have a descriptor number
+ * that no loaded object is named after. */
+#include "loader/memory_object.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
+#endif
+
+static const char descriptor_directory[] = "/proc/self/fd/";
+
+static int raise_to_free_number(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    int *free_number = context;
+    if (info->dlpi_name != NULL &&
+        strncmp(info->dlpi_name, descriptor_directory, sizeof descriptor_directory - 1) == 0) {
+        long number = strtol(info->dlpi_name + sizeof descriptor_directory - 1, NULL, 10);
+        *free_number = number >= *free_number && number < 1 << 20 ? (int)number + 1 : *free_number;
+    }
+    return 0;
+}
+
+static bool write_all(int descriptor, const char *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write(descriptor, bytes + done, size - done);
+        if (written < 0 && errno != EINTR) {
+            return false;
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+/* A memfd with the object in it, under a number of its own; -1 with errno. The object is data, so it asks for no right
+ * to execute. */
+static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
+    int free_number = 0;
+    int first = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    if (first < 0 && errno == EINVAL) {
+        first = memfd_create(name, MFD_CLOEXEC); /* an older kernel */
+    }
+    if (first < 0) {
+        return -1;
+    }
+    (void)dl_iterate_phdr(raise_to_free_number, &free_number);
+    int descriptor = write_all(first, stub->bytes, stub->size) ? fcntl(first, F_DUPFD_CLOEXEC, free_number) : -1;
+    int reason = errno;
+    (void)close(first);
+    errno = reason;
+    return descriptor;
+}
+
+rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const char *name, int mode, rsdk_arena *arena,
+                                            void **handle, const char **reason) {
+    char path[sizeof descriptor_directory + 16];
+    int descriptor = make_descriptor(stub, name);
+    if (descriptor < 0) {
+        *reason = rsdk_arena_format(arena, "no memory file can be made: %s", strerror(errno));
+        return RSDK_MEMORY_REFUSED;
+    }
+    (void)snprintf(path, sizeof path, "%s%d", descriptor_directory, descriptor);
+    *handle = dlopen(path, mode);
+    rsdk_memory_outcome outcome = RSDK_MEMORY_OPENED;
+    if (*handle == NULL) {
+        const char *words = dlerror(); /* "OBJECT: what is wrong"; about ourselves it is a refusal */
+        *reason = rsdk_arena_copy(arena, words != NULL ? words : "dlopen failed");
+        outcome = words != NULL && strncmp(words, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
+    }
+    (void)close(descriptor);
+    return outcome;
+}

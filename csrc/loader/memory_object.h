@@ -1,0 +1,20 @@
+/* Opening a generated shared object from memory: a memfd, opened by the linker as /proc/self/fd/N. Nothing appears on
+ * disk. */
+#ifndef RSDK_LOADER_MEMORY_OBJECT_H
+#define RSDK_LOADER_MEMORY_OBJECT_H
+
+#include "elf/stub.h"
+#include "rocm_sdk/error.h"
+
+typedef enum rsdk_memory_outcome {
+    RSDK_MEMORY_OPENED,
+    RSDK_MEMORY_REFUSED, /* the kernel or a policy does not let us: nothing is wrong with what the object needs */
+    RSDK_MEMORY_FAILED,  /* something that the object needs cannot be loaded */
+} rsdk_memory_outcome;
+
+/* dlopens the object with `mode`. `name` is what tools see in /proc/PID/maps. On success *handle is set, otherwise
+ * *reason (in `arena`; NULL when out of memory) says why. */
+rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const char *name, int mode, rsdk_arena *arena,
+                                            void **handle, const char **reason);
+
+#endif

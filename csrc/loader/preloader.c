@@ -1,0 +1,305 @@
+/* The preloader: carries out a plan. The only part of the library that changes the process. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "elf/stub.h"
+#include "loader/explain.h"
+#include "loader/load_lock.h"
+#include "loader/memory_object.h"
+#include "loader/plan.h"
+
+struct rsdk_loaded {
+    rsdk_plan *plan; /* owned: texts and warnings live in it */
+    RSDK_LIST(rsdk_loaded_entry) entries;
+};
+
+typedef struct preloader {
+    rsdk_plan *plan;
+    const rsdk_load_options *options;
+    rsdk_loaded *loaded;
+    rsdk_error *error;
+} preloader;
+
+static rsdk_arena *arena_of(const preloader *p) {
+    return &p->plan->arena;
+}
+
+static double now(void) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int mode_of(const rsdk_planned_step *step) {
+    return RTLD_NOW | (step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL);
+}
+
+static void report(const preloader *p, const char *format, const char *path, const char *reason) {
+    if (p->options->report != NULL) {
+        const char *line = rsdk_arena_format(arena_of(p), format, path, reason);
+        if (line != NULL) {
+            p->options->report(p->options->report_context, line);
+        }
+    }
+}
+
+/* The linker's words about the last failure, which its next call would overwrite. */
+static const char *linker_words(const preloader *p) {
+    const char *words = dlerror();
+    return rsdk_arena_copy(arena_of(p), words != NULL ? words : "dlopen failed");
+}
+
+/* ---- one step ---- */
+
+/* Names the members that need each other, where no order of opening them one by one can work. */
+static const char *describe_cycle(const preloader *p, const rsdk_planned_step *step, const size_t *component,
+                                  size_t number, const char *words, const char *reason) {
+    rsdk_text text = RSDK_TEXT_INIT;
+    for (size_t i = 0; i < step->members.count; i++) {
+        if (component[step->members.items[i]] == number) {
+            rsdk_text_add_item(&text, ", ", p->plan->graph.nodes.items[step->members.items[i]].location.path);
+        }
+    }
+    const char *description =
+        text.failed ? NULL
+                    : rsdk_arena_format(arena_of(p),
+                                        "%s; these libraries need each other and do not find each other: %s; and %s",
+                                        words, rsdk_text_get(&text), reason);
+    rsdk_text_clear(&text);
+    return description;
+}
+
+/* Opens the members of one component: alone, or, where they need each other, through the first. The step's library
+ * itself, on its own, is left to the caller, who knows its mode. */
+static bool open_component(const preloader *p, const rsdk_planned_step *step, const size_t *component, size_t number,
+                           const char *reason, const char **words) {
+    size_t count = 0;
+    const char *path = NULL;
+    for (size_t i = 0; i < step->members.count; i++) {
+        size_t node = step->members.items[i];
+        if (component[node] == number) {
+            count++;
+            path = path == NULL ? p->plan->graph.nodes.items[node].location.path : path;
+        }
+    }
+    bool is_left_to_caller = path == NULL || (count == 1 && strcmp(path, step->view.location.path) == 0);
+    if (is_left_to_caller || dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL) {
+        return true;
+    }
+    *words = linker_words(p);
+    if (count > 1 && *words != NULL) {
+        *words = describe_cycle(p, step, component, number, *words, reason);
+    }
+    return false;
+}
+
+/* Without an anchor: the members one by one, dependencies first. What differs: a library does not interpose the symbols
+ * of its dependencies then, nor lend them any. */
+static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, const char *reason, const char **words) {
+    size_t count = p->plan->graph.nodes.count;
+    bool *members = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *members);
+    size_t *component = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *component);
+    if (members == NULL || component == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < step->members.count; i++) {
+        members[step->members.items[i]] = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        component[i] = RSDK_NO_NODE;
+    }
+    if (!rsdk_graph_components(&p->plan->graph, members, component)) {
+        return false;
+    }
+    for (size_t number = 0; number < step->members.count; number++) {
+        if (!open_component(p, step, component, number, reason, words)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Brings all members in as one group. */
+static bool open_members(const preloader *p, const rsdk_planned_step *step, const char **words) {
+    rsdk_elf_stub stub;
+    void *anchor = NULL;
+    const char *reason = NULL;
+    const rsdk_elf_file *model = p->plan->graph.nodes.items[step->node].file;
+    if (rsdk_elf_make_stub(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
+        return false;
+    }
+    /* The anchor stays open for the life of the process, like what it holds. */
+    switch (rsdk_memory_object_open(&stub, "rocm_sdk-anchor", mode_of(step), arena_of(p), &anchor, &reason)) {
+    case RSDK_MEMORY_OPENED:
+        return true;
+    case RSDK_MEMORY_REFUSED:
+        return reason != NULL && open_one_by_one(p, step, reason, words);
+    case RSDK_MEMORY_FAILED:
+        *words = reason;
+        return false;
+    }
+    return false;
+}
+
+/* Returns the library's own handle; NULL with *words (NULL: out of memory). */
+static void *open_step(const preloader *p, const rsdk_planned_step *step, const char **words) {
+    int mode = mode_of(step);
+    if (step->view.method == RSDK_STEP_ANCHOR && !open_members(p, step, words)) {
+        return NULL;
+    }
+    /* RTLD_NOLOAD: what is in the process is never loaded a second time. */
+    bool is_there = step->view.method == RSDK_STEP_REUSE;
+    void *handle = dlopen(step->view.location.path, is_there ? mode | RTLD_NOLOAD : mode);
+    if (handle == NULL) {
+        *words = linker_words(p);
+    }
+    return handle;
+}
+
+/* ---- second names ---- */
+
+/* Makes "libx.so" a name of the library that is loaded as "libx.so.1": later opens of that name match the stub's
+ * SONAME, and dlsym finds the library's symbols through it. */
+static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_step *step, const rsdk_link_map *map) {
+    const char *soname = step->view.location.soname, *reason = NULL;
+    rsdk_strings needed = {0};
+    rsdk_elf_stub stub;
+    bool failed = false;
+    void *handle = NULL;
+    if (soname == NULL || soname[rsdk_soname_stem(soname)] == '\0') {
+        return RSDK_OK;
+    }
+    const char *name = rsdk_arena_copy_bytes(arena_of(p), soname, rsdk_soname_stem(soname));
+    if (name != NULL && rsdk_link_map_find_soname(map, name) != NULL) {
+        return RSDK_OK;
+    }
+    RSDK_PUSH(arena_of(p), &needed, soname, failed);
+    if (failed || name == NULL ||
+        rsdk_elf_make_stub(p->plan->graph.nodes.items[step->node].file, name, &needed, arena_of(p), &stub, NULL) !=
+            RSDK_OK) {
+        return RSDK_NO_MEMORY;
+    }
+    if (rsdk_memory_object_open(&stub, name, RTLD_NOW | RTLD_LOCAL, arena_of(p), &handle, &reason) !=
+        RSDK_MEMORY_OPENED) {
+        return rsdk_plan_warn(p->plan, RSDK_WARNING_GENERAL, NULL, "dlopen(\"%s\") will not find %s: %s", name, soname,
+                              reason != NULL ? reason : "out of memory");
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status add_unversioned_names(const preloader *p) {
+    rsdk_link_map map;
+    rsdk_status status = rsdk_link_map_read(arena_of(p), &map, NULL);
+    for (size_t i = 0; status == RSDK_OK && i < p->plan->steps.count; i++) {
+        status = add_unversioned_name(p, &p->plan->steps.items[i], &map);
+    }
+    return status == RSDK_OK ? RSDK_OK : rsdk_fail_no_memory(p->error);
+}
+
+/* ---- the whole ---- */
+
+/* `words` are the linker's; NULL: out of memory. */
+static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *words) {
+    if (words == NULL) {
+        return rsdk_fail_no_memory(p->error);
+    }
+    rsdk_text before = RSDK_TEXT_INIT;
+    for (size_t i = 0; i < p->loaded->entries.count; i++) {
+        const rsdk_location *location = &p->loaded->entries.items[i].location;
+        rsdk_text_add_item(&before, ", ",
+                           location->shortname != NULL ? location->shortname : rsdk_path_name(location->path));
+    }
+    rsdk_status status = rsdk_explain_failure(p->plan, step, words, rsdk_text_get(&before), p->error);
+    rsdk_text_clear(&before);
+    return status;
+}
+
+static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
+    static const char *const formats[] = {[RSDK_STEP_REUSE] = "in use: %s (%s)",
+                                          [RSDK_STEP_OPEN] = "loading %s (%s)",
+                                          [RSDK_STEP_ANCHOR] = "loading %s with what it needs (%s)"};
+    const char *words = NULL;
+    bool failed = false;
+    report(p, formats[step->view.method], step->view.location.path, step->view.reason);
+    double start = now();
+    rsdk_loaded_entry entry = {.location = step->view.location,
+                               .handle = open_step(p, step, &words),
+                               .was_loaded =
+                                   step->view.method == RSDK_STEP_REUSE &&
+                                   (p->plan->graph.nodes.items[step->node].mapped != NULL ||
+                                    step->view.location.path != p->plan->graph.nodes.items[step->node].location.path)};
+    entry.seconds = now() - start;
+    if (entry.handle == NULL) {
+        return fail_step(p, step, words);
+    }
+    if (step->view.is_requested) {
+        RSDK_PUSH(arena_of(p), &p->loaded->entries, entry, failed);
+    }
+    return failed ? rsdk_fail_no_memory(p->error) : RSDK_OK;
+}
+
+static void report_absent(const preloader *p) {
+    for (size_t i = 0; i < p->plan->requested_count; i++) {
+        const rsdk_location *location = &p->plan->requested[i];
+        if (location->path == NULL) {
+            report(p, "skipped: %s is %s", location->shortname, rsdk_found_via_name(location->found_via));
+        }
+    }
+}
+
+static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded *loaded, rsdk_error *error) {
+    rsdk_status status = rsdk_plan_make(sdk, options, false, &loaded->plan, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
+    report_absent(&p);
+    for (size_t i = 0; status == RSDK_OK && i < p.plan->steps.count; i++) {
+        status = run_step(&p, &p.plan->steps.items[i]);
+    }
+    return status == RSDK_OK && options->unversioned_names ? add_unversioned_names(&p) : status;
+}
+
+rsdk_status rsdk_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded, rsdk_error *error) {
+    *loaded = NULL;
+    rsdk_loaded *fresh = calloc(1, sizeof *fresh);
+    if (fresh == NULL) {
+        return rsdk_fail_no_memory(error);
+    }
+    rsdk_load_lock_take();
+    rsdk_status status = preload(sdk, options, fresh, error);
+    rsdk_load_lock_release();
+    if (status == RSDK_OK || (status == RSDK_LOAD_FAILED && fresh->plan != NULL)) {
+        *loaded = fresh;
+    } else {
+        rsdk_loaded_free(fresh);
+    }
+    return status;
+}
+
+void rsdk_loaded_free(rsdk_loaded *loaded) {
+    if (loaded != NULL) {
+        rsdk_plan_free(loaded->plan);
+        free(loaded);
+    }
+}
+
+size_t rsdk_loaded_count(const rsdk_loaded *loaded) {
+    return loaded->entries.count;
+}
+
+const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t index) {
+    return index < loaded->entries.count ? &loaded->entries.items[index] : NULL;
+}
+
+size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded) {
+    return loaded->plan->warnings.count;
+}
+
+const rsdk_warning *rsdk_loaded_warning(const rsdk_loaded *loaded, size_t index) {
+    return index < loaded->plan->warnings.count ? &loaded->plan->warnings.items[index] : NULL;
+}

@@ -1,0 +1,288 @@
+/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add a way of finding, add a
+ * step. */
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "loader/resolver.h"
+#include "sdk/layout.h"
+#include "sdk/tables.h"
+
+typedef struct resolution {
+    rsdk_inventory *inventory;
+    const rsdk_catalog_entry *entry;
+    const rsdk_library_directory *directory;
+    const rsdk_elf_file *best;      /* NULL: not found yet */
+    const rsdk_elf_file *runner_up; /* another library that matches as well, NULL: none */
+    rsdk_error *first_failure;      /* of a file that matches and cannot be used */
+} resolution;
+
+/* Reads one file of the directory. *file is NULL where it cannot be used; the first such is remembered. */
+static rsdk_status read_candidate(resolution *r, const char *name, const rsdk_elf_file **file) {
+    rsdk_error reason = RSDK_ERROR_INIT;
+    const char *path = rsdk_path_join(r->inventory->arena, r->directory->path, name);
+    *file = NULL;
+    rsdk_status status = path != NULL ? rsdk_inventory_read(r->inventory, path, file, &reason) : RSDK_NO_MEMORY;
+    if (status == RSDK_OK) {
+        status = rsdk_elf_check_loadable(*file, &reason);
+    }
+    if (status != RSDK_OK) {
+        *file = NULL;
+        if (r->first_failure->status == RSDK_OK) {
+            *r->first_failure = reason;
+            reason = (rsdk_error)RSDK_ERROR_INIT;
+        }
+    }
+    rsdk_error_clear(&reason);
+    return status == RSDK_NO_MEMORY ? status : RSDK_OK;
+}
+
+static bool has_own_name(const rsdk_elf_file *file) {
+    return file->soname != NULL && strcmp(file->soname, rsdk_path_name(file->path)) == 0;
+}
+
+static const char *name_of(const rsdk_elf_file *file) {
+    return file->soname != NULL ? file->soname : rsdk_path_name(file->path);
+}
+
+/* A file under its own SONAME beats a copy or link under another name; then the highest version counts ("so.10" above
+ * "so.9"). */
+static bool is_better(const rsdk_elf_file *file, const rsdk_elf_file *than) {
+    if (has_own_name(file) != has_own_name(than)) {
+        return has_own_name(file);
+    }
+    return strverscmp(name_of(file), name_of(than)) > 0;
+}
+
+static void consider(resolution *r, const rsdk_elf_file *file) {
+    if (r->best == NULL) {
+        r->best = file;
+        return;
+    }
+    const rsdk_elf_file *loser = is_better(file, r->best) ? r->best : file;
+    r->best = loser == file ? r->best : file;
+    if (strcmp(name_of(loser), name_of(r->best)) != 0) {
+        r->runner_up = loser;
+    }
+}
+
+static rsdk_status by_file_name(resolution *r) {
+    for (size_t i = 0; i < r->directory->listing.names.count; i++) {
+        const char *name = r->directory->listing.names.items[i];
+        const rsdk_elf_file *file = NULL;
+        if (fnmatch(r->entry->so_pattern, name, 0) != 0) {
+            continue;
+        }
+        if (read_candidate(r, name, &file) != RSDK_OK) {
+            return RSDK_NO_MEMORY;
+        }
+        if (file != NULL) {
+            consider(r, file);
+        }
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status by_soname(resolution *r) {
+    rsdk_error unrelated = RSDK_ERROR_INIT; /* files that are not this library may be as damaged as they like */
+    rsdk_error *kept = r->first_failure;
+    rsdk_status status = RSDK_OK;
+    r->first_failure = &unrelated;
+    for (size_t i = 0; i < r->directory->listing.names.count && status == RSDK_OK; i++) {
+        const char *name = r->directory->listing.names.items[i];
+        const rsdk_elf_file *file = NULL;
+        if (strstr(name, ".so") == NULL && strncmp(name, "lib", 3) != 0) {
+            continue;
+        }
+        status = read_candidate(r, name, &file);
+        if (status == RSDK_OK && file != NULL && file->soname != NULL &&
+            fnmatch(r->entry->so_pattern, file->soname, 0) == 0) {
+            consider(r, file);
+        }
+    }
+    rsdk_error_clear(&unrelated);
+    r->first_failure = kept;
+    return status;
+}
+
+typedef struct search_step {
+    rsdk_found_via found_via;
+    rsdk_status (*search)(resolution *);
+} search_step;
+
+static const search_step search_steps[] = {
+    {RSDK_FOUND_BY_FILE_NAME, by_file_name},
+    {RSDK_FOUND_BY_SONAME, by_soname},
+};
+
+static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
+    const char *path = r->directory->path;
+    const char *hint = "reinstall the package, or have the SDK declare the library in absent_libraries of "
+                       "share/therock/dist_info.json";
+    if (r->first_failure->status != RSDK_OK) {
+        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->hint, "%s: %s",
+                         r->entry->shortname, rsdk_error_message(r->first_failure));
+    }
+    if (!r->directory->listing.exists) {
+        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, hint,
+                         "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
+                         path, r->entry->so_pattern);
+    }
+    return rsdk_fail(
+        error, RSDK_FILE_NOT_FOUND, path, hint,
+        "%s: no library found: tried the file name %s/%s, then the SONAME %s of each of the %zu files there",
+        r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
+}
+
+/* A library that is not there may be one that nobody expects. */
+static rsdk_status excuse_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
+    bool is_declared = false;
+    *location = (rsdk_location){
+        .shortname = r->entry->shortname, .package = r->entry->package, .found_via = RSDK_ABSENT_OPTIONAL};
+    if (r->entry->is_optional && r->first_failure->status == RSDK_OK) {
+        return RSDK_OK;
+    }
+    rsdk_status status = rsdk_sdk_is_declared_absent(r->inventory->sdk, r->entry->shortname, &is_declared, error);
+    location->found_via = RSDK_ABSENT_DECLARED;
+    return status != RSDK_OK || is_declared ? status : fail_not_found(r, error);
+}
+
+static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_error *error) {
+    for (size_t i = 0; i < sizeof search_steps / sizeof *search_steps; i++) {
+        if (search_steps[i].search(r) != RSDK_OK) {
+            return rsdk_fail_no_memory(error);
+        }
+        if (r->best != NULL) {
+            *location = (rsdk_location){.shortname = r->entry->shortname,
+                                        .path = r->best->path,
+                                        .soname = r->best->soname,
+                                        .package = r->entry->package,
+                                        .found_via = search_steps[i].found_via};
+            if (r->runner_up != NULL) {
+                rsdk_sdk_warn(r->inventory->sdk,
+                              "%s: several libraries match: %s is used, %s is ignored; remove the one that is stale",
+                              r->entry->shortname, r->best->path, r->runner_up->path);
+            }
+            return RSDK_OK;
+        }
+        if (r->first_failure->status != RSDK_OK) {
+            break; /* the file is there, and broken: no other one is meant */
+        }
+    }
+    return excuse_absence(r, location, error);
+}
+
+rsdk_status rsdk_resolve(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
+                         rsdk_error *error) {
+    rsdk_error first_failure = RSDK_ERROR_INIT;
+    resolution r = {.inventory = inventory, .entry = entry, .first_failure = &first_failure};
+    rsdk_status status = rsdk_inventory_directory(inventory, entry->package, entry->directory, &r.directory, error);
+    if (status == RSDK_OK) {
+        status = search_file(&r, location, error);
+    }
+    rsdk_error_clear(&first_failure);
+    return status;
+}
+
+/* ---- several names ---- */
+
+static rsdk_status fail_unknown(const char *shortname, rsdk_error *error) {
+    const char *nearest[3];
+    size_t count = rsdk_catalog_nearest(shortname, nearest, sizeof nearest / sizeof *nearest);
+    rsdk_text hint = RSDK_TEXT_INIT;
+    for (size_t i = 0; i < count; i++) {
+        rsdk_text_add(&hint, "%s%s", i == 0 ? "did you mean " : " or ", nearest[i]);
+    }
+    rsdk_text_add(&hint, "%s", count > 0 ? "?" : "rocm_sdk._dist_info.ALL_LIBRARIES lists the known names");
+    rsdk_status status =
+        rsdk_fail(error, RSDK_UNKNOWN_LIBRARY, NULL, rsdk_text_get(&hint), "unknown ROCm library name '%s'", shortname);
+    rsdk_text_clear(&hint);
+    return status;
+}
+
+/* Whether the SDK says that it has no such library, so that its package being absent is no fault. */
+static bool is_excused(rsdk_sdk *sdk, const char *shortname) {
+    bool is_absent = false;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_status status = rsdk_sdk_is_declared_absent(sdk, shortname, &is_absent, &reason);
+    rsdk_error_clear(&reason);
+    return status == RSDK_OK && is_absent;
+}
+
+/* One error for all the packages that are missing; an error about a single one (a target family) as it is. */
+static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_error *error) {
+    bool missing[RSDK_PACKAGE_COUNT] = {false};
+    size_t missing_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *directory = NULL;
+        rsdk_package_id package = rsdk_catalog_find(shortnames[i])->package;
+        if (missing[package]) {
+            continue;
+        }
+        rsdk_status status = rsdk_sdk_package_directory(sdk, package, &directory, error);
+        if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
+            return status;
+        }
+        missing[package] = status != RSDK_OK && !is_excused(sdk, shortnames[i]);
+        missing_count += missing[package];
+    }
+    bool is_about_family = missing_count == 1 && missing[RSDK_LIBRARIES] && !rsdk_sdk_is_kpack_split(sdk) &&
+                           error != NULL && error->status != RSDK_OK;
+    if (missing_count == 0 || is_about_family) {
+        return missing_count == 0 ? RSDK_OK : error->status;
+    }
+    rsdk_text what = RSDK_TEXT_INIT;
+    for (size_t i = 0; i < count; i++) {
+        if (missing[rsdk_catalog_find(shortnames[i])->package]) {
+            rsdk_text_add_item(&what, ", ", shortnames[i]);
+        }
+    }
+    rsdk_status status = rsdk_sdk_fail_not_installed(sdk, rsdk_text_get(&what), missing, error);
+    rsdk_text_clear(&what);
+    return status;
+}
+
+rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
+                             rsdk_location *locations, rsdk_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (rsdk_catalog_find(shortnames[i]) == NULL) {
+            return fail_unknown(shortnames[i], error);
+        }
+    }
+    rsdk_status status = check_packages(inventory->sdk, shortnames, count, error);
+    for (size_t i = 0; i < count && status == RSDK_OK; i++) {
+        const rsdk_catalog_entry *entry = rsdk_catalog_find(shortnames[i]);
+        status = rsdk_resolve(inventory, entry, &locations[i], error);
+        if (status == RSDK_PACKAGE_NOT_INSTALLED) { /* and excused, or check_packages would have refused */
+            locations[i] = (rsdk_location){
+                .shortname = entry->shortname, .package = entry->package, .found_via = RSDK_ABSENT_DECLARED};
+            status = RSDK_OK;
+        }
+    }
+    if (status == RSDK_OK && error != NULL) {
+        rsdk_error_clear(error);
+    }
+    return status;
+}
+
+rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
+                            rsdk_error *error) {
+    rsdk_inventory inventory = rsdk_inventory_of(sdk);
+    return rsdk_resolve_all(&inventory, shortnames, count, locations, error);
+}
+
+rsdk_status rsdk_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error) {
+    return rsdk_locate_all(sdk, &shortname, 1, location, error);
+}
+
+const char *rsdk_found_via_name(rsdk_found_via found_via) {
+    static const char *const names[] = {
+        [RSDK_FOUND_BY_FILE_NAME] = "file name",
+        [RSDK_FOUND_BY_SONAME] = "SONAME",
+        [RSDK_FOUND_BY_NEED] = "need",
+        [RSDK_ABSENT_OPTIONAL] = "absent (optional)",
+        [RSDK_ABSENT_DECLARED] = "absent (declared)",
+    };
+    return names[found_via];
+}
