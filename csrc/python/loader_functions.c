@@ -1,0 +1,328 @@
+/* Functions that find and load libraries. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "result_types.h"
+#include "session.h"
+
+/* ---- arguments ---------------------------------------------------------------------------------------------------------------------------- */
+
+/* Names or paths as C strings, borrowed from `owner`. */
+typedef struct text_arguments {
+    PyObject *owner; /* tuple of str or bytes */
+    const char **items;
+    size_t count;
+} text_arguments;
+
+static void clear_texts(text_arguments *texts) {
+    Py_CLEAR(texts->owner);
+    free(texts->items);
+    texts->items = NULL;
+}
+
+/* Takes the positional arguments as shortnames. */
+static int take_shortnames(PyObject *args, text_arguments *texts) {
+    Py_ssize_t count = PyTuple_Size(args);
+    *texts = (text_arguments){.owner = Py_NewRef(args), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
+    if (texts->items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PyTuple_GetItem(args, i); /* borrowed */
+        Py_ssize_t length = 0;
+        if (!PyUnicode_Check(name)) {
+            PyErr_Format(PyExc_TypeError, "a library shortname must be a str, not %R", (PyObject *)Py_TYPE(name));
+            return -1;
+        }
+        texts->items[i] = PyUnicode_AsUTF8AndSize(name, &length);
+        if (texts->items[i] == NULL) {
+            return -1;
+        }
+        if (strlen(texts->items[i]) != (size_t)length) {
+            PyErr_SetString(PyExc_ValueError, "embedded null character in a library shortname");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Takes the positional arguments as paths: str, bytes or os.PathLike. */
+static int take_paths(PyObject *args, text_arguments *texts) {
+    Py_ssize_t count = PyTuple_Size(args);
+    *texts = (text_arguments){.owner = PyTuple_New(count), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
+    if (texts->owner == NULL || texts->items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *bytes = NULL;
+        if (!PyUnicode_FSConverter(PyTuple_GetItem(args, i), &bytes) || PyTuple_SetItem(texts->owner, i, bytes) < 0) {
+            return -1;
+        }
+        texts->items[i] = PyBytes_AsString(bytes);
+    }
+    return 0;
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct locating {
+    const text_arguments *names;
+    rsdk_location *locations;
+} locating;
+
+static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
+    const locating *l = context;
+    return rsdk_locate_all(sdk, l->names->items, l->names->count, l->locations, error);
+}
+
+/* A list with the locations of all names, absent libraries included. */
+static PyObject *locations_of(PyObject *module, const text_arguments *names) {
+    locating l = {.names = names, .locations = calloc(names->count + 1, sizeof *l.locations)};
+    rsdk_session session;
+    PyObject *result = NULL;
+    if (l.locations == NULL) {
+        return PyErr_NoMemory();
+    }
+    if (rsdk_session_run(module, &session, locate_all, &l) == 0) {
+        result = PyList_New((Py_ssize_t)names->count);
+        for (size_t i = 0; result != NULL && i < names->count; i++) {
+            PyObject *location = rsdk_build_location(session.state, &l.locations[i]);
+            if (location == NULL || PyList_SetItem(result, (Py_ssize_t)i, location) < 0) {
+                Py_CLEAR(result);
+            }
+        }
+        if (result != NULL && rsdk_session_warn(&session) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    rsdk_session_end(&session);
+    free(l.locations);
+    return result;
+}
+
+PyDoc_STRVAR(locate_doc, "locate(shortname, /)\n--\n\n"
+                         "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
+                         "A library that is absent and may be (optional, or declared by the SDK in share/therock/dist_info.json) has the path None.\n"
+                         "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
+
+static PyObject *locate(PyObject *module, PyObject *shortname) {
+    text_arguments names = {0};
+    PyObject *args = PyTuple_Pack(1, shortname);
+    PyObject *locations = args != NULL && take_shortnames(args, &names) == 0 ? locations_of(module, &names) : NULL;
+    PyObject *result = locations != NULL ? Py_NewRef(PyList_GetItem(locations, 0)) : NULL;
+    Py_XDECREF(locations);
+    clear_texts(&names);
+    Py_XDECREF(args);
+    return result;
+}
+
+PyDoc_STRVAR(locate_all_doc, "locate_all(*shortnames)\n--\n\n"
+                             "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
+
+static PyObject *locate_all_names(PyObject *module, PyObject *args) {
+    text_arguments names = {0};
+    PyObject *result = take_shortnames(args, &names) == 0 ? locations_of(module, &names) : NULL;
+    clear_texts(&names);
+    return result;
+}
+
+/* ---- planning ------------------------------------------------------------------------------------------------------------------------------ */
+
+typedef struct loading {
+    rsdk_load_options options;
+    rsdk_plan *plan;
+    rsdk_loaded *loaded;
+    rsdk_status status; /* of the load, where it went half way */
+} loading;
+
+static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
+    loading *l = context;
+    return rsdk_plan_new(sdk, &l->options, &l->plan, error);
+}
+
+PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=True)\n--\n\n"
+                            "What preload_libraries would do with these names, without loading anything: a LoadPlan.");
+
+/* The one keyword of the loading functions, and a second one where `unversioned` is not NULL. */
+static int take_keywords(PyObject *kwargs, int *is_global, int *unversioned) {
+    static char *with_both[] = {"rtld_global", "unversioned_names", NULL};
+    static char *with_one[] = {"rtld_global", NULL};
+    PyObject *none = PyTuple_New(0);
+    int result = none == NULL          ? 0
+                 : unversioned != NULL ? PyArg_ParseTupleAndKeywords(none, kwargs, "|$pp", with_both, is_global, unversioned)
+                                       : PyArg_ParseTupleAndKeywords(none, kwargs, "|$p", with_one, is_global);
+    Py_XDECREF(none);
+    return result ? 0 : -1;
+}
+
+static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
+    int is_global = 1;
+    text_arguments names = {0};
+    PyObject *result = NULL;
+    if (take_keywords(kwargs, &is_global, NULL) < 0) {
+        return NULL;
+    }
+    if (take_shortnames(args, &names) == 0) {
+        rsdk_session session;
+        loading l = {.options = {.shortnames = names.items, .shortname_count = names.count, .is_global = is_global}};
+        if (rsdk_session_run(module, &session, make_plan, &l) == 0) {
+            result = rsdk_build_plan(session.state, l.plan);
+            if (result != NULL && rsdk_session_warn(&session) < 0) {
+                Py_CLEAR(result);
+            }
+        }
+        rsdk_plan_free(l.plan);
+        rsdk_session_end(&session);
+    }
+    clear_texts(&names);
+    return result;
+}
+
+/* ---- loading ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Runs without the GIL, which a write to the descriptor does not need. */
+static void write_line(void *context, const char *line) {
+    (void)context;
+    (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", line);
+}
+
+static bool is_verbose(void) {
+    const char *value = getenv("ROCM_SDK_VERBOSE"); /* NOLINT(concurrency-mt-unsafe): read with the GIL held */
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
+    loading *l = context;
+    rsdk_loaded_free(l->loaded);
+    return rsdk_preload(sdk, &l->options, &l->loaded, error);
+}
+
+/* Remembers a library under its shortname, else its path. */
+static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *entry, PyObject *library) {
+    const rsdk_location *location = &entry->location;
+    PyObject *key = location->shortname != NULL ? rsdk_build_text(location->shortname) : rsdk_build_path(location->path);
+    int result = key != NULL ? PyDict_SetItem(state->loaded, key, library) : -1;
+    if (result == 0 && location->shortname != NULL) {
+        int is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
+        result = is_known != 0 ? (is_known < 0 ? -1 : 0) : PyDict_SetItem(state->preloaded, key, library);
+    }
+    Py_XDECREF(key);
+    return result;
+}
+
+static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *loaded) {
+    size_t count = loaded != NULL ? rsdk_loaded_count(loaded) : 0;
+    PyObject *result = PyTuple_New((Py_ssize_t)count);
+    for (size_t i = 0; result != NULL && i < count; i++) {
+        const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, i);
+        PyObject *library = rsdk_build_loaded(state, entry);
+        if (library == NULL || remember(state, entry, library) < 0) {
+            Py_XDECREF(library);
+            Py_CLEAR(result);
+        } else if (PyTuple_SetItem(result, (Py_ssize_t)i, library) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
+static int warn_loaded(const rsdk_loaded *loaded) {
+    for (size_t i = 0; i < rsdk_loaded_warning_count(loaded); i++) {
+        const rsdk_warning *warning = rsdk_loaded_warning(loaded, i);
+        if (rsdk_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning" : "RocmSdkWarning", warning->text) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* Loads and remembers. Where a library fails, those before it are remembered, and the error is raised. */
+static PyObject *preload(PyObject *module, const rsdk_load_options *options) {
+    rsdk_session session;
+    loading l = {.options = *options};
+    l.options.report = is_verbose() ? write_line : NULL;
+    int status = rsdk_session_run(module, &session, load, &l);
+    PyObject *type = NULL, *value = NULL, *traceback = NULL;
+    PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */
+    PyObject *result = take_loaded(session.state, l.loaded);
+    if (result != NULL && status == 0 && (rsdk_session_warn(&session) < 0 || warn_loaded(l.loaded) < 0)) {
+        Py_CLEAR(result);
+    }
+    if (status < 0) {
+        Py_CLEAR(result);
+        PyErr_Restore(type, value, traceback);
+    }
+    rsdk_loaded_free(l.loaded);
+    rsdk_session_end(&session);
+    return result;
+}
+
+PyDoc_STRVAR(preload_libraries_doc,
+             "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False)\n--\n\n"
+             "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
+             "Libraries that are absent and may be are skipped. What the process has already is reused. With `unversioned_names`,\n"
+             "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and LibraryLoadError.");
+
+static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
+    int is_global = 1, unversioned = 0;
+    text_arguments names = {0};
+    PyObject *result = NULL;
+    if (take_keywords(kwargs, &is_global, &unversioned) < 0) {
+        return NULL;
+    }
+    if (take_shortnames(args, &names) == 0) {
+        const rsdk_load_options options = {
+            .shortnames = names.items, .shortname_count = names.count, .is_global = is_global, .unversioned_names = unversioned};
+        result = preload(module, &options);
+    }
+    clear_texts(&names);
+    return result;
+}
+
+PyDoc_STRVAR(preload_for_doc,
+             "preload_for(*paths, rtld_global=True)\n--\n\n"
+             "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly or through others; returns a tuple of LoadedLibrary.\n\n"
+             "The files themselves are not loaded. What they need that neither the SDK nor the system has is named in a RocmSdkWarning.");
+
+static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
+    int is_global = 1;
+    text_arguments files = {0};
+    PyObject *result = NULL;
+    if (take_keywords(kwargs, &is_global, NULL) < 0) {
+        return NULL;
+    }
+    if (take_paths(args, &files) == 0) {
+        const rsdk_load_options options = {.files = files.items, .file_count = files.count, .is_global = is_global};
+        result = preload(module, &options);
+    }
+    clear_texts(&files);
+    return result;
+}
+
+PyDoc_STRVAR(loaded_libraries_doc, "loaded_libraries()\n--\n\n"
+                                   "What this interpreter has preloaded, in order: a tuple of LoadedLibrary.");
+
+static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
+    (void)unused;
+    PyObject *values = PyDict_Values(rsdk_state_of(module)->loaded);
+    PyObject *result = values != NULL ? PyList_AsTuple(values) : NULL;
+    Py_XDECREF(values);
+    return result;
+}
+
+/* CPython's own types for functions with keywords do not convert without this cast. */
+#define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+
+PyMethodDef rsdk_loader_methods[] = {
+    {"locate", locate, METH_O, locate_doc},
+    {"locate_all", locate_all_names, METH_VARARGS, locate_all_doc},
+    {"load_plan", WITH_KEYWORDS(load_plan), METH_VARARGS | METH_KEYWORDS, load_plan_doc},
+    {"preload_libraries", WITH_KEYWORDS(preload_libraries), METH_VARARGS | METH_KEYWORDS, preload_libraries_doc},
+    {"preload_for", WITH_KEYWORDS(preload_for), METH_VARARGS | METH_KEYWORDS, preload_for_doc},
+    {"loaded_libraries", loaded_libraries, METH_NOARGS, loaded_libraries_doc},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,22 @@
+/* The structured result types of the module, and how they are built from the C library's results. */
+#ifndef RSDK_PYTHON_RESULT_TYPES_H
+#define RSDK_PYTHON_RESULT_TYPES_H
+
+#include "module.h"
+#include "rocm_sdk/loader.h"
+
+int rsdk_add_result_types(PyObject *module, rsdk_module_state *state);
+
+/* Each returns a new reference, or NULL with an exception. */
+PyObject *rsdk_build_location(const rsdk_module_state *state, const rsdk_location *location);
+PyObject *rsdk_build_loaded(const rsdk_module_state *state, const rsdk_loaded_entry *entry);
+PyObject *rsdk_build_plan(const rsdk_module_state *state, const rsdk_plan *plan);
+
+/* Text or path of the file system as str; None for NULL. */
+PyObject *rsdk_build_text(const char *text);
+PyObject *rsdk_build_path(const char *path);
+
+/* A tuple of `count` texts. */
+PyObject *rsdk_build_paths(const char *const *paths, size_t count);
+
+#endif

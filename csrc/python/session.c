@@ -1,0 +1,208 @@
+/* Sessions, errors and warnings. */
+#include "session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "result_types.h"
+
+/* ---- exceptions ------------------------------------------------------------------------------------------------------------------------- */
+
+static const char *const exception_names[] = {
+    [RSDK_OK] = "RocmSdkError",
+    [RSDK_NO_MEMORY] = "RocmSdkError",
+    [RSDK_BAD_ARGUMENT] = "RocmSdkError",
+    [RSDK_IO_ERROR] = "LibraryAccessError",
+    [RSDK_BAD_ELF] = "BadLibraryError",
+    [RSDK_BAD_METADATA] = "BadMetadataError",
+    [RSDK_UNKNOWN_LIBRARY] = "UnknownLibraryError",
+    [RSDK_PACKAGE_NOT_INSTALLED] = "PackageNotInstalledError",
+    [RSDK_FILE_NOT_FOUND] = "LibraryNotFoundError",
+    [RSDK_LOAD_FAILED] = "LibraryLoadError",
+};
+
+static PyObject *class_named(const char *name) {
+    PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
+    PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, name) : NULL;
+    Py_XDECREF(errors);
+    return class;
+}
+
+static void raise_error(const rsdk_error *error) {
+    if (error->status == RSDK_NO_MEMORY) {
+        PyErr_NoMemory();
+        return;
+    }
+    PyObject *class = class_named(exception_names[error->status]);
+    PyObject *exception = class != NULL ? PyObject_CallFunction(class, "NNN", rsdk_build_path(rsdk_error_message(error)),
+                                                                rsdk_build_path(error->hint), rsdk_build_path(error->path))
+                                        : NULL;
+    if (exception != NULL) {
+        PyErr_SetObject(class, exception);
+    }
+    Py_XDECREF(exception);
+    Py_XDECREF(class);
+}
+
+int rsdk_warn(const char *class_name, const char *text) {
+    PyObject *class = class_named(class_name);
+    int result = class != NULL ? PyErr_WarnEx(class, text, 1) : -1;
+    Py_XDECREF(class);
+    return result;
+}
+
+int rsdk_session_warn(const rsdk_session *session) {
+    for (size_t i = 0; i < rsdk_sdk_warning_count(session->sdk); i++) {
+        if (rsdk_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- sys.path ------------------------------------------------------------------------------------------------------------------------------ */
+
+/* sys.path as a tuple of bytes; entries that are not text are no directories, for importlib as for us. */
+static PyObject *search_path_of_interpreter(void) {
+    PyObject *path = PySys_GetObject("path"); /* borrowed */
+    PyObject *entries = path != NULL ? PySequence_Tuple(path) : PyTuple_New(0);
+    PyObject *encoded = entries != NULL ? PyList_New(0) : NULL;
+    for (Py_ssize_t i = 0; encoded != NULL && i < PyTuple_Size(entries); i++) {
+        PyObject *entry = PyTuple_GetItem(entries, i); /* borrowed */
+        PyObject *bytes = PyUnicode_Check(entry) ? PyUnicode_EncodeFSDefault(entry) : Py_NewRef(Py_None);
+        if (bytes == NULL || (bytes != Py_None && PyList_Append(encoded, bytes) < 0)) {
+            Py_CLEAR(encoded);
+        }
+        Py_XDECREF(bytes);
+    }
+    PyObject *result = encoded != NULL ? PyList_AsTuple(encoded) : NULL;
+    Py_XDECREF(encoded);
+    Py_XDECREF(entries);
+    return result;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------------------------- */
+
+/* Everything that the C library is given, as C values borrowed from the session's objects. */
+typedef struct inputs {
+    const char **search_path;
+    rsdk_module_location *modules;
+    rsdk_sdk_options options;
+} inputs;
+
+static int take_modules(const rsdk_session *session, inputs *in) {
+    PyObject *key = NULL, *value = NULL;
+    Py_ssize_t position = 0;
+    while (session->modules != NULL && PyDict_Next(session->modules, &position, &key, &value)) {
+        rsdk_module_location *location = &in->modules[in->options.module_count];
+        location->module = PyUnicode_AsUTF8AndSize(key, NULL);
+        location->directory = PyBytes_AsString(value);
+        if (location->module == NULL || location->directory == NULL) {
+            return -1;
+        }
+        in->options.module_count++;
+    }
+    return 0;
+}
+
+static int take_inputs(const rsdk_session *session, inputs *in) {
+    Py_ssize_t count = PyTuple_Size(session->search_path);
+    Py_ssize_t module_count = session->modules != NULL ? PyDict_Size(session->modules) : 0;
+    in->search_path = calloc((size_t)count + 1, sizeof *in->search_path);
+    in->modules = calloc((size_t)module_count + 1, sizeof *in->modules);
+    if (in->search_path == NULL || in->modules == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        in->search_path[i] = PyBytes_AsString(PyTuple_GetItem(session->search_path, i));
+    }
+    in->options = (rsdk_sdk_options){.search_path = in->search_path,
+                                     .search_path_count = (size_t)count,
+                                     .modules = in->modules,
+                                     /* os.environ writes through to the environment, and the GIL keeps other writers away. */
+                                     .target_family = getenv("ROCM_SDK_TARGET_FAMILY")}; /* NOLINT(concurrency-mt-unsafe) */
+    return take_modules(session, in);
+}
+
+/* Opens the SDK and runs the operation, without the GIL. -1: an exception is set, and not about the SDK. */
+static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status, rsdk_error *error) {
+    inputs in = {0};
+    int result = take_inputs(session, &in);
+    if (result == 0) {
+        rsdk_sdk_free(session->sdk);
+        session->sdk = NULL;
+        Py_BEGIN_ALLOW_THREADS
+        *status = rsdk_sdk_open(&in.options, &session->sdk, error);
+        if (*status == RSDK_OK) {
+            *status = operation(session->sdk, context, error);
+        }
+        Py_END_ALLOW_THREADS
+    }
+    free(in.search_path);
+    free(in.modules);
+    return result;
+}
+
+/* ---- editable installations ------------------------------------------------------------------------------------------------------------------ */
+
+/* The module names of the packages, for the import system to look up. */
+static PyObject *names_of_modules(const rsdk_session *session) {
+    PyObject *names = PyList_New(0);
+    for (unsigned id = 0; names != NULL && id < RSDK_PACKAGE_COUNT; id++) {
+        const char *wanted[] = {rsdk_package_get((rsdk_package_id)id)->pure_module, rsdk_sdk_package_module(session->sdk, (rsdk_package_id)id)};
+        for (size_t i = id == RSDK_META ? 1 : 0; names != NULL && i < 2; i++) {
+            PyObject *name = wanted[i] != NULL ? PyUnicode_FromString(wanted[i]) : Py_NewRef(Py_None);
+            if (name == NULL || (name != Py_None && PyList_Append(names, name) < 0)) {
+                Py_CLEAR(names);
+            }
+            Py_XDECREF(name);
+        }
+    }
+    return names;
+}
+
+/* Asks the import system; 1 where it knows modules that the session does not, 0 where not, -1 with an exception. */
+static int ask_import_system(rsdk_session *session) {
+    PyObject *finder = PyImport_ImportModule("rocm_sdk._import_hooks");
+    PyObject *names = finder != NULL ? names_of_modules(session) : NULL;
+    PyObject *found = names != NULL ? PyObject_CallMethod(finder, "find_directories", "O", names) : NULL;
+    int result = -1;
+    if (found != NULL) {
+        result = PyDict_Size(found) > (session->modules != NULL ? PyDict_Size(session->modules) : 0);
+        Py_XDECREF(session->modules);
+        session->modules = found;
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(finder);
+    return result;
+}
+
+int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_OK;
+    *session = (rsdk_session){.state = rsdk_state_of(module), .search_path = search_path_of_interpreter()};
+    int result = session->search_path != NULL ? attempt(session, operation, context, &status, &error) : -1;
+    /* Twice at most: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
+    for (int round = 0; result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && round < 2; round++) {
+        int is_known = session->sdk != NULL ? ask_import_system(session) : 0;
+        result = is_known < 0 ? -1 : 0;
+        if (is_known <= 0) {
+            break;
+        }
+        rsdk_error_clear(&error);
+        result = attempt(session, operation, context, &status, &error);
+    }
+    if (result == 0 && status != RSDK_OK) {
+        raise_error(&error);
+        result = -1;
+    }
+    rsdk_error_clear(&error);
+    return result;
+}
+
+void rsdk_session_end(rsdk_session *session) {
+    rsdk_sdk_free(session->sdk);
+    Py_CLEAR(session->search_path);
+    Py_CLEAR(session->modules);
+}

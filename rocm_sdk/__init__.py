@@ -1,0 +1,189 @@
+"""Finds, orders, preloads and checks AMD's ROCm libraries that are installed as Python wheels.
+
+    import rocm_sdk
+    rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hipsparse"], check_version="7.*")
+
+This module runs inside `import torch`: it imports the extension and nothing else; the rest of the package comes when
+it is asked for.
+"""
+
+import os
+
+from ._native import (
+    LibraryLocation,
+    LoadedLibrary,
+    LoadPlan,
+    LoadStep,
+    load_plan,
+    loaded_libraries,
+    loader_version,
+    locate,
+    locate_all,
+    preload_for,
+    preload_libraries,
+    sdk_version,
+)
+
+# For type checkers; at run time they come from rocm_sdk.errors when they are looked at.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ._all_cdlls import CdllsByShortname
+    from .errors import (
+        BadLibraryError,
+        BadMetadataError,
+        EnvironmentOverrideError,
+        LibraryAccessError,
+        LibraryLoadError,
+        LibraryNotFoundError,
+        PackageNotInstalledError,
+        RocmLibraryConflictWarning,
+        RocmSdkError,
+        RocmSdkWarning,
+        UnknownLibraryError,
+        VersionMismatchError,
+        VersionMismatchWarning,
+    )
+
+    __version__: str
+    _ALL_CDLLS: CdllsByShortname
+
+__all__ = [
+    "BadLibraryError",
+    "BadMetadataError",
+    "EnvironmentOverrideError",
+    "LibraryAccessError",
+    "LibraryLoadError",
+    "LibraryLocation",
+    "LibraryNotFoundError",
+    "LoadPlan",
+    "LoadStep",
+    "LoadedLibrary",
+    "PackageNotInstalledError",
+    "RocmLibraryConflictWarning",
+    "RocmSdkError",
+    "RocmSdkWarning",
+    "UnknownLibraryError",
+    "VersionMismatchError",
+    "VersionMismatchWarning",
+    "find_libraries",
+    "initialize_process",
+    "load_plan",
+    "loaded_libraries",
+    "loader_version",
+    "locate",
+    "preload_for",
+    "preload_libraries",
+]
+
+
+def find_libraries(*shortnames: str) -> "list[Path]":
+    """The files of the libraries, in the order asked; those that are absent and may be are left out.
+
+    Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
+    (FileNotFoundError).
+    """
+    from pathlib import Path
+
+    return [Path(location.path) for location in locate_all(*shortnames) if location.path is not None]
+
+
+def initialize_process(
+    *,
+    preload_shortnames: "Iterable[str] | None" = None,
+    rtld_global: bool = True,
+    env_override: bool = True,
+    check_version: "str | re.Pattern[str] | None" = None,
+    fail_on_version_mismatch: bool = False,
+    unversioned_names: bool | None = None,
+    **_future: object,
+) -> None:
+    """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
+
+    preload_shortnames: catalog names, loaded in this order, each with what it needs.
+    rtld_global: whether their symbols join the global scope; never those of compiler libraries.
+    env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (`,` or `;` between names) adds libraries.
+    check_version: what the SDK's version must be: a text in which `*` stands for anything, or a compiled pattern that
+        must match its beginning.
+    fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
+    unversioned_names: let dlopen("libx.so") find what was loaded as libx.so.1; None: as ROCM_SDK_UNVERSIONED_NAMES=1
+        says.
+
+    Unknown keyword arguments are accepted and ignored: callers may be newer than this package. Calling it again, or
+    from several threads, is safe: what the process has already is reused.
+    """
+    if unversioned_names is None:
+        unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
+    if preload_shortnames is not None:
+        preload_libraries(*preload_shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names)
+    if env_override and (names := os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES")):
+        _preload_from_environment(names, rtld_global, unversioned_names)
+    if check_version is not None:
+        _check_version(check_version, fail_on_version_mismatch)
+
+
+def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool) -> None:
+    shortnames = [name.strip() for name in names.replace(";", ",").split(",") if name.strip()]
+    try:
+        preload_libraries(*shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names)
+    except Exception as error:
+        from .errors import EnvironmentOverrideError
+
+        raise EnvironmentOverrideError(
+            f"cannot preload the libraries of ROCM_SDK_PRELOAD_LIBRARIES={names!r}: {error}",
+            "correct or unset the variable",
+        ) from error
+
+
+def _check_version(wanted: "str | re.Pattern[str]", fails: bool) -> None:
+    version = sdk_version()
+    if isinstance(wanted, str):
+        matches, text = _matches_wildcard(version, wanted), wanted
+    else:
+        matches, text = wanted.match(version) is not None, wanted.pattern
+    if matches:
+        return
+    from .errors import VersionMismatchError, VersionMismatchWarning
+
+    message = f"the installed ROCm SDK has version {version}, this program expects {text}"
+    hint = f'install the version that it expects: pip install "rocm=={text}"'
+    if fails:
+        raise VersionMismatchError(message, hint)
+    import warnings
+
+    warnings.warn(f"{message}; {hint}", VersionMismatchWarning, stacklevel=3)
+
+
+def _matches_wildcard(text: str, wildcard: str) -> bool:
+    """Whether all of `text` fits `wildcard`, in which `*` stands for any characters."""
+    first, *rest = wildcard.split("*")
+    if not rest:
+        return text == wildcard
+    last = rest.pop()
+    position = len(first)
+    for part in rest:
+        position = text.find(part, position)
+        if position < 0:
+            return False
+        position += len(part)
+    return text.startswith(first) and text.endswith(last) and len(text) - len(last) >= position
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        try:
+            return sdk_version()
+        except ModuleNotFoundError as error:
+            raise AttributeError(f"module 'rocm_sdk' has no attribute '__version__': {error}") from error
+    if name == "_ALL_CDLLS":
+        from ._all_cdlls import ALL_CDLLS
+
+        return ALL_CDLLS
+    if name in __all__:
+        from . import errors
+
+        return getattr(errors, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,161 @@
+"""The established face of the SDK's tables: packages, libraries, target families.
+
+Programs look into `ALL_PACKAGES` and `ALL_LIBRARIES`; both are made from the C library's tables. What belongs to the
+installed SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) is read when it is looked at.
+"""
+
+import os
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from typing import Any
+
+from . import _native
+from .errors import PackageNotInstalledError
+
+_FAMILY = "{target_family}"
+
+# Established names of the facts that _native.sdk_facts gives; those of lists become lists.
+_FACTS = {
+    "__version__": "version",
+    "PY_PACKAGE_SUFFIX_NONCE": "nonce",
+    "DEFAULT_TARGET_FAMILY": "default_family",
+    "AVAILABLE_TARGET_FAMILIES": "available_families",
+    "LINUX_TARGET_FAMILIES": "linux_families",
+    "WINDOWS_TARGET_FAMILIES": "windows_families",
+}
+
+
+class PackageEntry:
+    """A package of the SDK."""
+
+    def __init__(
+        self, logical_name: str, dist_package_template: str, pure_module: str, template_directory: str, required: bool
+    ) -> None:
+        self.logical_name = logical_name
+        self.pure_py_package_name = pure_module
+        self.template_directory = template_directory
+        self.required = required
+        self._dist_package_template = dist_package_template
+
+    @property
+    def dist_package_template(self) -> str:
+        """Distribution name, with "{target_family}" in it where the package is one of several for different GPUs."""
+        if self.logical_name == "libraries" and _is_kpack_split():
+            return self._dist_package_template.replace(f"-{_FAMILY}", "")
+        return self._dist_package_template
+
+    @property
+    def is_target_specific(self) -> bool:
+        """Whether each target family has a package of its own."""
+        return _FAMILY in self.dist_package_template
+
+    def get_dist_package_name(self, target_family: str | None = None) -> str:
+        """Name of the distribution. ValueError where it needs a target family and there is none."""
+        if not self.is_target_specific:
+            return self.dist_package_template
+        if target_family is None:
+            raise ValueError(f"package {self.logical_name} is target specific: name a target family")
+        return self.dist_package_template.replace(_FAMILY, target_family.partition(":")[0])
+
+    def get_dist_package_require(self, target_family: str | None = None) -> str:
+        """The requirement that pins the distribution to the SDK's version."""
+        return f"{self.get_dist_package_name(target_family)}=={_fact('__version__')}"
+
+    def get_py_package_name(self, target_family: str | None = None) -> str:
+        """Name of the platform package, the importable directory that holds the files."""
+        if self.is_target_specific and target_family is None:
+            target_family = determine_target_family()
+        distribution = self.get_dist_package_name(target_family)
+        return f"_{distribution.replace('-', '_')}{_nonce()}"
+
+    def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
+        """The platform package's module spec, whose `origin` is its `__init__.py`; None where it is not installed."""
+        return find_spec(self.get_py_package_name(target_family))
+
+    def has_py_package(self, target_family: str | None = None) -> bool:
+        """Whether the platform package is installed."""
+        return self.get_py_package(target_family) is not None
+
+    def __repr__(self) -> str:
+        return f"PackageEntry({self.logical_name!r}, {self.dist_package_template!r})"
+
+
+class LibraryEntry:
+    """A library of the catalog."""
+
+    def __init__(  # noqa: PLR0917 - a row of the catalog
+        self,
+        shortname: str,
+        package: str,
+        so_pattern: str,
+        dll_pattern: str,
+        posix_relpath: str,
+        optional: bool,
+        compiler: bool,
+    ) -> None:
+        self.shortname = shortname
+        self.package = ALL_PACKAGES[package]
+        self.so_pattern = so_pattern
+        self.dll_pattern = dll_pattern
+        self.posix_relpath = posix_relpath
+        self.windows_relpath = "bin"
+        self.optional = optional
+        self.compiler = compiler
+
+    def __repr__(self) -> str:
+        return f"LibraryEntry({self.shortname!r}, {self.package.logical_name!r}, {self.so_pattern!r})"
+
+
+def discover_current_target_family() -> str | None:
+    """The target family of this machine's GPU; None: not known."""
+    return None
+
+
+def determine_target_family() -> str:
+    """The target family to use: ROCM_SDK_TARGET_FAMILY, else the machine's, else the SDK's default.
+
+    ValueError where the SDK does not offer it.
+    """
+    wanted = os.environ.get("ROCM_SDK_TARGET_FAMILY") or discover_current_target_family()
+    family = wanted or _fact("DEFAULT_TARGET_FAMILY")
+    available = _fact("AVAILABLE_TARGET_FAMILIES")
+    if family not in available:
+        raise ValueError(
+            f"target family {family!r} is not one that the installed ROCm SDK offers"
+            f" ({', '.join(available) or 'none'}); set ROCM_SDK_TARGET_FAMILY to one of these"
+        )
+    return str(family)
+
+
+def _fact(name: str) -> Any:
+    value = _native.sdk_facts()[_FACTS[name]]  # type: ignore[literal-required]
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _nonce() -> str:
+    try:
+        return str(_fact("PY_PACKAGE_SUFFIX_NONCE"))
+    except PackageNotInstalledError:
+        return ""
+
+
+def _is_kpack_split() -> bool:
+    try:
+        return _native.sdk_facts()["kpack_split"]
+    except PackageNotInstalledError:
+        return False
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FACTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return _fact(name)
+    except PackageNotInstalledError as error:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {error}") from error
+
+
+ALL_PACKAGES = {row[0]: PackageEntry(*row) for row in _native.packages()}
+ALL_LIBRARIES = {row[0]: LibraryEntry(*row) for row in _native.catalog()}
+THIS_TARGET_FAMILY: str | None = None
+THIS_PACKAGE_ENTRY = ALL_PACKAGES["meta"]

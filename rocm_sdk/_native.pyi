@@ -1,0 +1,62 @@
+"""Types of the extension module. The public names are documented in rocm_sdk."""
+
+from ctypes import CDLL
+from os import PathLike
+from typing import Any, NamedTuple, TypedDict
+
+loader_version: str
+_preloaded: dict[str, LoadedLibrary | CDLL]
+
+class LibraryLocation(NamedTuple):
+    shortname: str | None
+    path: str | None
+    soname: str | None
+    package: str
+    found_via: str
+
+class LoadedLibrary(NamedTuple):
+    location: LibraryLocation
+    handle: int
+    already_loaded: bool
+    seconds: float
+
+class LoadStep(NamedTuple):
+    shortname: str | None
+    path: str
+    soname: str | None
+    method: str
+    requested: bool
+    rtld_global: bool
+    reason: str
+    members: tuple[str, ...]
+    needed: tuple[str, ...]
+    outside: tuple[str, ...]
+    missing: tuple[str, ...]
+
+class LoadPlan(NamedTuple):
+    steps: tuple[LoadStep, ...]
+    missing: tuple[str, ...]
+
+class _SdkFacts(TypedDict):
+    version: str | None
+    nonce: str
+    default_family: str | None
+    kpack_split: bool
+    available_families: tuple[str, ...]
+    linux_families: tuple[str, ...]
+    windows_families: tuple[str, ...]
+
+def locate(shortname: str, /) -> LibraryLocation: ...
+def locate_all(*shortnames: str) -> list[LibraryLocation]: ...
+def load_plan(*shortnames: str, rtld_global: bool = True) -> LoadPlan: ...
+def preload_libraries(
+    *shortnames: str, rtld_global: bool = True, unversioned_names: bool = False
+) -> tuple[LoadedLibrary, ...]: ...
+def preload_for(*paths: str | bytes | PathLike[Any], rtld_global: bool = True) -> tuple[LoadedLibrary, ...]: ...
+def loaded_libraries() -> tuple[LoadedLibrary, ...]: ...
+def sdk_version() -> str: ...
+def sdk_facts() -> _SdkFacts: ...
+def built_targets() -> str: ...
+def package_directory(name: str, /) -> str: ...
+def catalog() -> tuple[tuple[str, str, str, str, str, bool, bool], ...]: ...
+def packages() -> tuple[tuple[str, str, str, str, bool], ...]: ...

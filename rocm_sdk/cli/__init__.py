@@ -1,0 +1,45 @@
+"""The command `rocm-sdk`. One file per subcommand; a new one joins by a row in `COMMANDS`.
+
+stdout carries the answer alone, for `$(...)`; everything else goes to stderr. Exit status 0, 1 when there is no answer,
+2 for wrong usage. A call without options goes straight to its command: argparse takes longer to import than the answer
+takes to find.
+"""
+
+import sys
+
+# Subcommand -> what it prints, in a line. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and
+# EXAMPLE.
+COMMANDS = {
+    "path": "the file of a library",
+    "targets": "the gfx targets that the SDK was built for",
+    "version": "the version of the installed SDK",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command with `arguments` (default: those of the process); returns the exit status."""
+    words = sys.argv[1:] if arguments is None else arguments
+    from rocm_sdk.errors import RocmSdkError
+
+    try:
+        if words == ["version"]:
+            from . import version
+
+            return version.run(None)
+        if words == ["targets"]:
+            from . import targets
+
+            return targets.run(None)
+        from .parser import parse
+
+        run, options = parse(words)
+        return run(options)
+    except RocmSdkError as error:
+        print(f"rocm-sdk: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Python flushes stdout once more at exit, which must not fail again.
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

@@ -1,0 +1,29 @@
+"""Options, help and usage errors of all subcommands, by argparse."""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+
+from rocm_sdk._native import loader_version
+
+from . import COMMANDS
+
+
+def parse(words: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
+    """The function to run and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
+    parser = argparse.ArgumentParser(prog="rocm-sdk", description="Ask about the ROCm SDK that is installed here.")
+    parser.add_argument("--version", action="version", version=f"rocm-sdk-loader {loader_version}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        module = import_module(f".{name}", __package__)
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=f"Prints {summary}.",
+            epilog=f"example: {module.EXAMPLE}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    options = parser.parse_args(words)
+    return options.run, options

@@ -1,0 +1,20 @@
+"""`rocm-sdk version`: the version of the installed SDK."""
+
+from typing import TYPE_CHECKING
+
+from rocm_sdk._native import sdk_version
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = 'pip install "rocm[libraries]==$(rocm-sdk version)"'
+
+
+def add_arguments(_parser: "ArgumentParser") -> None:
+    """It has none."""
+
+
+def run(_options: "Namespace | None") -> int:
+    """Prints the version."""
+    print(sdk_version())
+    return 0
