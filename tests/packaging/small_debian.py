@@ -1,0 +1,143 @@
+"""A small Debian: packages with compiled libraries, made by dpkg-deb and served by real apt from a directory.
+
+apt is told of it by a configuration file in APT_CONFIG; everything else is as on any Debian system.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+# Package -> SONAME -> SONAMEs needed, and the packages depended on: the shape of Debian's ROCm in small.
+LIBRARIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "libtinyhost2": ("libtinyhost.so.2", (), ("libc6",)),
+    "libtinybelow1": ("libtinybelow.so.1", ("libtinyhost.so.2",), ("libtinyhost2",)),
+    "libamd-comgr2": ("libamd_comgr.so.2", (), ()),
+    "libamdhip64-5": ("libamdhip64.so.5", ("libhsa-runtime64.so.1",), ("libhsa-runtime64-1", "libamd-comgr2")),
+    "libhiprtc-builtins5": ("libhiprtc-builtins.so.5", (), ()),
+    "libhsa-runtime64-1": ("libhsa-runtime64.so.1", ("libhsakmt.so.1",), ("libhsakmt1",)),
+    "libhsakmt1": ("libhsakmt.so.1", ("libtinybelow.so.1",), ("libtinybelow1",)),
+    "librocm-smi64-1": ("librocm_smi64.so.1", (), ()),
+    "libhiprand1": ("libhiprand.so.1", ("librocrand.so.1",), ("librocrand1",)),
+    "libhipsparse0": ("libhipsparse.so.0", ("librocsparse.so.0",), ("librocsparse0",)),
+    "librocrand1": ("librocrand.so.1", ("libamdhip64.so.5",), ("libamdhip64-5",)),
+    "librocsparse0": ("librocsparse.so.0", ("libamdhip64.so.5",), ("libamdhip64-5",)),
+}
+VERSION = "5.2.3+dfsg-8"
+DEVICE_CODE = {"librocrand1": ("gfx1030", "gfx803", "gfx90a:xnack-"), "librocsparse0": ("gfx1030", "gfx90a", "gfx1100")}
+
+
+def compile_library(
+    path: Path, soname: str | None = None, needed: Iterable[Path] = (), source: str = "", options: Iterable[str] = ()
+) -> Path:
+    """Compiles a shared library; `needed` are libraries to link, needed whether or not a symbol of theirs is used."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    linker = [f"-Wl,-soname,{soname}"] if soname else []
+    command = ["cc", "-shared", "-fPIC", "-nostdlib", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", *linker]
+    command += [*options, "-x", "c", "-", "-x", "none", *(str(library) for library in needed), "-o", str(path)]
+    subprocess.run(
+        command, input=source or "int answer(void);\nint answer(void) { return 42; }\n", text=True, check=True
+    )
+    return path
+
+
+def fatbin_source(targets: Iterable[str]) -> str:
+    """C source of a .hip_fatbin section with one offload bundle for the host and `targets`."""
+    names = ["host-x86_64-unknown-linux", *(f"hipv4-amdgcn-amd-amdhsa--{target}" for target in targets)]
+    bundle = b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(names))
+    for name in names:
+        bundle += struct.pack("<QQQ", 0, 0, len(name)) + name.encode()
+    values = ",".join(str(value) for value in bundle + bytes(64))
+    return f'__attribute__((section(".hip_fatbin"), used)) static const unsigned char fatbin[] = {{{values}}};\n'
+
+
+class Archive:
+    """An apt repository in a directory; `libraries` holds the compiled libraries to link against."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.pool = directory / "pool"
+        self.libraries = directory / "libraries"
+        self.apt_conf = directory / "apt.conf"
+        self.pool.mkdir(parents=True)
+        (directory / "status").touch()
+        (directory / "sources.list").write_text(f"deb [trusted=yes] file:{self.pool} ./\n")
+        self.apt_conf.write_text(
+            f'Dir::Etc::sourcelist "{directory}/sources.list";\nDir::Etc::sourceparts "/dev/null";\n'
+            f'Dir::State::status "{directory}/status";\n'
+        )
+
+    def add(self, package: str, depends: Iterable[str], files: dict[str, Path], version: str = VERSION) -> None:
+        """Makes a .deb that holds `files` (path in the system -> file), replacing one of that name."""
+        tree = self.directory / "trees" / package
+        shutil.rmtree(tree, ignore_errors=True)
+        architecture = subprocess.run(
+            ["dpkg", "--print-architecture"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        fields = {
+            "Package": package,
+            "Version": version,
+            "Architecture": architecture,
+            "Maintainer": "nobody <nobody@localhost>",
+            "Description": "small library",
+        }
+        if depends:
+            fields["Depends"] = ", ".join(depends)
+        (tree / "DEBIAN").mkdir(parents=True)
+        (tree / "DEBIAN/control").write_text("".join(f"{name}: {value}\n" for name, value in fields.items()))
+        for name, file in files.items():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, tree / name, follow_symlinks=False)
+        deb = self.pool / f"{package}_{version}_{architecture}.deb"
+        subprocess.run(["dpkg-deb", "--build", "-Znone", str(tree), str(deb)], capture_output=True, check=True)
+
+    def publish(self) -> None:
+        """Writes the package list that apt reads."""
+        entries = []
+        for deb in sorted(self.pool.glob("*.deb")):
+            control = subprocess.run(
+                ["dpkg-deb", "--field", str(deb)], capture_output=True, text=True, check=True
+            ).stdout
+            digest = hashlib.sha256(deb.read_bytes()).hexdigest()
+            entries.append(f"{control}Filename: ./{deb.name}\nSize: {deb.stat().st_size}\nSHA256: {digest}\n")
+        (self.pool / "Packages").write_text("\n".join(entries))
+
+    def remove(self, package: str) -> None:
+        """Takes a package out; publish() afterwards."""
+        for deb in self.pool.glob(f"{package}_*.deb"):
+            deb.unlink()
+
+
+def add_rocm_library(archive: Archive, package: str) -> None:
+    """Compiles the library of a row of LIBRARIES, after those that it needs, and packages it as Debian does."""
+    soname, needed, depends = LIBRARIES[package]
+    source = fatbin_source(DEVICE_CODE[package]) if package in DEVICE_CODE else ""
+    links = [archive.libraries / name for name in needed]
+    library = compile_library(archive.libraries / soname, soname, links, source)
+    link = archive.libraries / "links" / soname
+    link.parent.mkdir(exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(f"{soname}.0.7")
+    copyright_file = archive.libraries / "copyright"
+    copyright_file.write_text("License: Expat\n")
+    directory = "usr/lib" if package == "librocm-smi64-1" else "usr/lib/any-linux-gnu"
+    files = {
+        f"{directory}/{soname}.0.7": library,
+        f"{directory}/{soname}": link,
+        f"usr/share/doc/{package}/copyright": copyright_file,
+    }
+    archive.add(package, (*depends, "libstdc++6"), files)
+
+
+def install(wheels: Iterable[Path], target: Path) -> Path:
+    """Installs wheels with pip into a directory, as a user would."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
+    subprocess.run([*command, "--target", str(target), *(str(wheel) for wheel in wheels)], env=environment, check=True)
+    return target

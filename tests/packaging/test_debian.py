@@ -1,0 +1,424 @@
+"""The command that makes SDK wheels from Debian packages, run on a small Debian with real apt, patchelf and pip."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_debian import LIBRARIES, Archive, add_rocm_library, compile_library, install
+
+from rocm_sdk.packaging.errors import PackagingError
+from rocm_sdk.packaging.patchelf import find_patchelf
+
+Result = subprocess.CompletedProcess[str]
+MakeWheels = Callable[..., Result]
+
+CORE_LIBRARIES = {
+    "libamd_comgr.so.2",
+    "libamdhip64.so.5",
+    "libhiprtc-builtins.so.5",
+    "libhsa-runtime64.so.1",
+    "libhsakmt.so.1",
+    "librocm_smi64.so.1",
+}
+MATH_LIBRARIES = {"libhiprand.so.1", "libhipsparse.so.0", "librocrand.so.1", "librocsparse.so.0"}
+HOST_LIBRARIES = {"libtinybelow.so.1", "libtinyhost.so.2"}
+
+
+def wheels_of(result: Result) -> list[Path]:
+    assert result.returncode == 0, result.stderr
+    return [Path(line) for line in result.stdout.splitlines()]
+
+
+def names_in(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def search_paths(library: Path) -> dict[str, str]:
+    """Tag -> value of RPATH and RUNPATH, as readelf tells."""
+    output = subprocess.run(["readelf", "-dW", str(library)], capture_output=True, text=True, check=True).stdout
+    lines = [line for line in output.splitlines() if "PATH)" in line]
+    return {line.split("(")[1].split(")")[0]: line.split("[")[1].rstrip("]") for line in lines}
+
+
+def load(library: Path, **environment: str) -> str:
+    """What the dynamic linker says to opening a library in a new process; empty if it loads."""
+    script = "import ctypes, sys\ntry: ctypes.CDLL(sys.argv[1])\nexcept OSError as error: print(error)"
+    clean = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
+    return subprocess.run(
+        [sys.executable, "-c", script, str(library)],
+        env={**clean, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("shape", ["none", "rpath", "runpath"])
+def test_installed_wheels_hold_one_file_per_library_under_its_soname(
+    make_wheels: MakeWheels, tmp_path: Path, shape: str
+) -> None:
+    site = install(wheels_of(make_wheels(shape)), tmp_path / "site")
+    core, libraries = site / "_rocm_sdk_core", site / "_rocm_sdk_libraries"
+    assert names_in(core / "lib") == CORE_LIBRARIES | {"rocm_sysdeps"}
+    assert names_in(core / "lib/rocm_sysdeps/lib") == HOST_LIBRARIES
+    assert names_in(libraries / "lib") == MATH_LIBRARIES
+    assert (core / "__init__.py").read_bytes() == (libraries / "__init__.py").read_bytes() == b""
+    assert not [path for path in site.rglob("*") if path.is_symlink()]
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444 for path in site.rglob("*.so*"))
+
+
+def test_libraries_find_each_other_as_the_shape_says(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    site = install(wheels_of(make_wheels("none")), tmp_path / "none")
+    hipsparse = Path("_rocm_sdk_libraries/lib/libhipsparse.so.0")
+    assert "librocsparse.so.0: cannot open shared object file" in load(site / hipsparse)
+    assert (site / hipsparse).read_bytes() == (archive.libraries / hipsparse.name).read_bytes()
+
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "libhsakmt.so.1").write_text("not a library")
+    for shape, tag in (("rpath", "RPATH"), ("runpath", "RUNPATH")):
+        site = install(wheels_of(make_wheels(shape)), tmp_path / shape)
+        core = "$ORIGIN/../../_rocm_sdk_core/lib"
+        assert search_paths(site / hipsparse) == {
+            tag: f"$ORIGIN:{core}:{core}/rocm_sysdeps/lib:{core}/host-math/lib:{core}/llvm/lib"
+        }
+        assert search_paths(site / "_rocm_sdk_core/lib/libamdhip64.so.5") == {
+            tag: f"$ORIGIN:{core}/llvm/lib:{core}/rocm_sysdeps/lib"
+        }
+        assert load(site / hipsparse) == ""
+        overridden = "libhsakmt.so.1: file too short" in load(site / hipsparse, LD_LIBRARY_PATH=str(foreign))
+        assert overridden == (shape == "runpath")
+
+
+def test_an_existing_runpath_is_kept(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    runpath = "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib64"
+    needed = [archive.libraries / "libhsakmt.so.1"]
+    library = compile_library(tmp_path / "hsa", "libhsa-runtime64.so.1", needed, options=[runpath])
+    archive.add("libhsa-runtime64-1", ("libhsakmt1",), {"usr/lib/any/libhsa-runtime64.so.1.5": library})
+    archive.publish()
+    installed = Path("_rocm_sdk_core/lib/libhsa-runtime64.so.1")
+    site = install(wheels_of(make_wheels("none")), tmp_path / "none")
+    assert search_paths(site / installed) == {"RUNPATH": "$ORIGIN/../lib64"}
+    site = install(wheels_of(make_wheels("rpath")), tmp_path / "rpath")
+    assert search_paths(site / installed)["RPATH"].startswith("$ORIGIN/../lib64:$ORIGIN:$ORIGIN/../../_rocm_sdk_core/")
+
+
+def test_wheels_say_what_the_sdk_is(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    wheels = wheels_of(make_wheels("none"))
+    platform = sysconfig.get_platform().replace("-", "_")
+    assert [wheel.name for wheel in wheels] == [
+        f"rocm_sdk_core-5.2.3-py3-none-{platform}.whl",
+        f"rocm_sdk_libraries-5.2.3-py3-none-{platform}.whl",
+    ]
+    site = install(wheels, tmp_path / "site")
+    facts = json.loads((site / "_rocm_sdk_core/share/therock/dist_info.json").read_text())
+    assert facts["dist_amdgpu_targets"] == "gfx90a;gfx1030", "those that all libraries with device code serve"
+    assert {"hipblaslt", "hiprtc", "rocsolver"} <= set(facts["absent_libraries"])
+    assert not {"amdhip64", "amd_comgr", "hiprand", "rocsparse"} & set(facts["absent_libraries"])
+    script = (
+        "import rocm_sdk_core, rocm_sdk_libraries, rocm_sdk_core._dist_info as d\n"
+        "print(rocm_sdk_core.__version__, rocm_sdk_libraries.__version__, d.DEFAULT_TARGET_FAMILY, "
+        "d.AVAILABLE_TARGET_FAMILIES, [entry.get_py_package_name('gfx90a') for entry in d.ALL_PACKAGES.values()][1:4], "
+        "d.THIS_PACKAGE_ENTRY.get_dist_package_require())"
+    )
+    output = subprocess.run([sys.executable, "-c", script], cwd=site, capture_output=True, text=True, check=True).stdout
+    assert output.strip() == (
+        "5.2.3 5.2.3 gfx1030 ['gfx90a', 'gfx1030'] "
+        "['_rocm_sdk_core', '_rocm_sdk_libraries', '_rocm_sdk_device_gfx90a'] rocm-sdk-core==5.2.3"
+    )
+    dist_info = site / "rocm_sdk_core-5.2.3.dist-info"
+    assert "Root-Is-Purelib: true" in (dist_info / "WHEEL").read_text()
+    assert names_in(dist_info / "licenses") == {
+        package for package, row in LIBRARIES.items() if row[0] in CORE_LIBRARIES | HOST_LIBRARIES
+    }
+
+
+def test_the_tree_is_what_pip_installs(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    site = install(wheels_of(make_wheels("rpath")), tmp_path / "site")
+    (tree,) = (tmp_path / "cache/sites").iterdir()
+    for path in tree.rglob("*"):
+        if path.is_file() and path.name != "RECORD":  # pip adds its own files there
+            assert (site / path.relative_to(tree)).read_bytes() == path.read_bytes()
+
+
+def test_a_second_run_needs_no_archive_and_writes_nothing(
+    make_wheels: MakeWheels, archive: Archive, tmp_path: Path
+) -> None:
+    first = wheels_of(make_wheels("rpath"))
+    before = [(wheel.stat().st_ino, wheel.stat().st_mtime_ns) for wheel in first]
+    for deb in archive.pool.glob("*.deb"):
+        deb.unlink()
+    shutil.rmtree(tmp_path / "cache/sites")
+    second = wheels_of(make_wheels("rpath"))
+    assert [(wheel.stat().st_ino, wheel.stat().st_mtime_ns) for wheel in second] == before
+    assert not (tmp_path / "cache/sites").exists()
+
+    for wheel in second:
+        wheel.unlink()
+    third = wheels_of(make_wheels("none"))
+    unpacked = {path.stat().st_ino for path in (tmp_path / "cache/unpacked").rglob("*.so*") if not path.is_symlink()}
+    (tree,) = (tmp_path / "cache/sites").iterdir()
+    assert {path.stat().st_ino for path in tree.rglob("*.so*")} <= unpacked, "shape none is made of hard links"
+    assert all(wheel.exists() for wheel in third)
+
+
+def test_the_shape_of_existing_wheels_is_not_mistaken(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    first = [wheel.read_bytes() for wheel in wheels_of(make_wheels("none"))]
+    assert [wheel.read_bytes() for wheel in wheels_of(make_wheels("runpath"))] != first
+    shutil.rmtree(tmp_path / "cache")
+    assert [wheel.read_bytes() for wheel in wheels_of(make_wheels("none"))] == first, "same input, same bytes"
+
+
+def test_a_new_package_version_makes_new_wheels(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    wheels_of(make_wheels("none"))
+    compile_library(
+        archive.libraries / "new", "libtinyhost.so.2", source="int newer(void);\nint newer(void) { return 1; }"
+    )
+    archive.remove("libtinyhost2")
+    archive.add("libtinyhost2", (), {"usr/lib/libtinyhost.so.2": archive.libraries / "new"}, version="1:2.1-1")
+    archive.publish()
+    (tmp_path / "cache/lists-complete").unlink()
+    site = install(wheels_of(make_wheels("none")), tmp_path / "site")
+    installed = site / "_rocm_sdk_core/lib/rocm_sysdeps/lib/libtinyhost.so.2"
+    assert installed.read_bytes() == (archive.libraries / "new").read_bytes()
+    assert len(list((tmp_path / "cache/sites").iterdir())) == 1, "the outdated tree is gone"
+
+
+@pytest.mark.parametrize(
+    ("requested", "message"), [("5.x", "5.x: not a version"), ("5.02", "5.02: not in the canonical form")]
+)
+def test_versions(make_wheels: MakeWheels, tmp_path: Path, requested: str, message: str) -> None:
+    result = make_wheels("none", "--version", requested)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert not (tmp_path / "wheels").exists()
+    wheels = wheels_of(make_wheels("none", "--version", "5.3.0rc1"))
+    assert wheels[0].name.startswith("rocm_sdk_core-5.3.0rc1-")
+
+
+def test_a_needed_library_that_no_package_has(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    soname, _, _ = LIBRARIES["libtinybelow1"]
+    stray = compile_library(tmp_path / "libnowhere.so.9", "libnowhere.so.9")
+    library = compile_library(tmp_path / soname, soname, [stray])
+    archive.add("libtinybelow1", (), {f"usr/lib/{soname}.4": library})
+    archive.publish()
+    result = make_wheels("none")
+    assert result.returncode == 1
+    assert f"usr/lib/{soname}.4 (libtinybelow1) needs libnowhere.so.9" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not list((tmp_path / "wheels").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("sonames", "message"),
+    [
+        (["libother.so.5"], "libamdhip64-5: no library with the SONAME libamdhip64.so.*; its SONAMEs: libother.so.5"),
+        ([None], "its SONAMEs: none"),
+        (["libamdhip64.so.5", "libamdhip64.so.6"], "libamdhip64-5: several libraries are libamdhip64.so: "),
+    ],
+)
+def test_a_package_without_exactly_one_library(
+    make_wheels: MakeWheels, archive: Archive, tmp_path: Path, sonames: list[str | None], message: str
+) -> None:
+    files = {
+        f"usr/lib/libamdhip64.so.{number}": compile_library(tmp_path / str(number), soname)
+        for number, soname in enumerate(sonames)
+    }
+    archive.add("libamdhip64-5", (), files)
+    archive.publish()
+    result = make_wheels("none")
+    assert result.returncode == 1
+    assert message in result.stderr
+
+
+def test_a_library_is_named_by_its_soname_whatever_its_file_is_called(
+    make_wheels: MakeWheels, archive: Archive, tmp_path: Path
+) -> None:
+    library = archive.libraries / "libamd_comgr.so.2"
+    archive.add("libamd-comgr2", (), {"usr/lib/libcomgr-renamed.so": library})
+    archive.publish()
+    site = install(wheels_of(make_wheels("none")), tmp_path / "site")
+    assert (site / "_rocm_sdk_core/lib/libamd_comgr.so.2").read_bytes() == library.read_bytes()
+
+
+def test_builds_for_newer_processors_are_passed_over(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    baseline = archive.libraries / "libtinyhost.so.2"
+    special = compile_library(tmp_path / "special", "libtinyhost.so.2", source="int special;\n")
+    files = {"usr/lib/libtinyhost.so.2": baseline, "usr/lib/glibc-hwcaps/x86-64-v3/libtinyhost.so.2": special}
+    archive.add("libtinyhost2", (), files)
+    archive.publish()
+    site = install(wheels_of(make_wheels("none")), tmp_path / "site")
+    installed = site / "_rocm_sdk_core/lib/rocm_sysdeps/lib/libtinyhost.so.2"
+    assert installed.read_bytes() == baseline.read_bytes()
+
+
+def test_a_damaged_library(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes((archive.libraries / "librocrand.so.1").read_bytes()[:300])
+    archive.add("librocrand1", ("libamdhip64-5",), {"usr/lib/librocrand.so.1.1": damaged})
+    archive.publish()
+    result = make_wheels("none")
+    assert result.returncode == 1
+    assert "usr/lib/librocrand.so.1.1: not a" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_package_that_apt_does_not_know(make_wheels: MakeWheels, archive: Archive) -> None:
+    archive.remove("libhiprand1")
+    archive.publish()
+    result = make_wheels("none")
+    assert result.returncode == 1
+    assert "Unable to locate package libhiprand1" in result.stderr
+    assert "help: Debian 12 has these packages" in result.stderr
+    add_rocm_library(archive, "libhiprand1")
+    archive.publish()
+    assert make_wheels("none").returncode == 0, "the failed run's lists are not taken for complete"
+
+
+def test_a_package_that_vanished_after_the_lists_were_read(make_wheels: MakeWheels, archive: Archive) -> None:
+    for deb in archive.pool.glob("libhiprand1_*"):
+        hidden = deb.rename(deb.with_suffix(".hidden"))
+    result = make_wheels("none")
+    assert result.returncode == 1
+    assert "libhiprand1" in result.stderr
+    assert "run this again" in result.stderr
+    hidden.rename(hidden.with_suffix(".deb"))
+    assert make_wheels("none").returncode == 0
+
+
+def test_without_apt(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    result = make_wheels("none", PATH=str(empty))
+    assert result.returncode == 1
+    assert result.stderr.startswith("error: apt-get, apt-cache, dpkg-deb: not found on PATH\nhelp: ")
+
+
+def test_without_the_packaging_tools(tmp_path: Path) -> None:
+    script = (
+        "import sys; sys.modules['elftools'] = None; from rocm_sdk.packaging.__main__ import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", script, "run-time-edges", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr == (
+        "error: Python modules are missing: elftools\n"
+        "help: install the packaging tools: pip install 'rocm-sdk-loader[packaging]'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "message"), [(None, "patchelf: not found"), ("0.14.3", "version 0.14.3 is too old")]
+)
+def test_without_a_fit_patchelf(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str | None, message: str
+) -> None:
+    if version:
+        (tmp_path / "patchelf").write_text(f"#!/bin/sh\necho patchelf {version}\n")
+        (tmp_path / "patchelf").chmod(0o755)
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: "/nonexistent")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PackagingError, match=message):
+        find_patchelf.__wrapped__()
+
+
+def test_a_file_in_the_place_of_the_output_directory(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    (tmp_path / "wheels").write_text("")
+    result = make_wheels("none")
+    assert result.returncode == 1
+    assert str(tmp_path / "wheels") in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_killed_run_leaves_nothing_that_passes_for_finished(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    """The third package is unpacked by a program that kills the run in the middle of it."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    real = shutil.which("dpkg-deb")
+    (programs / "dpkg-deb").write_text(
+        f'#!/bin/sh\n[ $(ls -d "{tmp_path}"/cache/unpacked/lib* 2>/dev/null | wc -l) -lt 2 ] && exec {real} "$@"\n'
+        'mkdir "$3"; echo half >"$3/half.so"; kill -KILL $PPID\n'
+    )
+    (programs / "dpkg-deb").chmod(0o755)
+    result = make_wheels("none", PATH=f"{programs}:{os.environ['PATH']}")
+    assert result.returncode == -signal.SIGKILL
+    assert len(list((tmp_path / "cache/unpacked").glob("lib*"))) == 2
+    assert list((tmp_path / "cache/unpacked").glob(".partial-*"))
+    assert not (tmp_path / "wheels").exists() or not list((tmp_path / "wheels").iterdir())
+
+    wheels_of(make_wheels("none"))
+    assert not list((tmp_path / "cache").glob("*/.partial-*"))
+
+
+def test_two_runs_at_once(archive: Archive, tmp_path: Path) -> None:
+    environment = {**os.environ, "APT_CONFIG": str(archive.apt_conf)}
+    runs = []
+    for number in range(2):
+        command = [sys.executable, "-m", "rocm_sdk.packaging", "debian", "--shape", "none"]
+        command += ["--cache", str(tmp_path / "cache"), "--output", str(tmp_path / f"wheels{number}")]
+        runs.append(
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        )
+    outputs = [run.communicate()[1] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], outputs
+    contents = [[path.read_bytes() for path in sorted((tmp_path / f"wheels{number}").iterdir())] for number in range(2)]
+    assert contents[0] == contents[1]
+
+
+# Everything is imported as root: the interpreter's own files may lie where an unprivileged user cannot read.
+AS_NOBODY = """
+import locale, os, sys, sysconfig
+import rocm_sdk.packaging.debian_build
+from rocm_sdk.packaging.__main__ import main
+sysconfig.get_config_vars()
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_no_root_is_needed(archive: Archive, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the whole suite runs unprivileged already")
+    # Below /tmp, since pytest's own directories are closed to other users.
+    room = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
+    try:
+        shutil.copytree(archive.directory, room / "archive", symlinks=True)
+        moved = room / "archive"
+        for file in (moved / "apt.conf", moved / "sources.list"):
+            file.write_text(file.read_text().replace(str(archive.directory), str(moved)))
+        (room / "own").mkdir()
+        os.chown(room / "own", 65534, 65534)
+        room.chmod(0o755)
+        (room / "closed").mkdir(mode=0o755)
+
+        def run(directory: str) -> Result:
+            options = ["--output", f"{room}/{directory}/wheels", "--cache", f"{room}/{directory}/cache"]
+            return subprocess.run(
+                [sys.executable, "-c", AS_NOBODY, "debian", "--shape", "none", *options],
+                env={**os.environ, "APT_CONFIG": str(moved / "apt.conf"), "HOME": "/nonexistent"},
+                cwd="/",
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+        wheels = wheels_of(run("own"))
+        assert {wheel.stat().st_uid for wheel in wheels} == {65534}
+        install(wheels, tmp_path / "site")
+        refused = run("closed")
+        assert refused.returncode == 1
+        assert refused.stderr == f"error: {room}/closed/cache: Permission denied\n"
+    finally:
+        shutil.rmtree(room)

@@ -1,0 +1,95 @@
+"""Reading ELF files that compilers make and that damage has changed; the names that libraries hold of each other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from small_debian import compile_library, fatbin_source
+
+from rocm_sdk.packaging.errors import PackagingError
+from rocm_sdk.packaging.offload_targets import in_hardware_order, read_offload_targets
+from rocm_sdk.packaging.run_time_edges import RunTimeEdge, find_run_time_edges
+from rocm_sdk.packaging.shared_object import SharedObject, read_sections, read_shared_object
+
+
+def test_what_the_linker_wrote_is_read(tmp_path: Path) -> None:
+    below = compile_library(tmp_path / "libbelow.so.1", "libbelow.so.1")
+    for tag, option in (("rpath", "--disable-new-dtags"), ("runpath", "--enable-new-dtags")):
+        library = compile_library(tmp_path / tag, "libx.so.3", [below], options=[f"-Wl,{option},-rpath,$ORIGIN/a:/b"])
+        expected = SharedObject("libx.so.3", ("libbelow.so.1",), "", "")._replace(**{tag: "$ORIGIN/a:/b"})
+        assert read_shared_object(library) == expected
+    assert read_shared_object(compile_library(tmp_path / "plain")) == SharedObject("", (), "", "")
+
+
+def test_a_library_cut_off_anywhere_is_read_or_refused_by_name(tmp_path: Path) -> None:
+    whole = compile_library(tmp_path / "whole", "libx.so.3", source=fatbin_source(["gfx90a"])).read_bytes()
+    cut = tmp_path / "cut.so"
+    refused = 0
+    for size in range(0, len(whole), 64):
+        cut.write_bytes(whole[:size])
+        try:
+            read_shared_object(cut)
+            read_sections(cut)
+            read_offload_targets(cut)
+        except PackagingError as error:
+            assert str(error).startswith(f"{cut}: ")
+            refused += 1
+    assert refused > len(whole) // 64 // 2
+
+
+def test_a_library_with_changed_bytes_is_read_or_refused_by_name(tmp_path: Path) -> None:
+    whole = compile_library(tmp_path / "whole", "libx.so.3", source=fatbin_source(["gfx90a"])).read_bytes()
+    changed = tmp_path / "changed.so"
+    random = Random(20)
+    refused = 0
+    for _ in range(600):
+        content = bytearray(whole)
+        for _ in range(random.choice((1, 4, 16))):  # near the headers, which lie at both ends
+            content[random.choice((1, -1)) * random.randrange(1, 1500)] = random.choice((0, 1, 127, 128, 255))
+        changed.write_bytes(content)
+        try:
+            read_shared_object(changed)
+            read_offload_targets(changed)
+        except PackagingError as error:
+            assert str(error).startswith(f"{changed}: ")
+            refused += 1
+    assert 50 < refused < 600
+
+
+def test_device_code_targets(tmp_path: Path) -> None:
+    source = fatbin_source(["gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx803"])
+    targets = read_offload_targets(compile_library(tmp_path / "a.so", source=source))
+    assert in_hardware_order(targets) == ["gfx803", "gfx90a", "gfx1030"]
+    assert read_offload_targets(compile_library(tmp_path / "b.so")) == frozenset()
+
+
+def test_run_time_edges(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    nested = site / "_rocm_sdk_core/lib/rocm_sysdeps/lib"
+    needed = compile_library(nested / "libneeded.so.1", "libneeded.so.1")
+    compile_library(nested / "liblate-opened.so.2", "liblate-opened.so.2")
+    compile_library(site / "libindevice.so.1", "libindevice.so.1")
+    names = ["liblate-opened.so", "dlopen: liblate-opened.so.2 failed", "libneeded.so.1", "libself.so.1", "libno.so"]
+    text = "".join(f'const char *name{number}(void) {{ return "{name}"; }}\n' for number, name in enumerate(names))
+    text += '__attribute__((section(".hip_fatbin"), used)) static const char device[] = "libindevice.so.1";\n'
+    compile_library(site / "libself.so.1", "libself.so.1", [needed], text)
+    (site / "libscript.so").write_text("INPUT(liblate-opened.so.2)\n")
+
+    expected = [RunTimeEdge("libself.so.1", "liblate-opened.so"), RunTimeEdge("libself.so.1", "liblate-opened.so.2")]
+    assert find_run_time_edges(site) == expected
+    command = [sys.executable, "-m", "rocm_sdk.packaging", "run-time-edges"]
+    result = subprocess.run([*command, str(site)], capture_output=True, text=True, check=True)
+    assert result.stdout == "libself.so.1 -> liblate-opened.so\nlibself.so.1 -> liblate-opened.so.2\n"
+    result = subprocess.run([*command, str(tmp_path / "absent")], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"error: {tmp_path}/absent: no shared libraries here\nhelp: ")
+
+
+def test_run_time_edges_of_a_damaged_library(tmp_path: Path) -> None:
+    (tmp_path / "libbroken.so.1").write_bytes(b"\x7fELF and nothing more")
+    with pytest.raises(PackagingError, match=r"libbroken\.so\.1: not a readable ELF file"):
+        find_run_time_edges(tmp_path)

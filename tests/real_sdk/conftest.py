@@ -1,0 +1,52 @@
+"""The SDK of Debian's ROCm packages, laid out as pip installs its wheels: made once per machine, below build/debian."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.packaging.debian_build import build_site
+from rocm_sdk.packaging.site_tree import Shape
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+
+
+@pytest.fixture(scope="session")
+def debian_sdk() -> Callable[[str], Path]:
+    """`debian_sdk(shape)`, shape `none`, `rpath` or `runpath`: a directory like site-packages, for reading only.
+
+    Other shapes and runs share its files; a test that changes some takes `copy_of_debian_sdk`.
+    """
+    if shutil.which("apt-get") is None:
+        pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
+
+    @cache
+    def site(shape: str) -> Path:
+        return build_site(BUILD / "debian", Shape(shape))
+
+    return site
+
+
+@pytest.fixture(params=[shape.value for shape in Shape])
+def each_debian_sdk(request: pytest.FixtureRequest, debian_sdk: Callable[[str], Path]) -> Path:
+    """The SDK in each shape in turn."""
+    return debian_sdk(request.param)
+
+
+@pytest.fixture
+def copy_of_debian_sdk(debian_sdk: Callable[[str], Path]) -> Iterator[Callable[[str], Path]]:
+    """`copy_of_debian_sdk(shape)`: hard links, files may be removed, renamed, replaced, but not written into."""
+    with tempfile.TemporaryDirectory(prefix="sdk-", dir=BUILD) as directory:
+
+        def copy(shape: str) -> Path:
+            target = Path(directory, shape)
+            shutil.copytree(debian_sdk(shape), target, copy_function=os.link)
+            return target
+
+        yield copy
