@@ -141,15 +141,14 @@ def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: 
 def _check_version(wanted: "str | re.Pattern[str]", fails: bool) -> None:
     version = sdk_version()
     if isinstance(wanted, str):
-        matches, text = _matches_wildcard(version, wanted), wanted
+        matches, text, hint = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
     else:
-        matches, text = wanted.match(version) is not None, wanted.pattern
+        matches, text, hint = wanted.match(version) is not None, wanted.pattern, "install a version that it expects"
     if matches:
         return
     from .errors import VersionMismatchError, VersionMismatchWarning
 
     message = f"the installed ROCm SDK has version {version}, this program expects {text}"
-    hint = f'install the version that it expects: pip install "rocm=={text}"'
     if fails:
         raise VersionMismatchError(message, hint)
     import warnings

@@ -1,0 +1,90 @@
+"""The ways in which people install the project, each tried for real in a fresh virtual environment."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+WHERE = "import rocm_sdk, rocm_sdk._native as native; print(rocm_sdk.loader_version, native.__file__)"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Path:
+    """The python of an empty virtual environment."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    return tmp_path / "venv/bin/python"
+
+
+def check_installed(python: Path, source_tree: Path) -> Path:
+    """Import and command work away from the source tree; returns where the extension came from."""
+    shown = subprocess.run([python, "-c", WHERE], cwd="/", capture_output=True, text=True, check=True).stdout.split()
+    header = (source_tree / "csrc/include/rocm_sdk/version.h").read_text()
+    assert f'#define RSDK_VERSION "{shown[0]}"' in header
+    script = python.parent / "rocm-sdk"
+    # The script itself, with this environment's interpreter: no wrapper that pip generated.
+    own = (source_tree / "scripts/rocm-sdk").read_text().splitlines()
+    assert script.read_text().splitlines() == [f"#!{python}", *own[1:]]
+    command = subprocess.run([script, "--help"], cwd="/", capture_output=True, text=True, check=False)
+    assert command.returncode == 0, command.stderr
+    return Path(shown[1])
+
+
+def test_pip_install(run_module: Run, environment: Path, source_tree: Path) -> None:
+    run = run_module("pip", "--python", str(environment), "install", ".")
+    assert run.returncode == 0, run.stdout + run.stderr
+    extension = check_installed(environment, source_tree)
+    assert extension.is_relative_to(environment.parent.parent)
+    assert extension.name == "_native.abi3.so"
+
+
+def test_pip_install_editable(run_module: Run, environment: Path, source_tree: Path) -> None:
+    run = run_module("pip", "--python", str(environment), "install", "--editable", ".")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert check_installed(environment, source_tree) == source_tree / "rocm_sdk/_native.abi3.so"
+
+
+def test_no_limited_api_on_free_threaded_pythons(run_module: Run, source_tree: Path) -> None:
+    """Such an interpreter is recognised by its configuration, which this one is made to claim."""
+    setup = source_tree / "setup.py"
+    claim = 'import sysconfig\nsysconfig.get_config_vars()["Py_GIL_DISABLED"] = 1\n'
+    setup.write_text(claim + setup.read_text())
+    run = run_module("pip", "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", "wheels", ".")
+    assert run.returncode == 0, run.stdout + run.stderr
+    (wheel,) = (source_tree / "wheels").iterdir()
+    assert "abi3" not in wheel.name
+    with zipfile.ZipFile(wheel) as archive:
+        (extension,) = (name for name in archive.namelist() if name.endswith(".so"))
+    assert "abi3" not in extension
+
+
+def test_source_distribution_then_wheel(run_module: Run, environment: Path, source_tree: Path) -> None:
+    """`python -m build` makes the wheel from the source distribution, which therefore holds what a build needs."""
+    run = run_module("build", ".")
+    assert run.returncode == 0, run.stdout + run.stderr
+    (wheel,) = (source_tree / "dist").glob("*.whl")
+    (archive,) = (source_tree / "dist").glob("*.tar.gz")
+    assert re.fullmatch(r"rocm_sdk_loader-[\w.]+-cp310-abi3-linux_\w+\.whl", wheel.name)
+
+    with tarfile.open(archive) as source_archive:
+        packed = {name.partition("/")[2] for name in source_archive.getnames()}
+    headers = {str(path.relative_to(source_tree)) for path in (source_tree / "csrc").rglob("*.h")}
+    assert headers <= packed
+
+    with zipfile.ZipFile(wheel) as wheel_archive:
+        names = wheel_archive.namelist()
+        metadata = wheel_archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
+    assert {"rocm_sdk/py.typed", "rocm_sdk/_native.pyi", "rocm_sdk/_native.abi3.so"} <= set(names)
+    assert not [name for name in names if name.endswith((".c", ".h", ".a"))]
+    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
+    assert not needed, "a run-time dependency crept in"
+
+    run = run_module("pip", "--python", str(environment), "install", "--no-index", str(wheel))
+    assert run.returncode == 0, run.stdout + run.stderr
+    check_installed(environment, source_tree)

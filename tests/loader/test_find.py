@@ -1,0 +1,142 @@
+"""find_libraries and locate: from shortnames to files, and what they say when there is none."""
+
+import ast
+
+import pytest
+from sample_site import CORE, LIBRARIES, Site, run_python
+
+import rocm_sdk
+from rocm_sdk import _native
+
+# The names of the established loader, which callers rely on.
+ESTABLISHED = """
+    amdhip64 hipfile hiprtc roctx64 rocprofiler-sdk rocprofiler-sdk-roctx roctracer64 rocm_smi64 rocdecode rocjpeg
+    amd_smi
+    rocm_sysdeps_liblzma rocm-openblas amd_comgr rocm_kpack rocdxg rpp hipblas hipblaslt hipfft hiprand hipsparse
+    hipsolver
+    hipsparselt rccl miopen origami hipdnn
+"""
+
+# What AMD's own bindings ask for beyond it, and what the loader adds.
+ADDED = """
+    hiprtc-builtins rocblas rocfft rocrand rocsolver rocsparse hsa-runtime64 LLVM clang hsa-amd-aqlprofile64
+    rocprofiler-register amdocl64 OpenCL
+"""
+
+
+def ask(site: Site, expression: str, **environment: str) -> str:
+    """The value of an expression, or the exception: class names it can be caught by, message."""
+    program = f"""
+        import rocm_sdk
+        try:
+            print({expression})
+        except Exception as error:
+            print(*(base.__name__ for base in type(error).__mro__[:-3]), "|", error)
+    """
+    return site.output(program, **environment)
+
+
+def test_catalog_has_each_name_once() -> None:
+    names = [row[0] for row in _native.catalog()]
+    assert sorted(names) == sorted([*ESTABLISHED.split(), *ADDED.split()])
+
+
+@pytest.mark.parametrize("row", _native.catalog(), ids=lambda row: row[0])
+def test_each_name_is_found_by_its_pattern(site: Site, row: tuple[str, str, str, str, str, bool, bool]) -> None:
+    shortname, package, pattern, _, directory, _, _ = row
+    soname = pattern.replace("[-.]", "-").rstrip("*.").replace("*", "") + ".3"
+    path = site.library(soname, package={"core": CORE, "libraries": LIBRARIES}[package], directory=directory)
+    assert ask(site, f"rocm_sdk.find_libraries({shortname!r})") == f"[PosixPath('{path}')]"
+
+
+def test_order_is_as_asked_and_optional_ones_are_skipped(site: Site) -> None:
+    hip, sparse = site.library("libamdhip64.so.7"), site.library("libhipsparse.so.1", package=LIBRARIES)
+    assert ask(site, "*rocm_sdk.find_libraries('hipsparse', 'rocdxg', 'amdhip64')") == f"{sparse} {hip}"
+
+
+def test_locate_tells_how(site: Site) -> None:
+    path = site.library("libamdhip64.so.7")
+    assert ask(site, "tuple(rocm_sdk.locate('amdhip64'))") == str(
+        ("amdhip64", str(path), "libamdhip64.so.7", "core", "file name")
+    )
+    assert ask(site, "tuple(rocm_sdk.locate('rocdxg'))") == "('rocdxg', None, None, 'core', 'absent (optional)')"
+
+
+def test_unknown_name_offers_the_nearest(site: Site) -> None:
+    answer = ask(site, "rocm_sdk.find_libraries('amdhip46')")
+    assert answer.startswith("UnknownLibraryError RocmSdkError ModuleNotFoundError ImportError |")
+    assert "'amdhip46'" in answer
+    assert "did you mean amdhip64?" in answer
+
+
+def test_missing_packages_are_named_at_once(site: Site) -> None:
+    (site.path / LIBRARIES / "__init__.py").unlink()
+    (site.path / LIBRARIES).rmdir()
+    answer = ask(site, "rocm_sdk.find_libraries('hipsparse', 'amdhip64', 'rccl')")
+    assert answer.startswith("PackageNotInstalledError RocmSdkError ModuleNotFoundError ImportError |")
+    assert 'pip install "rocm[libraries]"' in answer
+    assert "hipsparse, rccl" in answer
+
+
+def test_without_an_sdk_everything_is_named() -> None:
+    program = """
+        import rocm_sdk
+        try:
+            rocm_sdk.find_libraries("hipsparse", "amdhip64")
+        except ModuleNotFoundError as error:
+            print(error)
+    """
+    answer = run_python(program, "-I").stdout
+    assert "rocm-sdk-core, rocm-sdk-libraries" in answer
+    assert 'pip install "rocm[libraries]"' in answer
+
+
+def test_absent_file_says_what_was_tried(site: Site) -> None:
+    site.library("libamdhip64.so.7")
+    answer = ask(site, "rocm_sdk.find_libraries('hiprtc')")
+    assert answer.startswith("LibraryNotFoundError RocmSdkError FileNotFoundError OSError |")
+    assert f"{site.path}/{CORE}/lib/libhiprtc.so*" in answer
+    assert "SONAME" in answer
+
+
+def test_declared_absent_is_skipped(site: Site) -> None:
+    site.library("libamdhip64.so.7")
+    site.write(
+        f"{CORE}/share/therock/dist_info.json", '{"dist_amdgpu_targets": "gfx942", "absent_libraries": ["hipdnn"]}'
+    )
+    assert ask(site, "rocm_sdk.locate('hipdnn').found_via") == "absent (declared)"
+    assert ask(site, "len(rocm_sdk.find_libraries('hipdnn', 'amdhip64'))") == "1"
+    assert (
+        "hipdnn is absent (declared)"
+        in site.run("import rocm_sdk; rocm_sdk.preload_libraries('hipdnn')", ROCM_SDK_VERBOSE="1").stderr
+    )
+
+
+def test_renamed_file_is_found_by_soname(site: Site) -> None:
+    path = site.library("libamdhip64.so.7")
+    renamed = path.rename(path.with_name("lib-hip-runtime.so"))
+    assert ask(site, "tuple(rocm_sdk.locate('amdhip64'))[1:]") == str(
+        (str(renamed), "libamdhip64.so.7", "core", "SONAME")
+    )
+
+
+def test_highest_version_wins_numerically_with_a_warning(site: Site) -> None:
+    old, new = site.library("libamdhip64.so.9"), site.library("libamdhip64.so.10")
+    result = site.run("import rocm_sdk; print(*rocm_sdk.find_libraries('amdhip64'))")
+    assert result.stdout.strip() == str(new)
+    assert str(old) in result.stderr
+    assert str(new) in result.stderr
+
+
+@pytest.mark.parametrize("argument", ["1", "None", "b'amdhip64'"])
+def test_names_must_be_text(argument: str) -> None:
+    with pytest.raises(TypeError, match="shortname must be a str"):
+        rocm_sdk.locate(ast.literal_eval(argument))
+
+
+def test_errors_can_be_pickled() -> None:
+    import pickle
+
+    error = rocm_sdk.LibraryLoadError("message", "hint", "/path")
+    copy = pickle.loads(pickle.dumps(error))
+    assert (copy.message, copy.hint, copy.path, str(copy)) == ("message", "hint", "/path", str(error))

@@ -1,0 +1,319 @@
+"""preload_libraries, initialize_process and what they leave behind."""
+
+from pathlib import Path
+
+import pytest
+from sample_site import CORE, LIBRARIES, Site, compile_library
+
+SPARSE = "hipsparse"
+
+
+@pytest.fixture
+def chain(site: Site) -> Site:
+    """hipsparse needs rocsparse and amdhip64, rocsparse needs amdhip64, that needs hsa-runtime64; no RPATH anywhere."""
+    hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
+    hip = site.library("libamdhip64.so.7", "int hsa(void); int hipGetVersion(void) { return 6 + hsa(); }", (hsa,))
+    roc = site.library(
+        "librocsparse.so.1", "int hipGetVersion(void); int roc(void) { return hipGetVersion(); }", (hip,), LIBRARIES
+    )
+    site.library("libhipsparse.so.4", "int roc(void); int sparse(void) { return roc(); }", (roc, hip), LIBRARIES)
+    site.library("libamd_comgr.so.3")
+    return site
+
+
+def test_plain_dlopen_fails_where_preloading_works(chain: Site) -> None:
+    program = """
+        import ctypes, sys, rocm_sdk
+        (path,) = rocm_sdk.find_libraries("hipsparse")
+        try:
+            ctypes.CDLL(str(path))
+        except OSError as error:
+            assert "librocsparse.so.1" in str(error), error
+        else:
+            raise SystemExit("the libraries find each other, this test shows nothing")
+        (library,) = rocm_sdk.preload_libraries("hipsparse")
+        assert library.location.path == str(path), library
+        assert not library.already_loaded
+        assert library.seconds > 0
+        print(ctypes.CDLL("libhipsparse.so.4").sparse())
+    """
+    assert chain.output(program) == "7"
+
+
+def test_results_keep_the_order_and_are_told_later(chain: Site) -> None:
+    program = """
+        import rocm_sdk
+        names = lambda libraries: [library.location.shortname for library in libraries]
+        assert names(rocm_sdk.preload_libraries("hipsparse", "amdhip64")) == ["hipsparse", "amdhip64"]
+        assert names(rocm_sdk.preload_libraries("rocsparse")) == ["rocsparse"]
+        assert names(rocm_sdk.loaded_libraries()) == ["hipsparse", "amdhip64", "rocsparse"]
+        assert all(library.already_loaded for library in rocm_sdk.preload_libraries("hipsparse", "amdhip64"))
+    """
+    chain.run(program)
+
+
+@pytest.mark.parametrize("is_global", [True, False])
+def test_scope_of_symbols(chain: Site, is_global: bool) -> None:
+    program = f"""
+        import ctypes, rocm_sdk
+        rocm_sdk.preload_libraries("hipsparse", rtld_global={is_global})
+        print(all(hasattr(ctypes.CDLL(None), name) for name in ("sparse", "roc", "hipGetVersion", "hsa")))
+    """
+    assert chain.output(program) == str(is_global)
+
+
+def test_compiler_libraries_stay_local(chain: Site) -> None:
+    comgr = chain.library("libamd_comgr.so.3", "int compiles(void) { return 1; }")
+    program = """
+        import ctypes, rocm_sdk
+        (library,) = rocm_sdk.preload_libraries("amd_comgr")
+        assert not hasattr(ctypes.CDLL(None), "compiles")
+        print(library.location.path)
+    """
+    assert chain.output(program) == str(comgr)
+
+
+def test_what_amdhip64_opens_at_run_time_comes_along(chain: Site) -> None:
+    program = """
+        import ctypes, rocm_sdk
+        rocm_sdk.preload_libraries("amdhip64")
+        ctypes.CDLL("libamd_comgr.so.3")
+        steps = rocm_sdk.load_plan("amdhip64").steps
+        print([step.requested for step in steps if step.soname == "libamd_comgr.so.3"])
+    """
+    assert chain.output(program) == "[]"  # the plan made after it finds it in the process
+    plan = "import rocm_sdk; print([s.soname for s in rocm_sdk.load_plan('amdhip64').steps])"
+    assert chain.output(plan) == "['libamdhip64.so.7', 'libamd_comgr.so.3']"
+
+
+def test_all_cdlls_is_a_dictionary_of_cdlls(chain: Site) -> None:
+    program = """
+        import sys, rocm_sdk
+        rocm_sdk.preload_libraries("hipsparse", "amdhip64")
+        assert "ctypes" not in sys.modules
+        assert list(rocm_sdk._ALL_CDLLS) == ["hipsparse", "amdhip64"]
+        assert "ctypes" not in sys.modules
+        import ctypes
+        library = rocm_sdk._ALL_CDLLS["hipsparse"]
+        assert isinstance(library, ctypes.CDLL)
+        assert library.sparse() == 7
+        assert rocm_sdk._ALL_CDLLS["hipsparse"] is library
+        assert "nothing" not in rocm_sdk._ALL_CDLLS
+        rocm_sdk._ALL_CDLLS.clear()
+        assert not rocm_sdk._ALL_CDLLS
+        rocm_sdk.preload_libraries("hipsparse")
+        assert rocm_sdk._ALL_CDLLS["hipsparse"].sparse() == 7
+    """
+    chain.run(program)
+
+
+@pytest.mark.parametrize("how", ["argument", "variable", "none"])
+def test_unversioned_names_exactly_when_asked_for(chain: Site, how: str) -> None:
+    argument = ", unversioned_names=True" if how == "argument" else ""
+    program = f"""
+        import ctypes, os, rocm_sdk
+        before = sorted(os.listdir({str(chain.path / CORE / "lib")!r}))
+        rocm_sdk.initialize_process(preload_shortnames=["amdhip64"]{argument})
+        assert before == sorted(os.listdir({str(chain.path / CORE / "lib")!r}))
+        try:
+            print(ctypes.CDLL("libamdhip64.so").hipGetVersion())
+        except OSError:
+            print("not found")
+    """
+    environment = {"ROCM_SDK_UNVERSIONED_NAMES": "1"} if how == "variable" else {}
+    assert chain.output(program, **environment) == ("not found" if how == "none" else "7")
+
+
+def test_failure_half_way_keeps_what_is_loaded(chain: Site) -> None:
+    needs = chain.library("libneeded.so.1", directory="gone")
+    chain.library("librccl.so.1", needed=(needs,), package=LIBRARIES)
+    program = """
+        import ctypes, rocm_sdk
+        try:
+            rocm_sdk.preload_libraries("amdhip64", "rccl")
+        except OSError as error:
+            assert isinstance(error, rocm_sdk.LibraryLoadError)
+            print(error)
+        assert rocm_sdk._ALL_CDLLS["amdhip64"].hipGetVersion() == 7
+        assert [library.location.shortname for library in rocm_sdk.loaded_libraries()] == ["amdhip64"]
+    """
+    message = chain.output(program)
+    assert "librccl.so.1" in message
+    assert "libneeded.so.1" in message
+    assert "loaded before and usable: amdhip64" in message
+
+
+def test_missing_host_library_is_named_with_its_packages(site: Site, tmp_path: Path) -> None:
+    verbs = compile_library(tmp_path / "libibverbs.so.1", "libibverbs.so.1")
+    rccl = site.library("librccl.so.1", needed=(verbs,), package=LIBRARIES)
+    program = f"""
+        import rocm_sdk
+        plan = rocm_sdk.load_plan("rccl")
+        if not plan.missing:
+            print("libibverbs.so.1 is on this system: {rccl} loads")
+        else:
+            assert plan.missing == ("libibverbs.so.1",), plan
+            try:
+                rocm_sdk.preload_libraries("rccl")
+            except rocm_sdk.LibraryLoadError as error:
+                print(error)
+    """
+    answer = site.output(program)
+    if "is on this system" in answer:
+        pytest.skip(answer)
+    assert "apt install libibverbs1" in answer
+    assert "dnf install libibverbs" in answer
+
+
+def test_warnings_come_after_loading_so_that_errors_leave_nothing_half_done(chain: Site, tmp_path: Path) -> None:
+    foreign = compile_library(
+        tmp_path / "libhsa-runtime64.so.1", "libhsa-runtime64.so.1", "int hsa(void) { return 3; }"
+    )
+    program = f"""
+        import ctypes, rocm_sdk
+        ctypes.CDLL({str(foreign)!r}, mode=ctypes.RTLD_GLOBAL)
+        try:
+            rocm_sdk.preload_libraries("hipsparse")
+        except rocm_sdk.RocmLibraryConflictWarning as warning:
+            print(warning)
+        assert rocm_sdk._ALL_CDLLS["hipsparse"].sparse() == 9
+    """
+    warning = chain.output(program, "-W", "error")
+    assert str(foreign) in warning
+    assert str(chain.path / CORE / "lib/libhsa-runtime64.so.1") in warning
+    assert "an earlier import or dlopen" in warning
+
+
+def test_library_that_is_loaded_from_elsewhere_is_taken(chain: Site, tmp_path: Path) -> None:
+    foreign = compile_library(
+        tmp_path / "libamdhip64.so.7", "libamdhip64.so.7", "int hipGetVersion(void) { return 50; }"
+    )
+    program = """
+        import ctypes, rocm_sdk
+        ctypes.CDLL("libamdhip64.so.7")
+        (library,) = rocm_sdk.preload_libraries("amdhip64")
+        assert library.already_loaded
+        print(library.location.path, rocm_sdk._ALL_CDLLS["amdhip64"].hipGetVersion())
+    """
+    result = chain.run(program, LD_LIBRARY_PATH=str(tmp_path))
+    assert result.stdout.strip() == f"{foreign} 50"
+    assert "brought in by LD_LIBRARY_PATH" in result.stderr
+
+
+def test_other_major_version_in_the_process_is_a_warning(chain: Site, tmp_path: Path) -> None:
+    old = compile_library(tmp_path / "libamdhip64.so.6", "libamdhip64.so.6")
+    result = chain.run(f"import ctypes, rocm_sdk; ctypes.CDLL({str(old)!r}); rocm_sdk.preload_libraries('amdhip64')")
+    assert "RocmLibraryConflictWarning" in result.stderr
+    assert str(old) in result.stderr
+
+
+@pytest.mark.parametrize("rpath", ["none", "rpath", "runpath"])
+def test_foreign_rocm_in_ld_library_path_supplies_nothing(tmp_path: Path, rpath: str) -> None:
+    site = Site(tmp_path / "site", rpath=rpath)
+    hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
+    site.library("libamdhip64.so.7", "int hsa(void); int version(void) { return hsa(); }", (hsa,))
+    foreign = tmp_path / "opt-rocm"
+    foreign.mkdir()
+    compile_library(foreign / "libhsa-runtime64.so.1", "libhsa-runtime64.so.1", "int hsa(void) { return 2; }")
+    program = (
+        "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64'); print(rocm_sdk._ALL_CDLLS['amdhip64'].version())"
+    )
+    assert site.output(program, LD_LIBRARY_PATH=str(foreign)) == "1"
+
+
+def test_verbose_names_each_library_before_it_is_loaded(chain: Site) -> None:
+    silent = chain.run("import rocm_sdk; rocm_sdk.preload_libraries('hipsparse')")
+    assert silent.stdout + silent.stderr == ""
+    verbose = chain.run("import rocm_sdk; rocm_sdk.preload_libraries('hipsparse')", ROCM_SDK_VERBOSE="1")
+    assert f"rocm_sdk: loading {chain.path / LIBRARIES}/lib/libhipsparse.so.4" in verbose.stderr
+
+
+def test_load_plan_loads_nothing(chain: Site) -> None:
+    program = """
+        import rocm_sdk
+        plan = rocm_sdk.load_plan("hipsparse", "amdhip64")
+        assert "libhipsparse" not in open("/proc/self/maps").read()
+        for step in plan.steps:
+            print(step.shortname, step.method, *(member.rpartition("/")[2] for member in step.members))
+    """
+    assert chain.output(program).splitlines() == [
+        "hipsparse anchor libhipsparse.so.4 librocsparse.so.1 libamdhip64.so.7 libhsa-runtime64.so.1",
+        "None open libamd_comgr.so.3",
+        "amdhip64 reuse",
+    ]
+
+
+# ---- initialize_process ------------------------------------------------------------------------------------------
+
+
+def test_initialize_process_preloads_and_checks(chain: Site) -> None:
+    program = """
+        import rocm_sdk
+        rocm_sdk.initialize_process(preload_shortnames=["hipsparse"], check_version="7.*", unknown_option=1)
+        rocm_sdk.initialize_process(preload_shortnames=["hipsparse"], check_version="7.10.0")
+        print(list(rocm_sdk._ALL_CDLLS))
+    """
+    assert chain.output(program, "-W", "error") == "['hipsparse']"
+
+
+@pytest.mark.parametrize("names", ["amdhip64;rocsparse", " amdhip64 , rocsparse,, "])
+def test_environment_adds_libraries(chain: Site, names: str) -> None:
+    program = """
+        import rocm_sdk
+        rocm_sdk.initialize_process(preload_shortnames=["hipsparse"]{})
+        print(*rocm_sdk._ALL_CDLLS)
+    """
+    environment = {"ROCM_SDK_PRELOAD_LIBRARIES": names}
+    assert chain.output(program.format(""), **environment) == "hipsparse amdhip64 rocsparse"
+    assert chain.output(program.format(", env_override=False"), **environment) == "hipsparse"
+
+
+def test_environment_that_fails_is_a_runtime_error_with_its_cause(chain: Site) -> None:
+    program = """
+        import rocm_sdk
+        try:
+            rocm_sdk.initialize_process()
+        except RuntimeError as error:
+            print(type(error).__name__, type(error.__cause__).__name__, error)
+    """
+    answer = chain.output(program, ROCM_SDK_PRELOAD_LIBRARIES="amdhip46")
+    assert answer.startswith("EnvironmentOverrideError UnknownLibraryError")
+    assert "ROCM_SDK_PRELOAD_LIBRARIES='amdhip46'" in answer
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        ("'7.10.0'", True),
+        ("'7.*'", True),
+        ("'*'", True),
+        ("'7.*.0'", True),
+        ("'*10*'", True),
+        ("'7*7.10.0'", False),
+        ("'7.1'", False),
+        ("'7.10.0.*'", False),
+        ("'7.9.*'", False),
+        ("'.*'", False),
+        ("re.compile(r'7\\.1')", True),
+        ("re.compile(r'7\\.1$')", False),
+    ],
+)
+@pytest.mark.parametrize("fails", [True, False])
+def test_version_check(site: Site, wanted: str, fits: bool, fails: bool) -> None:
+    program = f"""
+        import re, warnings, rocm_sdk
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                rocm_sdk.initialize_process(check_version={wanted}, fail_on_version_mismatch={fails})
+            except RuntimeError as error:
+                print("RuntimeError", type(error).__name__, error)
+        for warning in caught:
+            print(warning.category.__mro__[-5].__name__, warning.filename, warning.message)
+    """
+    answer = site.output(program)
+    if fits:
+        assert answer == ""
+    else:
+        assert answer.startswith("RuntimeError VersionMismatchError" if fails else "UserWarning <string>")
+        assert "7.10.0" in answer

@@ -1,0 +1,71 @@
+"""preload_for: an extension module names what it needs, and no list of libraries has to."""
+
+from pathlib import Path
+
+import pytest
+from sample_site import LIBRARIES, Site, compile_library
+
+
+@pytest.fixture
+def extension(site: Site, tmp_path: Path) -> Path:
+    """A file that needs rocsparse through a library beside it, which its RPATH leads to, and amdhip64 itself."""
+    hip = site.library("libamdhip64.so.7", "int hip(void) { return 7; }")
+    roc = site.library("librocsparse.so.1", "int hip(void); int roc(void) { return hip(); }", (hip,), LIBRARIES)
+    site.library("libamd_comgr.so.3")
+    framework = tmp_path / "framework"
+    framework.mkdir()
+    inner = compile_library(
+        framework / "libframework.so", "libframework.so", "int roc(void); int work(void) { return roc(); }", (roc,)
+    )
+    flags = ("-Wl,-rpath,$ORIGIN",)
+    return compile_library(
+        framework / "_ext.so", None, "int work(void); int run(void) { return work(); }", (inner, hip), flags
+    )
+
+
+def test_an_extension_loads_after_it(site: Site, extension: Path) -> None:
+    program = f"""
+        import ctypes, pathlib, rocm_sdk
+        path = {str(extension)!r}
+        try:
+            ctypes.CDLL(path)
+        except OSError:
+            pass
+        else:
+            raise SystemExit("it loads by itself, this test shows nothing")
+        libraries = rocm_sdk.preload_for(pathlib.Path(path))
+        assert "libframework" not in open("/proc/self/maps").read()
+        print(*(library.location.soname for library in libraries), ctypes.CDLL(path).run())
+    """
+    assert site.output(program, "-W", "error") == "libamdhip64.so.7 librocsparse.so.1 7"
+
+
+def test_a_file_that_needs_nothing_of_the_sdk(site: Site, tmp_path: Path) -> None:
+    plain = compile_library(tmp_path / "plain.so", None)
+    assert site.output(f"import rocm_sdk; print(rocm_sdk.preload_for({str(plain)!r}))", "-W", "error") == "()"
+
+
+def test_what_nobody_has_is_named(site: Site, tmp_path: Path) -> None:
+    absent = compile_library(tmp_path / "libabsent.so.3", "libabsent.so.3")
+    extension = compile_library(tmp_path / "ext.so", None, needed=(absent,))
+    absent.unlink()
+    result = site.run(f"import rocm_sdk; rocm_sdk.preload_for({str(extension)!r})")
+    assert f"RocmSdkWarning: {extension} needs libabsent.so.3" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "error"), [(None, "FileNotFoundError"), (b"", "OSError"), (b"\x7fELF rubbish", "OSError")]
+)
+def test_bad_files_are_named(site: Site, tmp_path: Path, content: bytes | None, error: str) -> None:
+    path = tmp_path / "bad.so"
+    if content is not None:
+        path.write_bytes(content)
+    program = f"""
+        import rocm_sdk
+        try:
+            rocm_sdk.preload_for({str(path)!r})
+        except {error} as error:
+            assert isinstance(error, rocm_sdk.RocmSdkError)
+            print(error)
+    """
+    assert str(path) in site.output(program)

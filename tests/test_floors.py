@@ -1,0 +1,233 @@
+"""Keeps the floors of the house (docs/architecture.md): an #include or a Python import only ever goes down.
+
+The checkers are functions over a directory; the tests run them on the project and, to show that they can fail, on small
+trees that break one rule each.
+"""
+
+import ast
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The C floors, from the ground up. Rooms on one floor know nothing of each other.
+C_FLOORS = [{"base"}, {"elf", "gpu"}, {"sdk"}, {"loader", "device_code"}, {"python"}]
+HEIGHT = {room: height for height, rooms in enumerate(C_FLOORS) for room in rooms}
+
+LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+# One pass over comments and strings: a quote in a comment opens no string, slashes in a string open no comment.
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]profiler\w*"
+
+# What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
+PYTHON_MAY_IMPORT: dict[str, set[str]] = {
+    "core": set(),
+    "packaging": set(),
+    "cli": {"packaging"},
+    "__main__": {"cli"},
+}
+
+
+def without_comments(text: str) -> str:
+    return COMMENT_OR_STRING.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
+
+
+def include_violation(room: str, source: Path, kind: str, target: str) -> str | None:
+    """What is wrong with one #include of a file in csrc/`room`, or in the public headers where `room` is "include"."""
+    above = target.partition("/")[0]
+    if target == "Python.h":
+        return None if room == "python" else "Python.h outside csrc/python"
+    if LIBELF_HEADERS.search(target):
+        return None if room == "elf" else "a libelf header outside csrc/elf"
+    if kind == "<" or above == "rocm_sdk":
+        return None
+    if room == "include":
+        return "a public header includes a private one"
+    if "/" not in target:
+        return None if (source.parent / target).exists() else "neither beside the file nor named from csrc/"
+    if above not in HEIGHT:
+        return f"{above} is no floor"
+    if above != room and HEIGHT[above] >= HEIGHT[room]:
+        return f"goes up or sideways, from {room} to {above}"
+    return None
+
+
+def c_violations(csrc: Path, shortnames: set[str]) -> Iterator[str]:
+    """Each violation in the C sources, as "file: what"."""
+    words = "|".join(re.escape(name) for name in sorted(shortnames))
+    rocm_names = re.compile(rf"(?<!\w)(?:(?:lib)?(?:{words})|{PACKAGE_NAMES})(?!\w)")
+    for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
+        relative = source.relative_to(csrc)
+        room = relative.parts[0]
+        if room not in HEIGHT and room != "include":
+            yield f"{relative}: {room} is no floor"
+            continue
+        code = without_comments(source.read_text(encoding="utf-8"))
+        for kind, target in INCLUDE.findall(code):
+            if problem := include_violation(room, source, kind, target):
+                yield f"{relative}: #include {target}: {problem}"
+        if room != "include" and HEIGHT[room] < HEIGHT["sdk"]:
+            for name in rocm_names.findall(code):
+                yield f"{relative}: {name}: a ROCm name below csrc/sdk"
+
+
+def part_of(module: tuple[str, ...]) -> str:
+    """The part of the Python package that a module, named as a tuple below rocm_sdk, belongs to."""
+    if module and module[0] in PYTHON_MAY_IMPORT:
+        return module[0]
+    return "core"
+
+
+def imported_modules(source: Path, package: Path) -> Iterator[tuple[str, ...]]:
+    """The modules of our package that a file imports anywhere in it, also inside functions, named below rocm_sdk."""
+    folder = ("rocm_sdk", *source.relative_to(package).parent.parts)
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [tuple(alias.name.split(".")) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = folder[: len(folder) - node.level + 1] if node.level else ()
+            origin = (*start, *(node.module or "").split(".")) if node.module else start
+            names = [(*origin, alias.name) for alias in node.names]
+        else:
+            continue
+        yield from (name[1:] for name in names if name[0] == "rocm_sdk")
+
+
+def python_violations(package: Path) -> Iterator[str]:
+    """Each violation in the Python package, as "file: what"."""
+    for source in sorted(package.rglob("*.py")):
+        relative = source.relative_to(package)
+        if len(relative.parts) > 1 and relative.parts[0] not in PYTHON_MAY_IMPORT:
+            yield f"{relative}: {relative.parts[0]} has no row in PYTHON_MAY_IMPORT"
+            continue
+        part = part_of(relative.with_suffix("").parts)
+        for module in imported_modules(source, package):
+            target = part_of(module)
+            if target not in {"core", part, *PYTHON_MAY_IMPORT[part]}:
+                yield f"{relative}: {part} imports rocm_sdk.{'.'.join(module)}"
+
+
+# --- the project -----------------------------------------------------------------------------------------------------
+
+
+def test_c_floors() -> None:
+    from rocm_sdk import _dist_info
+
+    shortnames = set(_dist_info.ALL_LIBRARIES)
+    assert {"amdhip64", "amd_comgr", "hipsparse"} <= shortnames
+    assert list(c_violations(ROOT / "csrc", shortnames)) == []
+
+
+def test_python_floors() -> None:
+    assert list(python_violations(ROOT / "rocm_sdk")) == []
+
+
+PUBLIC_HEADERS = sorted((ROOT / "csrc/include/rocm_sdk").glob("*.h"))
+
+
+@pytest.mark.parametrize("header", PUBLIC_HEADERS, ids=lambda header: header.name)
+@pytest.mark.parametrize(("compiler", "language", "standard"), [("gcc", "c", "c17"), ("g++", "c++", "c++17")])
+def test_public_header_compiles_alone(header: Path, compiler: str, language: str, standard: str) -> None:
+    """Alone, and twice: a header brings what it needs and guards itself."""
+    assert shutil.which(compiler), f"{compiler} is needed: make setup"
+    warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    source_options = ["-x", language, f"-std={standard}", f"-I{header.parent.parent}"]
+    command = [compiler, "-fsyntax-only", *warnings, *source_options, "-"]
+    source = f"#include <rocm_sdk/{header.name}>\n" * 2
+    run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+# --- the checkers, on small trees that break one rule each -----------------------------------------------------------
+
+
+def write_tree(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+SOUND_C = {
+    "include/rocm_sdk/error.h": "#include <stddef.h>\n",
+    "base/text.h": "",
+    "base/text.c": '#include "base/text.h"\n#include "text.h"\n',
+    "elf/elf_file.c": '/* libamdhip64.so */\n#include "base/text.h"\n#include <gelf.h>\n#include <elfutils/x.h>\n',
+    "gpu/target.c": '// "amdhip64"\n#include "rocm_sdk/error.h"\nint amdhip64_count;\n',
+    "sdk/catalog.c": 'const char *name = "amdhip64", *package = "rocm_sdk_core";\n#include "elf/elf_file.h"\n',
+    "loader/plan.c": '#include "sdk/catalog.h"\n#include "base/text.h"\n',
+    "python/module.c": '#include <Python.h>\n#include "loader/plan.h"\n',
+}
+
+
+def test_sound_c_tree(tmp_path: Path) -> None:
+    assert list(c_violations(write_tree(tmp_path, SOUND_C), {"amdhip64"})) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("base/a.c", '#include "elf/elf_file.h"\n'),
+        ("elf/a.c", '#include "gpu/target.h"\n'),
+        ("gpu/a.h", '#  include "elf/elf_file.h"\n'),
+        ("sdk/a.c", '#include "loader/plan.h"\n'),
+        ("loader/a.c", '#include "device_code/bundle.h"\n'),
+        ("loader/a.c", '#include "python/module.h"\n'),
+        ("loader/a.c", "#include <Python.h>\n"),
+        ("include/rocm_sdk/a.h", "#include <Python.h>\n"),
+        ("include/rocm_sdk/a.h", "#include <libelf.h>\n"),
+        ("include/rocm_sdk/a.h", '#include "base/text.h"\n'),
+        ("sdk/a.c", "#include <gelf.h>\n"),
+        ("base/a.c", "#include <elfutils/elf-knowledge.h>\n"),
+        ("base/a.c", '#include "absent.h"\n'),
+        ("base/a.c", '#include "../loader/plan.h"\n'),
+        ("cellar/a.c", ""),
+        ("elf/a.c", 'const char *name = "amdhip64";\n'),
+        ("elf/a.c", 'const char *name = "/* not a comment", *other = "libamdhip64.so.7";\n'),
+        ("gpu/a.c", 'const char *package = "_rocm_sdk_core";\n'),
+        ("base/a.c", 'const char *hint = "reinstall rocm-sdk-core";\n'),
+        ("base/a.c", 'const char *package = "rocm_sdk_libraries_gfx94X";\n'),
+    ],
+)
+def test_broken_c_tree(tmp_path: Path, name: str, text: str) -> None:
+    tree = write_tree(tmp_path, {**SOUND_C, name: text})
+    (violation,) = c_violations(tree, {"amdhip64"})
+    assert violation.startswith(f"{name}: ")
+
+
+SOUND_PYTHON = {
+    "__init__.py": "import os\nfrom rocm_sdk import _native\nfrom . import _dist_info\n",
+    "__main__.py": "from rocm_sdk.cli import main\n",
+    "cli/__init__.py": "from . import version\nfrom .. import locate\nimport rocm_sdk.packaging\n",
+    "cli/version.py": "import rocm_sdk\n",
+    "packaging/rules.py": "from rocm_sdk.packaging import plan\nfrom .plan import Plan\n",
+}
+
+
+def test_sound_python_tree(tmp_path: Path) -> None:
+    assert list(python_violations(write_tree(tmp_path, SOUND_PYTHON))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("_dist_info.py", "import rocm_sdk.packaging.rules\n"),
+        ("_dist_info.py", "from rocm_sdk import packaging\n"),
+        ("_dist_info.py", "from . import packaging\n"),
+        ("_dist_info.py", "from .cli import main\n"),
+        ("__init__.py", "def late():\n    from rocm_sdk.cli.version import main\n"),
+        ("packaging/rules.py", "from ..cli import main\n"),
+        ("packaging/rules.py", "from rocm_sdk import __main__\n"),
+        ("attic/__init__.py", ""),
+    ],
+)
+def test_broken_python_tree(tmp_path: Path, name: str, text: str) -> None:
+    (violation,) = python_violations(write_tree(tmp_path, {**SOUND_PYTHON, name: text}))
+    assert violation.startswith(f"{name}: ")
