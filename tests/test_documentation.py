@@ -1,0 +1,97 @@
+"""The examples of the documentation run, on the sample SDK, and show what the pages say.
+
+`pycon` blocks are doctests, `python` blocks programs, `console` blocks commands with their output, `c` blocks programs
+linked with the library, `json` blocks files. `...` in an expected output stands for anything.
+"""
+
+import doctest
+import json
+import re
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from sample_site import clean_environment, compile_library
+
+from rocm_sdk.packaging.sample import write_sample_site
+from rocm_sdk.packaging.site_tree import Shape
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+DOCTEST = """
+import doctest, sys
+text = sys.stdin.read()
+flags = doctest.ELLIPSIS
+test = doctest.DocTestParser().get_doctest(text, {}, sys.argv[1], sys.argv[1], 0)
+sys.exit(bool(doctest.DocTestRunner(optionflags=flags).run(test).failed))
+"""
+
+
+def blocks(language: str) -> list[object]:
+    found: list[object] = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in BLOCK.finditer(text):
+            if match[1] == language:
+                line = text.count("\n", 0, match.start()) + 1
+                found.append(pytest.param(match[2], id=f"{page.name}:{line}"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("sample") / "site-packages"
+    write_sample_site(Shape("none"), site)
+    return site
+
+
+def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subprocess.CompletedProcess[str]:
+    environment = clean_environment() | {"PYTHONPATH": str(sample)}
+    environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
+    return subprocess.run(
+        command, input=text, env=environment, cwd=cwd, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize("text", blocks("pycon"))
+def test_interactive_examples(sample: Path, tmp_path: Path, text: str) -> None:
+    result = run(sample, [sys.executable, "-c", DOCTEST, "example"], tmp_path, text)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("text", blocks("python"))
+def test_programs(sample: Path, tmp_path: Path, text: str) -> None:
+    hip = sample / "_rocm_sdk_core/lib/libamdhip64.so.5"
+    compile_library(tmp_path / "my_extension.so", None, needed=(hip,))
+    result = run(sample, [sys.executable, "-W", "error", "-c", text], tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("text", blocks("console"))
+def test_commands(sample: Path, tmp_path: Path, text: str) -> None:
+    for example in text.split("$ ")[1:]:
+        command, _, expected = example.partition("\n")
+        result = run(sample, ["bash", "-c", command], tmp_path)
+        checker = doctest.OutputChecker()
+        assert checker.check_output(expected, result.stdout + result.stderr, doctest.ELLIPSIS), (command, result)
+
+
+@pytest.mark.parametrize("text", blocks("c"))
+def test_c_programs(sample: Path, tmp_path: Path, text: str) -> None:
+    subprocess.run(["make", "-s", "VARIANT=gcc", "build/c/gcc/librocm_sdk.a"], cwd=ROOT, check=True)
+    flags = subprocess.check_output(["pkgconf", "--libs", "libelf"], text=True).split()
+    source, program = tmp_path / "example.c", tmp_path / "example"
+    source.write_text(text)
+    command = ["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'csrc/include'}", str(source)]
+    subprocess.run([*command, str(ROOT / "build/c/gcc/librocm_sdk.a"), *flags, "-o", str(program)], check=True)
+    result = run(sample, [str(program), str(sample)], tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "SDK 5.2.3: 2 libraries\n", "")
+
+
+@pytest.mark.parametrize("text", blocks("json"))
+def test_files(text: str) -> None:
+    assert json.loads(text)
