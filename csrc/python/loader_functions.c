@@ -240,7 +240,8 @@ static int warn_loaded(const rsdk_loaded *loaded) {
     return 0;
 }
 
-/* Loads and remembers. Where a library fails, those before it are remembered, and the error is raised. */
+/* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the cause), and the error is
+ * raised. */
 static PyObject *preload(PyObject *module, const rsdk_load_options *options) {
     rsdk_session session;
     loading l = {.options = *options};
@@ -249,11 +250,12 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options) {
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */
     PyObject *result = take_loaded(session.state, l.loaded);
-    if (result != NULL && status == 0 && (rsdk_session_warn(&session) < 0 || warn_loaded(l.loaded) < 0)) {
+    if (result != NULL && l.loaded != NULL && (rsdk_session_warn(&session) < 0 || warn_loaded(l.loaded) < 0)) {
         Py_CLEAR(result);
     }
-    if (status < 0) {
+    if (status < 0) { /* a warning that became an exception gives way to the failure */
         Py_CLEAR(result);
+        PyErr_Clear();
         PyErr_Restore(type, value, traceback);
     }
     rsdk_loaded_free(l.loaded);

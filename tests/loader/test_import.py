@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from sample_site import Site, run_python
+from sample_site import LIBRARIES, Site, run_python
 
 HEAVY = {"ctypes", "re", "pathlib", "dataclasses", "json", "importlib.metadata", "warnings", "typing", "argparse"}
 
@@ -19,12 +19,12 @@ def test_import_brings_in_nothing_but_the_extension() -> None:
 
 
 def test_initialize_process_needs_no_heavy_module(site: Site) -> None:
-    site.library("libamdhip64.so.7")
+    site.library("libhiprand.so.1", package=LIBRARIES)
     program = """
         import sys
         before = set(sys.modules)
         import rocm_sdk
-        rocm_sdk.initialize_process(preload_shortnames=["amdhip64"], check_version="7.*")
+        rocm_sdk.initialize_process(preload_shortnames=["hiprand"], check_version="7.*")
         print(*sorted(set(sys.modules) - before))
     """
     assert not HEAVY & set(site.output(program).split())

@@ -317,3 +317,19 @@ def test_version_check(site: Site, wanted: str, fits: bool, fails: bool) -> None
     else:
         assert answer.startswith("RuntimeError VersionMismatchError" if fails else "UserWarning <string>")
         assert "7.10.0" in answer
+
+
+def test_a_failure_does_not_swallow_the_warnings_that_explain_it(chain: Site, tmp_path: Path) -> None:
+    foreign = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7", "int something_else;")
+    program = f"""
+        import ctypes, rocm_sdk
+        ctypes.CDLL({str(foreign)!r}, mode=ctypes.RTLD_GLOBAL)
+        try:
+            rocm_sdk.preload_libraries("hipsparse")
+        except rocm_sdk.LibraryLoadError as error:
+            print(error)
+    """
+    result = chain.run(program)
+    assert "undefined symbol" in result.stdout
+    assert "RocmLibraryConflictWarning" in result.stderr
+    assert "undefined symbol" in chain.run(program, "-W", "error").stdout
