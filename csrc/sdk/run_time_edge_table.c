@@ -9,7 +9,6 @@ const rsdk_run_time_edge rsdk_run_time_edges[] = {
     {"libamdhip64.so",               "libamd_comgr.so",               true,     "compiles and links device code; hiprtcCreateProgram crashes without it"},
     {"libhiprtc.so",                 "libamd_comgr.so",               true,     "compiles device code; hiprtcCreateProgram crashes without it"},
     {"libhiprtc.so",                 "libhiprtc-builtins.so",         true,     "the built-in headers of a HIP run-time compilation"},
-    {"libamdhip64.so",               "libhiprtc-builtins.so",         false,    "the same, in releases where amdhip64 holds hiprtc"},
     {"libamdocl64.so",               "libamd_comgr.so",               true,     "compiles OpenCL C"},
     {"libhsa-runtime64.so",          "libhsa-amd-aqlprofile64.so",    false,    "hardware counters for profilers"},
     {"librocprofiler-register.so",   "librocprofiler-sdk.so",         false,    "a profiling tool that was asked for"},

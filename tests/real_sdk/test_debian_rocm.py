@@ -57,7 +57,6 @@ for step in plan.steps:
     assert without == [
         "amd_comgr anchor libamd_comgr.so.2",
         "amdhip64 anchor libamdhip64.so.5 libhsa-runtime64.so.1 libhsakmt.so.1",
-        "None open libhiprtc-builtins.so.5",
         "rocm_smi64 open librocm_smi64.so.1",
         "hiprand anchor libhiprand.so.1 librocrand.so.1",
         "hipsparse anchor libhipsparse.so.0 librocsparse.so.0",
