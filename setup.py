@@ -151,7 +151,7 @@ setup(
         Extension(
             "rocm_sdk._native",
             sources=sources_below("python"),
-            depends=HEADERS,
+            depends=[*HEADERS, *sources_below(*LIBRARY_FLOORS)],  # it is linked anew when the library changes
             include_dirs=INCLUDE_DIRS,
             define_macros=[*MACROS, ("Py_LIMITED_API", "0x030A0000")] if LIMITED_API else MACROS,
             extra_compile_args=CFLAGS,
