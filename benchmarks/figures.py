@@ -1,0 +1,66 @@
+"""Figures: what a benchmark found, compared pair by pair and set beside its target."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a figure's median must reach."""
+
+    bound: Literal["at most", "at least"]
+    value: float
+
+    def is_reached(self, value: float) -> bool:
+        return value <= self.value if self.bound == "at most" else value >= self.value
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of a benchmark: the median of `count` values, and how far they spread."""
+
+    what: str
+    unit: str
+    median: float
+    minimum: float
+    maximum: float
+    count: int
+    target: Target | None = None
+
+    @property
+    def is_reached(self) -> bool | None:
+        return None if self.target is None else self.target.is_reached(self.median)
+
+
+def figure(what: str, unit: str, values: Sequence[float], target: Target | None = None) -> Figure:
+    """Sums values up."""
+    return Figure(what, unit, statistics.median(values), min(values), max(values), len(values), target)
+
+
+def ratio(what: str, over: Sequence[float], under: Sequence[float], target: Target | None = None) -> Figure:
+    """The median of the quotients of each pair, which is not the quotient of the medians."""
+    return figure(what, "x", [a / b for a, b in zip(over, under, strict=True)], target)
+
+
+def difference(
+    what: str, unit: str, left: Sequence[float], right: Sequence[float], target: Target | None = None
+) -> Figure:
+    """The median of the differences of each pair."""
+    return figure(what, unit, [a - b for a, b in zip(left, right, strict=True)], target)
+
+
+def in_turn(rounds: int, runs: Mapping[str, Callable[[], Value]]) -> dict[str, list[Value]]:
+    """Runs A B A B ..., so that what disturbs the machine disturbs both; the first round only warms caches."""
+    results: dict[str, list[Value]] = {name: [] for name in runs}
+    for number in range(rounds + 1):
+        for name, run in runs.items():
+            value = run()
+            if number > 0:
+                results[name].append(value)
+    return results

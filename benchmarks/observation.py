@@ -1,0 +1,132 @@
+"""Runs a measured process and observes it: its own clock, its time in dlopen, its system calls, its instructions."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE_CALLS = "/^open|stat|^f?access|readlink|getdents"
+STRACE_LINE = re.compile(r"^(?:\d+ +)?(\w+)\((?:\d+<([^>]*)>)?")
+
+
+class ProcessError(Exception):
+    """A process failed: its command line, and what it said."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one process printed and what was seen of it. Times in seconds."""
+
+    facts: dict[str, list[list[str]]]
+    inside_dlopen: float = 0.0
+    file_calls: Counter[str] | None = None
+    listed_directories: frozenset[str] = frozenset()
+
+    @property
+    def seconds(self) -> float:
+        begin, end = self.facts["interval"][0]
+        return (int(end) - int(begin)) / 1e9
+
+    @property
+    def outside_dlopen(self) -> float:
+        return self.seconds - self.inside_dlopen
+
+    @property
+    def search_path_entries(self) -> int:
+        return int(self.facts["search-path-entries"][0][0])
+
+    @property
+    def mapped_files(self) -> list[str]:
+        return [path for (path,) in self.facts["mapped"]]
+
+
+def observe(arguments: Sequence[str]) -> Observation:
+    """Runs a process undisturbed."""
+    return Observation(_facts(_run(arguments)))
+
+
+def observe_dlopen(arguments: Sequence[str], clock: Path) -> Observation:
+    """Runs a process in which each dlopen is timed."""
+    record = clock.with_suffix(".txt")
+    facts = _facts(_run(arguments, LD_PRELOAD=str(clock), DLOPEN_CLOCK=str(record)))
+    begin, end = (int(value) for value in facts["interval"][0])
+    inside = 0
+    for line in record.read_text(encoding="utf-8").splitlines():
+        opened, done = (int(value) for value in line.split(" ")[:2])
+        inside += done - opened if begin <= opened <= end else 0
+    return Observation(facts, inside_dlopen=inside / 1e9)
+
+
+def observe_file_calls(arguments: Sequence[str], record: Path) -> Observation:
+    """Runs a process under strace and counts its calls that look for, open or list files."""
+    output = _run(["strace", "-f", "-y", "-qq", "-o", str(record), "-e", f"trace={FILE_CALLS}", *arguments])
+    calls, listed = Counter[str](), set()
+    for line in record.read_text(encoding="utf-8", errors="replace").splitlines():
+        match = STRACE_LINE.match(line)
+        if match:
+            calls[match[1]] += 1
+            if match[1].startswith("getdents"):
+                listed.add(match[2])
+    return Observation(_facts(output), file_calls=calls, listed_directories=frozenset(listed))
+
+
+@functools.cache
+def instruction_counter() -> tuple[str, Callable[[Sequence[str]], int]] | None:
+    """The program that counts instructions here, and how; None where neither perf nor valgrind can."""
+    if shutil.which("perf"):
+        try:
+            _count_by_perf([sys.executable, "-c", ""])
+        except (LookupError, ProcessError):
+            pass
+        else:
+            return "perf stat", _count_by_perf
+    return ("callgrind", _count_by_callgrind) if shutil.which("valgrind") else None
+
+
+def _count_by_perf(arguments: Sequence[str]) -> int:
+    """LookupError where the processor's counters cannot be read, as in most virtual machines."""
+    result = _complete(["perf", "stat", "-x", ",", "-e", "instructions:u", "--", *arguments])
+    match = re.search(r"^(\d+),", result.stderr, re.MULTILINE)
+    if match is None:
+        raise LookupError(result.stderr)
+    return int(match[1])
+
+
+def _count_by_callgrind(arguments: Sequence[str]) -> int:
+    result = _complete(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments])
+    match = re.search(r"Collected : (\d+)", result.stderr)
+    if match is None:
+        raise LookupError(result.stderr)
+    return int(match[1])
+
+
+def _complete(arguments: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    # Without hash randomisation two runs of the same program take the same path through Python's dictionaries.
+    settings = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", **environment}
+    result = subprocess.run(
+        arguments, env=settings, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if result.returncode:
+        raise ProcessError(f"{shlex.join(arguments)}: exit status {result.returncode}\n{result.stderr.strip()}")
+    return result
+
+
+def _run(arguments: Sequence[str], **environment: str) -> str:
+    return _complete(arguments, **environment).stdout
+
+
+def _facts(output: str) -> dict[str, list[list[str]]]:
+    facts: dict[str, list[list[str]]] = {}
+    for line in output.splitlines():
+        name, *values = line.split("\t")
+        facts.setdefault(name, []).append(values)
+    return facts

@@ -1,0 +1,120 @@
+"""The stage: a virtual environment for each shape of SDK, in which the measured processes run.
+
+Its site-packages is that of a user, with all that is compared side by side: the SDK (hard links), a copy of the package
+`rocm_sdk` as it is installed, the empty package `bare_package`, and the reference loader.
+"""
+
+from __future__ import annotations
+
+import compileall
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import rocm_sdk
+from rocm_sdk.packaging.debian_build import build_site
+from rocm_sdk.packaging.sample import write_sample_site
+from rocm_sdk.packaging.site_tree import Shape
+
+SOURCES = Path(__file__).resolve().parent
+BUILD = SOURCES.parent / "build"
+SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with everything that is measured."""
+
+    python: Path
+    site: Path
+
+    def command(self, action: str, *arguments: str) -> list[str]:
+        """The command line of a measured process."""
+        return [str(self.python), "-I", str(SOURCES / "measured_process.py"), action, *arguments]
+
+    def sdk_files(self, paths: Iterable[str]) -> set[str]:
+        """Those of the paths that are the SDK's."""
+        return {path for path in paths if path.startswith(f"{self.site}/_rocm_sdk_")}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """`is_smoke`: a sample SDK, few rounds, to see that everything works; its times mean nothing."""
+
+    directory: Path
+    is_smoke: bool
+    _environments: dict[Shape, Environment] = field(default_factory=dict)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        return (Shape.NONE,) if self.is_smoke else (Shape.NONE, Shape.RPATH)
+
+    @cached_property
+    def has_sample_sdk(self) -> bool:
+        return self.is_smoke or shutil.which("apt-get") is None
+
+    @cached_property
+    def dlopen_clock(self) -> Path:
+        """See dlopen_clock.c."""
+        return _compile_library(SOURCES / "dlopen_clock.c", self.directory / "dlopen_clock.so", ["-fvisibility=hidden"])
+
+    def rounds(self, wanted: int) -> int:
+        return 2 if self.is_smoke else wanted
+
+    def environment(self, shape: Shape) -> Environment:
+        """The environment with the SDK of this shape, made at first use."""
+        if shape not in self._environments:
+            self._environments[shape] = self._make_environment(shape)
+        return self._environments[shape]
+
+    def _make_environment(self, shape: Shape) -> Environment:
+        directory = self.directory / shape.value
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+        (site,) = directory.glob("lib/python*/site-packages")
+        if self.has_sample_sdk:
+            with tempfile.TemporaryDirectory(dir=self.directory) as sample:
+                write_sample_site(shape, Path(sample, "site"))
+                shutil.copytree(Path(sample, "site"), site, copy_function=os.link, dirs_exist_ok=True)
+        else:
+            shutil.copytree(build_site(BUILD / "debian", shape), site, copy_function=os.link, dirs_exist_ok=True)
+        _write_bare_package(site / "bare_package")
+        installed = Path(rocm_sdk.__file__).parent
+        shutil.copytree(installed, site / "rocm_sdk", ignore=shutil.ignore_patterns("__pycache__", "packaging"))
+        shutil.copy(SOURCES / "reference_loader.py", site)
+        compileall.compile_dir(site, quiet=1)
+        return Environment(directory / "bin/python", site)
+
+
+def make_stage(directory: Path, *, is_smoke: bool) -> Stage:
+    """A fresh stage; what an earlier run left in `directory` goes."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return Stage(directory, is_smoke)
+
+
+def _write_bare_package(directory: Path) -> None:
+    directory.mkdir()
+    (directory / "__init__.py").write_text("from ._native import open_all\n", encoding="utf-8")
+    include = f"-I{sysconfig.get_path('include')}"
+    flags = [include, *_pkgconf("--cflags"), "-Wl,--no-as-needed", *_pkgconf("--libs")]
+    _compile_library(SOURCES / "bare_native.c", directory / "_native.abi3.so", flags)
+
+
+def _pkgconf(option: str) -> list[str]:
+    """Flags for libelf."""
+    program = "pkgconf" if shutil.which("pkgconf") else "pkg-config"
+    return shlex.split(subprocess.check_output([program, option, "libelf"], text=True))
+
+
+def _compile_library(source: Path, target: Path, flags: list[str]) -> Path:
+    command = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", str(source)]
+    subprocess.run([*command, "-o", str(target), *flags], check=True)
+    return target

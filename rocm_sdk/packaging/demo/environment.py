@@ -1,0 +1,82 @@
+"""Keeps a virtual environment that has exactly the given wheels; installs only those that are not there yet."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocm_sdk.packaging.errors import PackagingError
+
+_PIP = ("pip", "--disable-pip-version-check", "--quiet", "--python")
+_INSTALL = ("install", "--no-index", "--no-deps", "--force-reinstall", "--no-warn-script-location")
+
+
+class Environment:
+    """A virtual environment in `directory`, which is made, or made anew if it is another Python's."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory.absolute()
+        self._state = self._directory / "installed-wheels.json"
+        self.python = self._directory / "bin/python"
+        if self._read_state().get("python") != _python_identity():
+            _run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(self._directory)])
+            self._write_state({"python": _python_identity()})
+
+    def install(self, wheels: Sequence[Path]) -> list[Path]:
+        """Installs the wheels as they are, without dependencies; returns those that were not there already."""
+        state = self._read_state()
+        known = {_distribution(wheel): _file_identity(wheel) for wheel in wheels}
+        changed = [wheel for wheel in wheels if state.get(_distribution(wheel)) != known[_distribution(wheel)]]
+        if changed:
+            self._write_state({name: value for name, value in state.items() if name not in map(_distribution, changed)})
+            _run([sys.executable, "-m", *_PIP, str(self.python), *_INSTALL, *map(str, changed)])
+            self._write_state({**state, **known})
+        return changed
+
+    def run(self, script: Path, *arguments: str) -> str:
+        """Runs a script with the environment's Python alone; its standard output. PackagingError if it fails.
+
+        What it says on standard error (warnings, the lines of ROCM_SDK_VERBOSE) is passed on.
+        """
+        return _run([str(self.python), "-I", str(script), *arguments], show_errors=True)
+
+    def _read_state(self) -> dict[str, str]:
+        try:
+            state = json.loads(self._state.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return {}
+        return {str(name): str(value) for name, value in state.items()} if self.python.exists() else {}
+
+    def _write_state(self, state: dict[str, str]) -> None:
+        self._state.write_text(json.dumps(state, indent=2), encoding="utf-8")
+
+
+def _python_identity() -> str:
+    return f"{sys.version.split()[0]} {sys.base_prefix}"
+
+
+def _distribution(wheel: Path) -> str:
+    return wheel.name.partition("-")[0]
+
+
+def _file_identity(wheel: Path) -> str:
+    facts = wheel.stat()
+    return f"{wheel.name} {facts.st_size} {facts.st_mtime_ns}"
+
+
+def _run(command: list[str], *, show_errors: bool = False) -> str:
+    environment = {**os.environ, "PIP_ROOT_USER_ACTION": "ignore"}
+    result = subprocess.run(
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if result.returncode:
+        ending = f"signal {-result.returncode}" if result.returncode < 0 else f"exit status {result.returncode}"
+        words = (result.stderr or result.stdout).strip() or "it said nothing"
+        raise PackagingError(f"{' '.join(command)}: {ending}:\n{words}")
+    if show_errors:
+        sys.stderr.write(result.stderr)
+    return result.stdout

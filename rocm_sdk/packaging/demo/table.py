@@ -1,0 +1,67 @@
+"""Shows what the demonstration saw, on one screen."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_COLUMNS = "{:>2}  {:<11} {:<7} {:<48} {:>7} {:>8}"
+_INDENT = 24
+_WIDTH = 90
+
+
+def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], site: Path) -> Iterator[str]:
+    """One entry per library that was opened: with which method, from which file, what came with it, size, time."""
+    yield _row("#", "library", "opened", "file in site-packages", "MB", "ms")
+    files: set[str] = set()
+    for number, step in enumerate(plan, 1):
+        seconds = loaded["seconds"].get(step["path"])
+        yield _row(
+            number,
+            step["shortname"] or "",
+            step["method"],
+            str(Path(step["path"]).relative_to(site)),
+            f"{_size(step['path']) / 1e6:.1f}",
+            "" if seconds is None else f"{seconds * 1e3:.2f}",
+        )
+        came_with_it = [member for member in step["members"] if member != step["path"] and member not in files]
+        yield from _explanation(step["why_opened"], [Path(member).name for member in came_with_it])
+        files.update(step["members"], [step["path"]])
+    inside = sum(loaded["seconds"].values())
+    total = f"{len(files)} files"
+    yield _row("", "all", "", total, f"{sum(map(_size, files)) / 1e6:.1f}", f"{inside * 1e3:.2f}")
+    whole = loaded["initialize_seconds"]
+    yield ""
+    yield "open: dlopen of the file.  anchor: dlopen of a generated object that needs this library and all that came"
+    yield "with it, since the dynamic linker would not find them by itself."
+    yield (
+        f"import rocm_sdk: {loaded['import_seconds'] * 1e3:.2f} ms    initialize_process: {whole * 1e3:.2f} ms, "
+        f"of which {(whole - inside) * 1e3:.2f} ms outside of these loads"
+    )
+
+
+def user_code(shortnames: Sequence[str], check_version: str) -> Iterator[str]:
+    """The lines that a user writes for all of this."""
+    names = ", ".join(f'"{name}"' for name in shortnames)
+    yield "import rocm_sdk"
+    yield "rocm_sdk.initialize_process("
+    yield f"    preload_shortnames=[{names}],"
+    yield f'    check_version="{check_version}",'
+    yield ")"
+
+
+def _row(*cells: object) -> str:
+    return _COLUMNS.format(*cells).rstrip()
+
+
+def _explanation(why_opened: str, names: Sequence[str]) -> Iterator[str]:
+    sentences = [why_opened, f"with {', '.join(names)}" if names else ""]
+    indent = " " * _INDENT
+    for sentence in filter(None, sentences):
+        yield from textwrap.wrap(sentence, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _size(path: str) -> int:
+    return Path(path).stat().st_size

@@ -1,0 +1,131 @@
+"""The demonstration, with the sample SDK: real wheels, a real environment, real processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.packaging.sample import LIBRARIES, write_sample_site
+from rocm_sdk.packaging.site_tree import Shape
+
+Result = subprocess.CompletedProcess[str]
+Demo = Callable[..., Result]
+
+BUILT_WHEELS = Path(__file__).resolve().parents[2] / "build/wheel"
+IN_ORDER = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Demo:
+    """Runs `python -m rocm_sdk.packaging demo` in an empty directory; keywords are environment variables."""
+    (loader,) = BUILT_WHEELS.glob("rocm_sdk_loader-*.whl")
+
+    def run(*options: str, **environment: str) -> Result:
+        arguments = options if "--loader" in options else (*options, "--loader", str(loader))
+        command = [sys.executable, "-I", "-m", "rocm_sdk.packaging", "demo", "--directory", "demo", *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def table(result: Result) -> dict[str, list[str]]:
+    """Library -> the cells that follow it in the table."""
+    assert result.returncode == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines() if line[:2].strip().isdigit()]
+    return {row[1]: row[2:] for row in rows if row[1] in IN_ORDER}
+
+
+def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
+    result = demo("--sample")
+    rows = table(result)
+    assert tuple(rows) == IN_ORDER
+    opened, file, *numbers = rows["hipsparse"]
+    assert (opened, file) == ("anchor", "_rocm_sdk_libraries/lib/libhipsparse.so.0")
+    size, milliseconds = map(float, numbers)
+    assert size >= 0
+    assert milliseconds > 0
+    assert "with librocsparse.so.0\n" in result.stdout
+    assert 'ctypes.CDLL("libamdhip64.so.5").hipRuntimeGetVersion(&version): version = 50200000' in result.stdout
+    assert 'ctypes.CDLL("libhiprand.so.1").hiprandGetVersion(&version): version = 200000' in result.stdout
+    assert 'ctypes.CDLL("libhipsparse.so.0"): found by its bare name' in result.stdout
+    assert len(result.stdout.splitlines()) < 50, "one screen"
+
+
+def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> None:
+    lines = demo("--sample").stdout.partition("All that it takes:\n")[2]
+    program = "if True:\n" + lines + '  import ctypes; ctypes.CDLL("libhipsparse.so.0")\n'
+    python = tmp_path / "demo/venv/bin/python"
+    result = subprocess.run([python, "-I", "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_with_rpaths_every_library_is_opened_as_it_is(demo: Demo) -> None:
+    assert {row[0] for row in table(demo("--sample", "--shape", "rpath")).values()} == {"open"}
+
+
+def test_another_run_installs_only_what_changed(demo: Demo, tmp_path: Path) -> None:
+    table(demo("--sample"))
+    (site,) = (tmp_path / "demo/venv").glob("lib/python*/site-packages")
+    loader, library = next((site / "rocm_sdk").glob("_native*")), site / "_rocm_sdk_libraries/lib/libhipsparse.so.0"
+    before, content = loader.stat().st_ino, library.read_bytes()
+    table(demo("--sample", "--shape", "rpath"))
+    assert loader.stat().st_ino == before
+    assert library.read_bytes() != content
+
+
+def test_without_apt_a_sample_stands_in(demo: Demo, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("cc", "as", "ld"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    result = demo(PATH=str(tools))
+    assert tuple(table(result)) == IN_ORDER
+    first = result.stdout.splitlines()[0]
+    assert first == "apt is not on PATH: a small sample SDK, compiled from C on the spot, stands in for Debian's ROCm"
+
+
+def complaint(result: Result) -> str:
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def test_no_compiler(demo: Demo, tmp_path: Path) -> None:
+    error = complaint(demo("--sample", PATH="/nonexistent"))
+    assert error.startswith("error: cc: not found on PATH\nhelp: install a C compiler: ")
+    assert list((tmp_path / "demo/sample-wheels").iterdir()) == []
+
+
+def test_no_wheel_of_the_loader(tmp_path: Path) -> None:
+    command = [sys.executable, "-I", "-m", "rocm_sdk.packaging", "demo", "--sample"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert complaint(result).startswith("error: build/wheel: no wheel of rocm-sdk-loader here\nhelp: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_wheel_is_named_and_the_next_run_recovers(demo: Demo, tmp_path: Path) -> None:
+    (built,) = BUILT_WHEELS.glob("rocm_sdk_loader-*.whl")
+    damaged = tmp_path / built.name
+    damaged.write_bytes(built.read_bytes()[:1000])
+    assert damaged.name in complaint(demo("--sample", "--loader", str(damaged)))
+    assert tuple(table(demo("--sample"))) == IN_ORDER
+
+
+@pytest.mark.parametrize(("shape", "loads"), [(Shape.NONE, False), (Shape.RPATH, True), (Shape.RUNPATH, True)])
+def test_the_sample_has_the_shape_asked_for(tmp_path: Path, shape: Shape, loads: bool) -> None:
+    write_sample_site(shape, tmp_path / "site")
+    assert {path.name for path in (tmp_path / "site").rglob("*.so.*")} == {library.soname for library in LIBRARIES}
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    script = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
+    command = [sys.executable, "-c", script, str(tmp_path / "site/_rocm_sdk_libraries/lib/libhipsparse.so.0")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode == 0) == loads
+    assert ("librocsparse.so.0: cannot open shared object file" in result.stderr) != loads

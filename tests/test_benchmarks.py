@@ -1,0 +1,96 @@
+"""The benchmarks work: a smoke run of all rows, and the arithmetic of what they report."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[1] / "benchmarks"
+SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
+ROWS = ("import", "init", "init-syscalls")
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """Where `import benchmarks` finds them and no source tree shadows the installed package."""
+    (tmp_path / "benchmarks").symlink_to(SOURCES)
+    return tmp_path
+
+
+@pytest.fixture
+def figures(directory: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(directory))
+    return importlib.import_module("benchmarks.figures")
+
+
+def run_benchmarks(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks", "--output", ".", *arguments]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+def test_smoke_run(directory: Path) -> None:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not on this system: make setup")
+    result = run_benchmarks(directory, "--smoke")
+    assert result.returncode == 0, result.stdout + result.stderr
+    written = json.loads((directory / "benchmarks.json").read_text())
+    assert list(dict.fromkeys(figure["row"] for figure in written["figures"])) == list(ROWS)
+    for figure in written["figures"]:
+        assert figure["minimum"] <= figure["median"] <= figure["maximum"]
+        assert f"| {figure['row']} | {figure['what']} | " in result.stdout
+        assert (figure["target"] is None) == (figure["reached"] is None)
+    (calls,) = (figure for figure in written["figures"] if figure["what"].startswith("calls of our own"))
+    files, found = re.search(r"; (\d+) files, .* \+(\d+) openat", calls["what"]).groups()  # type: ignore[union-attr]
+    assert int(files) >= len(SHORTNAMES)
+    assert int(found) >= int(files), "each file of the plan is read"
+    assert sys.version.split()[0] in result.stdout
+
+
+def test_rows_are_chosen_by_name(directory: Path) -> None:
+    result = run_benchmarks(directory, "--smoke", "import")
+    assert {figure["row"] for figure in json.loads((directory / "benchmarks.json").read_text())["figures"]} == {
+        "import"
+    }
+    assert result.returncode == 0, result.stderr
+    result = run_benchmarks(directory, "imports")
+    assert result.returncode == 2
+    assert "no such row: imports; there are import, init, init-syscalls" in result.stderr
+
+
+def test_figures_compare_pair_by_pair(figures: ModuleType) -> None:
+    """The machine is slower in the second round: no pair notices."""
+    ratio = figures.ratio("", [2.0, 20.0, 3.0], [1.0, 10.0, 1.0])
+    assert (ratio.median, ratio.minimum, ratio.maximum, ratio.count) == (2.0, 2.0, 3.0, 3)
+    difference = figures.difference("", "ms", [2.0, 20.0, 3.0], [1.0, 19.0, 1.0])
+    assert (difference.median, difference.minimum, difference.maximum) == (1.0, 1.0, 2.0)
+    with pytest.raises(ValueError, match="zip"):
+        figures.ratio("", [1.0, 2.0], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("bound", "value", "reached"), [("at most", 2.0, True), ("at most", 1.9, False), ("at least", 2.1, False)]
+)
+def test_a_target_is_set_beside_the_median(figures: ModuleType, bound: str, value: float, reached: bool) -> None:
+    figure = figures.figure("", "ms", [1.0, 2.0, 9.0], figures.Target(bound, value))
+    assert figure.is_reached is reached
+    assert figures.figure("", "ms", [1.0]).is_reached is None
+
+
+def test_runs_take_turns_after_a_round_that_does_not_count(figures: ModuleType) -> None:
+    order: list[str] = []
+
+    def run(name: str) -> int:
+        order.append(name)
+        return len(order)
+
+    results = figures.in_turn(2, {"a": lambda: run("a"), "b": lambda: run("b")})
+    assert order == ["a", "b"] * 3
+    assert results == {"a": [3, 5], "b": [4, 6]}
