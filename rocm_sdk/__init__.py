@@ -19,6 +19,7 @@ from ._native import (
     loader_version,
     locate,
     locate_all,
+    preload_and_tell_version,
     preload_for,
     preload_libraries,
     sdk_version,
@@ -117,12 +118,13 @@ def initialize_process(
     """
     if unversioned_names is None:
         unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
+    version = None
     if preload_shortnames is not None:
-        preload_libraries(*preload_shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names)
+        version = preload_and_tell_version(tuple(preload_shortnames), rtld_global, unversioned_names)
     if env_override and (names := os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES")):
         _preload_from_environment(names, rtld_global, unversioned_names)
     if check_version is not None:
-        _check_version(check_version, fail_on_version_mismatch)
+        _check_version(version or sdk_version(), check_version, fail_on_version_mismatch)
 
 
 def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool) -> None:
@@ -138,8 +140,7 @@ def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: 
         ) from error
 
 
-def _check_version(wanted: "str | re.Pattern[str]", fails: bool) -> None:
-    version = sdk_version()
+def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -> None:
     if isinstance(wanted, str):
         matches, text, hint = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
     else:

@@ -7,7 +7,9 @@
 #include "result_types.h"
 #include "session.h"
 
-/* ---- arguments ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments
+ * ----------------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Names or paths as C strings, borrowed from `owner`. */
 typedef struct text_arguments {
@@ -25,7 +27,8 @@ static void clear_texts(text_arguments *texts) {
 /* Takes the positional arguments as shortnames. */
 static int take_shortnames(PyObject *args, text_arguments *texts) {
     Py_ssize_t count = PyTuple_Size(args);
-    *texts = (text_arguments){.owner = Py_NewRef(args), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
+    *texts = (text_arguments){
+        .owner = Py_NewRef(args), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
     if (texts->items == NULL) {
         PyErr_NoMemory();
         return -1;
@@ -52,7 +55,8 @@ static int take_shortnames(PyObject *args, text_arguments *texts) {
 /* Takes the positional arguments as paths: str, bytes or os.PathLike. */
 static int take_paths(PyObject *args, text_arguments *texts) {
     Py_ssize_t count = PyTuple_Size(args);
-    *texts = (text_arguments){.owner = PyTuple_New(count), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
+    *texts = (text_arguments){
+        .owner = PyTuple_New(count), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
     if (texts->owner == NULL || texts->items == NULL) {
         PyErr_NoMemory();
         return -1;
@@ -67,7 +71,9 @@ static int take_paths(PyObject *args, text_arguments *texts) {
     return 0;
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- finding
+ * ------------------------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct locating {
     const text_arguments *names;
@@ -106,7 +112,8 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names) {
 
 PyDoc_STRVAR(locate_doc, "locate(shortname, /)\n--\n\n"
                          "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
-                         "A library that is absent and may be (optional, or declared by the SDK in share/therock/dist_info.json) has the path None.\n"
+                         "A library that is absent and may be (optional, or declared by the SDK in "
+                         "share/therock/dist_info.json) has the path None.\n"
                          "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
 
 static PyObject *locate(PyObject *module, PyObject *shortname) {
@@ -120,8 +127,10 @@ static PyObject *locate(PyObject *module, PyObject *shortname) {
     return result;
 }
 
-PyDoc_STRVAR(locate_all_doc, "locate_all(*shortnames)\n--\n\n"
-                             "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
+PyDoc_STRVAR(
+    locate_all_doc,
+    "locate_all(*shortnames)\n--\n\n"
+    "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
 
 static PyObject *locate_all_names(PyObject *module, PyObject *args) {
     text_arguments names = {0};
@@ -130,7 +139,9 @@ static PyObject *locate_all_names(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* ---- planning ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- planning
+ * ------------------------------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct loading {
     rsdk_load_options options;
@@ -152,9 +163,10 @@ static int take_keywords(PyObject *kwargs, int *is_global, int *unversioned) {
     static char *with_both[] = {"rtld_global", "unversioned_names", NULL};
     static char *with_one[] = {"rtld_global", NULL};
     PyObject *none = PyTuple_New(0);
-    int result = none == NULL          ? 0
-                 : unversioned != NULL ? PyArg_ParseTupleAndKeywords(none, kwargs, "|$pp", with_both, is_global, unversioned)
-                                       : PyArg_ParseTupleAndKeywords(none, kwargs, "|$p", with_one, is_global);
+    int result = none == NULL ? 0
+                 : unversioned != NULL
+                     ? PyArg_ParseTupleAndKeywords(none, kwargs, "|$pp", with_both, is_global, unversioned)
+                     : PyArg_ParseTupleAndKeywords(none, kwargs, "|$p", with_one, is_global);
     Py_XDECREF(none);
     return result ? 0 : -1;
 }
@@ -182,7 +194,9 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
     return result;
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- loading
+ * -------------------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Runs without the GIL, which a write to the descriptor does not need. */
 static void write_line(void *context, const char *line) {
@@ -204,7 +218,8 @@ static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
 /* Remembers a library under its shortname, else its path. */
 static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *entry, PyObject *library) {
     const rsdk_location *location = &entry->location;
-    PyObject *key = location->shortname != NULL ? rsdk_build_text(location->shortname) : rsdk_build_path(location->path);
+    PyObject *key =
+        location->shortname != NULL ? rsdk_build_text(location->shortname) : rsdk_build_path(location->path);
     int result = key != NULL ? PyDict_SetItem(state->loaded, key, library) : -1;
     if (result == 0 && location->shortname != NULL) {
         int is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
@@ -233,16 +248,18 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
 static int warn_loaded(const rsdk_loaded *loaded) {
     for (size_t i = 0; i < rsdk_loaded_warning_count(loaded); i++) {
         const rsdk_warning *warning = rsdk_loaded_warning(loaded, i);
-        if (rsdk_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning" : "RocmSdkWarning", warning->text) < 0) {
+        if (rsdk_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning" : "RocmSdkWarning",
+                      warning->text) < 0) {
             return -1;
         }
     }
     return 0;
 }
 
-/* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the cause), and the error is
- * raised. */
-static PyObject *preload(PyObject *module, const rsdk_load_options *options) {
+/* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the
+ * cause), and the error is raised. *version, where wanted, becomes the SDK's version: it is known now, and asking again
+ * would open the SDK again. */
+static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
     l.options.report = is_verbose() ? write_line : NULL;
@@ -252,6 +269,9 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options) {
     PyObject *result = take_loaded(session.state, l.loaded);
     if (result != NULL && l.loaded != NULL && (rsdk_session_warn(&session) < 0 || warn_loaded(l.loaded) < 0)) {
         Py_CLEAR(result);
+    }
+    if (result != NULL && status == 0 && version != NULL) {
+        *version = rsdk_build_text(rsdk_sdk_version(session.sdk));
     }
     if (status < 0) { /* a warning that became an exception gives way to the failure */
         Py_CLEAR(result);
@@ -266,8 +286,10 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options) {
 PyDoc_STRVAR(preload_libraries_doc,
              "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False)\n--\n\n"
              "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-             "Libraries that are absent and may be are skipped. What the process has already is reused. With `unversioned_names`,\n"
-             "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and LibraryLoadError.");
+             "Libraries that are absent and may be are skipped. What the process has already is reused. With "
+             "`unversioned_names`,\n"
+             "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and "
+             "LibraryLoadError.");
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
     int is_global = 1, unversioned = 0;
@@ -277,18 +299,44 @@ static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *k
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
-        const rsdk_load_options options = {
-            .shortnames = names.items, .shortname_count = names.count, .is_global = is_global, .unversioned_names = unversioned};
-        result = preload(module, &options);
+        const rsdk_load_options options = {.shortnames = names.items,
+                                           .shortname_count = names.count,
+                                           .is_global = is_global,
+                                           .unversioned_names = unversioned};
+        result = preload(module, &options, NULL);
     }
     clear_texts(&names);
     return result;
 }
 
-PyDoc_STRVAR(preload_for_doc,
-             "preload_for(*paths, rtld_global=True)\n--\n\n"
-             "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly or through others; returns a tuple of LoadedLibrary.\n\n"
-             "The files themselves are not loaded. What they need that neither the SDK nor the system has is named in a RocmSdkWarning.");
+PyDoc_STRVAR(preload_and_tell_version_doc,
+             "preload_and_tell_version(shortnames, rtld_global, unversioned_names, /)\n--\n\n"
+             "preload_libraries for a tuple of names; returns the SDK's version (str, None where it has none).");
+
+static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
+    PyObject *shortnames = NULL, *libraries = NULL, *version = NULL;
+    int is_global = 0, unversioned = 0;
+    text_arguments names = {0};
+    if (!PyArg_ParseTuple(args, "O!pp", &PyTuple_Type, &shortnames, &is_global, &unversioned)) {
+        return NULL;
+    }
+    if (take_shortnames(shortnames, &names) == 0) {
+        const rsdk_load_options options = {.shortnames = names.items,
+                                           .shortname_count = names.count,
+                                           .is_global = is_global,
+                                           .unversioned_names = unversioned};
+        libraries = preload(module, &options, &version);
+    }
+    clear_texts(&names);
+    Py_XDECREF(libraries);
+    return version;
+}
+
+PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=True)\n--\n\n"
+                              "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
+                              "or through others; returns a tuple of LoadedLibrary.\n\n"
+                              "The files themselves are not loaded. What they need that neither the SDK nor the system "
+                              "has is named in a RocmSdkWarning.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
     int is_global = 1;
@@ -299,7 +347,7 @@ static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     if (take_paths(args, &files) == 0) {
         const rsdk_load_options options = {.files = files.items, .file_count = files.count, .is_global = is_global};
-        result = preload(module, &options);
+        result = preload(module, &options, NULL);
     }
     clear_texts(&files);
     return result;
@@ -324,6 +372,7 @@ PyMethodDef rsdk_loader_methods[] = {
     {"locate_all", locate_all_names, METH_VARARGS, locate_all_doc},
     {"load_plan", WITH_KEYWORDS(load_plan), METH_VARARGS | METH_KEYWORDS, load_plan_doc},
     {"preload_libraries", WITH_KEYWORDS(preload_libraries), METH_VARARGS | METH_KEYWORDS, preload_libraries_doc},
+    {"preload_and_tell_version", preload_and_tell_version, METH_VARARGS, preload_and_tell_version_doc},
     {"preload_for", WITH_KEYWORDS(preload_for), METH_VARARGS | METH_KEYWORDS, preload_for_doc},
     {"loaded_libraries", loaded_libraries, METH_NOARGS, loaded_libraries_doc},
     {NULL, NULL, 0, NULL},

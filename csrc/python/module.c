@@ -1,5 +1,5 @@
-/* Module definition. Slots that an interpreter does not know are an error for it, so each range of versions has a definition of its own, and
- * one abi3 file serves them all. */
+/* Module definition. Slots that an interpreter does not know are an error for it, so each range of versions has a
+ * definition of its own, and one abi3 file serves them all. */
 #include "module.h"
 
 #include <stdlib.h>
@@ -11,21 +11,23 @@
 /* Slots newer than the limited API that we build against (CPython's moduleobject.h). */
 enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
-#define GIL_NOT_USED ((void *)1)
+#define GIL_NOT_USED                  ((void *)1)
 
 rsdk_module_state *rsdk_state_of(PyObject *module) {
     return PyModule_GetState(module);
 }
 
 static int add_functions(PyObject *module) {
-    return PyModule_AddFunctions(module, rsdk_loader_methods) < 0 ? -1 : PyModule_AddFunctions(module, rsdk_sdk_methods);
+    return PyModule_AddFunctions(module, rsdk_loader_methods) < 0 ? -1
+                                                                  : PyModule_AddFunctions(module, rsdk_sdk_methods);
 }
 
 static int module_exec(PyObject *module) {
     rsdk_module_state *state = rsdk_state_of(module);
     state->loaded = PyDict_New();
     state->preloaded = PyDict_New();
-    if (state->loaded == NULL || state->preloaded == NULL || rsdk_add_result_types(module, state) < 0 || add_functions(module) < 0) {
+    if (state->loaded == NULL || state->preloaded == NULL || rsdk_add_result_types(module, state) < 0 ||
+        add_functions(module) < 0) {
         return -1;
     }
     if (PyModule_AddObjectRef(module, "_preloaded", state->preloaded) < 0) {
@@ -59,20 +61,25 @@ static void module_free(void *module) {
 }
 
 /* CPython keeps functions in void pointers; ISO C alone would not. */
-#define EXEC_SLOT {Py_mod_exec, __extension__(void *) module_exec}
-#define INTERPRETERS_SLOT {SLOT_MULTIPLE_INTERPRETERS, PER_INTERPRETER_GIL_SUPPORTED}
-#define GIL_SLOT {SLOT_GIL, GIL_NOT_USED}
+#define EXEC_SLOT                                                                                                      \
+    { Py_mod_exec, __extension__(void *) module_exec }
+#define INTERPRETERS_SLOT                                                                                              \
+    { SLOT_MULTIPLE_INTERPRETERS, PER_INTERPRETER_GIL_SUPPORTED }
+#define GIL_SLOT                                                                                                       \
+    { SLOT_GIL, GIL_NOT_USED }
 
 static PyModuleDef_Slot slots_3_10[] = {EXEC_SLOT, {0, NULL}};
 static PyModuleDef_Slot slots_3_12[] = {EXEC_SLOT, INTERPRETERS_SLOT, {0, NULL}};
 static PyModuleDef_Slot slots_3_13[] = {EXEC_SLOT, INTERPRETERS_SLOT, GIL_SLOT, {0, NULL}};
 
-#define MODULE_DEFINITION(slots)                                                                                               \
-    {                                                                                                                          \
-        PyModuleDef_HEAD_INIT, .m_name = "rocm_sdk._native",                                                                   \
-        .m_doc = "Finds, orders and loads the libraries of the ROCm SDK. The public face is the package rocm_sdk.",            \
-        .m_size = sizeof(rsdk_module_state), .m_slots = (slots), .m_traverse = module_traverse, .m_clear = module_clear,       \
-        .m_free = module_free                                                                                                  \
+#define MODULE_DEFINITION(slots)                                                                                       \
+    {                                                                                                                  \
+        PyModuleDef_HEAD_INIT,                                                                                         \
+            .m_name = "rocm_sdk._native",                                                                              \
+            .m_doc =                                                                                                   \
+                "Finds, orders and loads the libraries of the ROCm SDK. The public face is the package rocm_sdk.",     \
+            .m_size = sizeof(rsdk_module_state), .m_slots = (slots), .m_traverse = module_traverse,                    \
+            .m_clear = module_clear, .m_free = module_free                                                             \
     }
 
 static PyModuleDef definition_3_10 = MODULE_DEFINITION(slots_3_10);
@@ -83,6 +90,8 @@ PyMODINIT_FUNC PyInit__native(void) {
     const char *version = Py_GetVersion(); /* "3.12.1 (main, ..." */
     const char *dot = strchr(version, '.');
     long major = strtol(version, NULL, 10), minor = dot != NULL ? strtol(dot + 1, NULL, 10) : 0;
-    PyModuleDef *definition = major > 3 || minor >= 13 ? &definition_3_13 : minor == 12 ? &definition_3_12 : &definition_3_10;
+    PyModuleDef *definition = major > 3 || minor >= 13 ? &definition_3_13
+                              : minor == 12            ? &definition_3_12
+                                                       : &definition_3_10;
     return PyModuleDef_Init(definition);
 }

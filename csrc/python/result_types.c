@@ -22,7 +22,8 @@ static PyStructSequence_Field step_fields[] = {
     {"shortname", "name in the catalog, None for a library without one"},
     {"path", "absolute path of the library (str)"},
     {"soname", "its DT_SONAME, None without one"},
-    {"method", "'open' (a plain dlopen), 'anchor' (dlopen of a generated object that brings all members in), 'reuse' (in the process already)"},
+    {"method", "'open' (a plain dlopen), 'anchor' (dlopen of a generated object that brings all members in), 'reuse' "
+               "(in the process already)"},
     {"requested", "False where it is opened because another library opens it at run time"},
     {"rtld_global", "whether its symbols join the global scope"},
     {"reason", "why this method, in words"},
@@ -40,9 +41,11 @@ static PyStructSequence_Field plan_fields[] = {
 };
 
 static PyStructSequence_Desc descriptions[RSDK_TYPE_COUNT] = {
-    [RSDK_TYPE_LOCATION] = {"rocm_sdk.LibraryLocation", "Where a library is, and how it was found.", location_fields, 5},
+    [RSDK_TYPE_LOCATION] = {"rocm_sdk.LibraryLocation", "Where a library is, and how it was found.", location_fields,
+                            5},
     [RSDK_TYPE_LOADED] = {"rocm_sdk.LoadedLibrary", "A library that is in the process.", loaded_fields, 4},
-    [RSDK_TYPE_STEP] = {"rocm_sdk.LoadStep", "One library of a plan: how it is opened and what comes with it.", step_fields, 11},
+    [RSDK_TYPE_STEP] = {"rocm_sdk.LoadStep", "One library of a plan: how it is opened and what comes with it.",
+                        step_fields, 11},
     [RSDK_TYPE_PLAN] = {"rocm_sdk.LoadPlan", "What preloading would do.", plan_fields, 2},
 };
 
@@ -63,8 +66,10 @@ int rsdk_add_result_types(PyObject *module, rsdk_module_state *state) {
     return 0;
 }
 
-/* Puts `count` new references into a new instance; any of them may be NULL (an exception is set then). Steals them all. */
-static PyObject *build_sequence(const rsdk_module_state *state, rsdk_result_type type, PyObject *const *items, Py_ssize_t count) {
+/* Puts `count` new references into a new instance; any of them may be NULL (an exception is set then). Steals them all.
+ */
+static PyObject *build_sequence(const rsdk_module_state *state, rsdk_result_type type, PyObject *const *items,
+                                Py_ssize_t count) {
     PyObject *result = PyStructSequence_New((PyTypeObject *)state->types[type]);
     int is_complete = result != NULL;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -124,7 +129,8 @@ PyObject *rsdk_build_loaded(const rsdk_module_state *state, const rsdk_loaded_en
 }
 
 static PyObject *build_step(const rsdk_module_state *state, const rsdk_step *step) {
-    static const char *const methods[] = {[RSDK_STEP_REUSE] = "reuse", [RSDK_STEP_OPEN] = "open", [RSDK_STEP_ANCHOR] = "anchor"};
+    static const char *const methods[] = {
+        [RSDK_STEP_REUSE] = "reuse", [RSDK_STEP_OPEN] = "open", [RSDK_STEP_ANCHOR] = "anchor"};
     PyObject *const items[] = {
         rsdk_build_text(step->location.shortname),
         rsdk_build_path(step->location.path),

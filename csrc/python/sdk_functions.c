@@ -19,7 +19,8 @@ static PyObject *build_families(const rsdk_sdk *sdk, rsdk_family_list list) {
 }
 
 PyDoc_STRVAR(sdk_facts_doc, "sdk_facts()\n--\n\n"
-                            "Facts of the installed SDK (dict): version, nonce, default_family, kpack_split, and the tuples available_families,\n"
+                            "Facts of the installed SDK (dict): version, nonce, default_family, kpack_split, and the "
+                            "tuples available_families,\n"
                             "linux_families, windows_families. Raises PackageNotInstalledError where there is none.");
 
 static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
@@ -28,11 +29,12 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     PyObject *result = NULL;
     if (rsdk_session_run(module, &session, look, NULL) == 0) {
         const rsdk_sdk *sdk = session.sdk;
-        result = Py_BuildValue("{sNsNsNsNsNsNsN}", "version", rsdk_build_text(rsdk_sdk_version(sdk)), "nonce", rsdk_build_text(rsdk_sdk_nonce(sdk)),
-                               "default_family", rsdk_build_text(rsdk_sdk_default_family(sdk)), "kpack_split",
-                               PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families", build_families(sdk, RSDK_FAMILIES_AVAILABLE),
-                               "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX), "windows_families",
-                               build_families(sdk, RSDK_FAMILIES_WINDOWS));
+        result = Py_BuildValue(
+            "{sNsNsNsNsNsNsN}", "version", rsdk_build_text(rsdk_sdk_version(sdk)), "nonce",
+            rsdk_build_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_build_text(rsdk_sdk_default_family(sdk)),
+            "kpack_split", PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
+            build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX),
+            "windows_families", build_families(sdk, RSDK_FAMILIES_WINDOWS));
         if (result != NULL && rsdk_session_warn(&session) < 0) {
             Py_CLEAR(result);
         }
@@ -41,13 +43,15 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     return result;
 }
 
-PyDoc_STRVAR(sdk_version_doc, "sdk_version()\n--\n\n"
-                              "The version of the installed SDK (str). Raises PackageNotInstalledError where there is none.");
+PyDoc_STRVAR(sdk_version_doc,
+             "sdk_version()\n--\n\n"
+             "The version of the installed SDK (str). Raises PackageNotInstalledError where there is none.");
 
 static PyObject *sdk_version(PyObject *module, PyObject *unused) {
     (void)unused;
     rsdk_session session;
-    PyObject *result = rsdk_session_run(module, &session, look, NULL) == 0 ? rsdk_build_text(rsdk_sdk_version(session.sdk)) : NULL;
+    PyObject *result =
+        rsdk_session_run(module, &session, look, NULL) == 0 ? rsdk_build_text(rsdk_sdk_version(session.sdk)) : NULL;
     rsdk_session_end(&session);
     return result;
 }
@@ -56,15 +60,18 @@ static rsdk_status read_targets(rsdk_sdk *sdk, void *context, rsdk_error *error)
     return rsdk_sdk_built_targets(sdk, context, error);
 }
 
-PyDoc_STRVAR(built_targets_doc, "built_targets()\n--\n\n"
-                                "The gfx targets that the SDK was built for, as it says in share/therock/dist_info.json (str, `;` between them;\n"
-                                "'' where it does not say).");
+PyDoc_STRVAR(
+    built_targets_doc,
+    "built_targets()\n--\n\n"
+    "The gfx targets that the SDK was built for, as it says in share/therock/dist_info.json (str, `;` between them;\n"
+    "'' where it does not say).");
 
 static PyObject *built_targets(PyObject *module, PyObject *unused) {
     (void)unused;
     rsdk_session session;
     const char *targets = NULL;
-    PyObject *result = rsdk_session_run(module, &session, read_targets, &targets) == 0 ? rsdk_build_text(targets) : NULL;
+    PyObject *result =
+        rsdk_session_run(module, &session, read_targets, &targets) == 0 ? rsdk_build_text(targets) : NULL;
     rsdk_session_end(&session);
     return result;
 }
@@ -79,9 +86,10 @@ static rsdk_status find_package_directory(rsdk_sdk *sdk, void *context, rsdk_err
     return rsdk_sdk_package_directory(sdk, question->package, &question->directory, error);
 }
 
-PyDoc_STRVAR(package_directory_doc, "package_directory(name, /)\n--\n\n"
-                                    "The platform directory of a package of the SDK ('core', 'libraries', 'profiler', 'devel') (str).\n"
-                                    "Raises PackageNotInstalledError where it is not installed, ValueError for other names.");
+PyDoc_STRVAR(package_directory_doc,
+             "package_directory(name, /)\n--\n\n"
+             "The platform directory of a package of the SDK ('core', 'libraries', 'profiler', 'devel') (str).\n"
+             "Raises PackageNotInstalledError where it is not installed, ValueError for other names.");
 
 static PyObject *package_directory(PyObject *module, PyObject *name) {
     rsdk_session session;
@@ -95,13 +103,17 @@ static PyObject *package_directory(PyObject *module, PyObject *name) {
     if (question.package == RSDK_PACKAGE_COUNT) {
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is no package of the ROCm SDK", name);
     }
-    PyObject *result = rsdk_session_run(module, &session, find_package_directory, &question) == 0 ? rsdk_build_path(question.directory) : NULL;
+    PyObject *result = rsdk_session_run(module, &session, find_package_directory, &question) == 0
+                           ? rsdk_build_path(question.directory)
+                           : NULL;
     rsdk_session_end(&session);
     return result;
 }
 
-PyDoc_STRVAR(catalog_doc, "catalog()\n--\n\n"
-                          "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional, compiler).");
+PyDoc_STRVAR(
+    catalog_doc,
+    "catalog()\n--\n\n"
+    "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional, compiler).");
 
 static PyObject *catalog(PyObject *module, PyObject *unused) {
     (void)module;
@@ -109,8 +121,9 @@ static PyObject *catalog(PyObject *module, PyObject *unused) {
     PyObject *rows = PyTuple_New((Py_ssize_t)rsdk_catalog_size());
     for (size_t i = 0; rows != NULL && i < rsdk_catalog_size(); i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
-        PyObject *row = Py_BuildValue("(sssssNN)", entry->shortname, rsdk_package_get(entry->package)->name, entry->so_pattern, entry->dll_pattern,
-                                      entry->directory, PyBool_FromLong(entry->is_optional), PyBool_FromLong(entry->is_compiler));
+        PyObject *row = Py_BuildValue("(sssssNN)", entry->shortname, rsdk_package_get(entry->package)->name,
+                                      entry->so_pattern, entry->dll_pattern, entry->directory,
+                                      PyBool_FromLong(entry->is_optional), PyBool_FromLong(entry->is_compiler));
         if (row == NULL || PyTuple_SetItem(rows, (Py_ssize_t)i, row) < 0) {
             Py_CLEAR(rows);
         }
@@ -118,8 +131,9 @@ static PyObject *catalog(PyObject *module, PyObject *unused) {
     return rows;
 }
 
-PyDoc_STRVAR(packages_doc, "packages()\n--\n\n"
-                           "The packages of the SDK: tuples (name, distribution template, module, template directory, required).");
+PyDoc_STRVAR(packages_doc,
+             "packages()\n--\n\n"
+             "The packages of the SDK: tuples (name, distribution template, module, template directory, required).");
 
 static PyObject *packages(PyObject *module, PyObject *unused) {
     (void)module;
@@ -127,8 +141,8 @@ static PyObject *packages(PyObject *module, PyObject *unused) {
     PyObject *rows = PyTuple_New(RSDK_PACKAGE_COUNT);
     for (unsigned id = 0; rows != NULL && id < RSDK_PACKAGE_COUNT; id++) {
         const rsdk_package_entry *entry = rsdk_package_get((rsdk_package_id)id);
-        PyObject *row = Py_BuildValue("(ssssN)", entry->name, entry->dist_template, entry->pure_module, entry->template_directory,
-                                      PyBool_FromLong(entry->is_required));
+        PyObject *row = Py_BuildValue("(ssssN)", entry->name, entry->dist_template, entry->pure_module,
+                                      entry->template_directory, PyBool_FromLong(entry->is_required));
         if (row == NULL || PyTuple_SetItem(rows, (Py_ssize_t)id, row) < 0) {
             Py_CLEAR(rows);
         }

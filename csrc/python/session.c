@@ -6,7 +6,9 @@
 
 #include "result_types.h"
 
-/* ---- exceptions ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- exceptions
+ * -------------------------------------------------------------------------------------------------------------------------
+ */
 
 static const char *const exception_names[] = {
     [RSDK_OK] = "RocmSdkError",
@@ -34,9 +36,10 @@ static void raise_error(const rsdk_error *error) {
         return;
     }
     PyObject *class = class_named(exception_names[error->status]);
-    PyObject *exception = class != NULL ? PyObject_CallFunction(class, "NNN", rsdk_build_path(rsdk_error_message(error)),
-                                                                rsdk_build_path(error->hint), rsdk_build_path(error->path))
-                                        : NULL;
+    PyObject *exception = class != NULL
+                              ? PyObject_CallFunction(class, "NNN", rsdk_build_path(rsdk_error_message(error)),
+                                                      rsdk_build_path(error->hint), rsdk_build_path(error->path))
+                              : NULL;
     if (exception != NULL) {
         PyErr_SetObject(class, exception);
     }
@@ -60,7 +63,9 @@ int rsdk_session_warn(const rsdk_session *session) {
     return 0;
 }
 
-/* ---- sys.path ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- sys.path
+ * ------------------------------------------------------------------------------------------------------------------------------
+ */
 
 /* sys.path as a tuple of bytes; entries that are not text are no directories, for importlib as for us. */
 static PyObject *search_path_of_interpreter(void) {
@@ -81,7 +86,9 @@ static PyObject *search_path_of_interpreter(void) {
     return result;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- opening
+ * -------------------------------------------------------------------------------------------------------------------------------
+ */
 
 /* Everything that the C library is given, as C values borrowed from the session's objects. */
 typedef struct inputs {
@@ -117,23 +124,24 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
     for (Py_ssize_t i = 0; i < count; i++) {
         in->search_path[i] = PyBytes_AsString(PyTuple_GetItem(session->search_path, i));
     }
-    in->options = (rsdk_sdk_options){.search_path = in->search_path,
-                                     .search_path_count = (size_t)count,
-                                     .modules = in->modules,
-                                     /* os.environ writes through to the environment, and the GIL keeps other writers away. */
-                                     .target_family = getenv("ROCM_SDK_TARGET_FAMILY")}; /* NOLINT(concurrency-mt-unsafe) */
+    in->options =
+        (rsdk_sdk_options){.search_path = in->search_path,
+                           .search_path_count = (size_t)count,
+                           .modules = in->modules,
+                           /* os.environ writes through to the environment, and the GIL keeps other writers away. */
+                           .target_family = getenv("ROCM_SDK_TARGET_FAMILY")}; /* NOLINT(concurrency-mt-unsafe) */
     return take_modules(session, in);
 }
 
 /* Opens the SDK and runs the operation, without the GIL. -1: an exception is set, and not about the SDK. */
-static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status, rsdk_error *error) {
+static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
+                   rsdk_error *error) {
     inputs in = {0};
     int result = take_inputs(session, &in);
     if (result == 0) {
         rsdk_sdk_free(session->sdk);
         session->sdk = NULL;
-        Py_BEGIN_ALLOW_THREADS
-        *status = rsdk_sdk_open(&in.options, &session->sdk, error);
+        Py_BEGIN_ALLOW_THREADS *status = rsdk_sdk_open(&in.options, &session->sdk, error);
         if (*status == RSDK_OK) {
             *status = operation(session->sdk, context, error);
         }
@@ -144,13 +152,15 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     return result;
 }
 
-/* ---- editable installations ------------------------------------------------------------------------------------------------------------------ */
+/* ---- editable installations
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 /* The module names of the packages, for the import system to look up. */
 static PyObject *names_of_modules(const rsdk_session *session) {
     PyObject *names = PyList_New(0);
     for (unsigned id = 0; names != NULL && id < RSDK_PACKAGE_COUNT; id++) {
-        const char *wanted[] = {rsdk_package_get((rsdk_package_id)id)->pure_module, rsdk_sdk_package_module(session->sdk, (rsdk_package_id)id)};
+        const char *wanted[] = {rsdk_package_get((rsdk_package_id)id)->pure_module,
+                                rsdk_sdk_package_module(session->sdk, (rsdk_package_id)id)};
         for (size_t i = id == RSDK_META ? 1 : 0; names != NULL && i < 2; i++) {
             PyObject *name = wanted[i] != NULL ? PyUnicode_FromString(wanted[i]) : Py_NewRef(Py_None);
             if (name == NULL || (name != Py_None && PyList_Append(names, name) < 0)) {

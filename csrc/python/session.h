@@ -1,5 +1,5 @@
-/* A session: one call's view of the installed SDK. It takes what the C library needs of the interpreter (sys.path, environment), opens the
- * SDK, and turns errors and warnings into Python's. */
+/* A session: one call's view of the installed SDK. It takes what the C library needs of the interpreter (sys.path,
+ * environment), opens the SDK, and turns errors and warnings into Python's. */
 #ifndef RSDK_PYTHON_SESSION_H
 #define RSDK_PYTHON_SESSION_H
 
@@ -18,8 +18,8 @@ typedef struct rsdk_session {
 /* One operation on the SDK; runs without the GIL. */
 typedef rsdk_status (*rsdk_operation)(rsdk_sdk *sdk, void *context, rsdk_error *error);
 
-/* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable installation) and tries
- * once more. Returns 0, or -1 with an exception; the session must be ended in both cases. */
+/* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
+ * installation) and tries once more. Returns 0, or -1 with an exception; the session must be ended in both cases. */
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context);
 void rsdk_session_end(rsdk_session *session);
 
