@@ -205,7 +205,7 @@ static void write_line(void *context, const char *line) {
 }
 
 static bool is_verbose(void) {
-    const char *value = getenv("ROCM_SDK_VERBOSE"); /* NOLINT(concurrency-mt-unsafe): read with the GIL held */
+    const char *value = getenv("ROCM_SDK_VERBOSE"); /* read with the GIL held, as os.environ writes it */
     return value != NULL && strcmp(value, "1") == 0;
 }
 

@@ -86,7 +86,9 @@ static PyObject *build_sequence(const rsdk_module_state *state, rsdk_result_type
     return result;
 }
 
-#define BUILD(state, type, items) build_sequence(state, type, items, (Py_ssize_t)(sizeof(items) / sizeof *(items)))
+/* NOLINTNEXTLINE(bugprone-sizeof-expression): the items are pointers on purpose */
+#define ITEM_COUNT(items)         ((Py_ssize_t)(sizeof(items) / sizeof *(items)))
+#define BUILD(state, type, items) build_sequence(state, type, items, ITEM_COUNT(items))
 
 PyObject *rsdk_build_text(const char *text) {
     return text != NULL ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace") : Py_NewRef(Py_None);

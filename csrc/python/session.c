@@ -129,7 +129,7 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                            .search_path_count = (size_t)count,
                            .modules = in->modules,
                            /* os.environ writes through to the environment, and the GIL keeps other writers away. */
-                           .target_family = getenv("ROCM_SDK_TARGET_FAMILY")}; /* NOLINT(concurrency-mt-unsafe) */
+                           .target_family = getenv("ROCM_SDK_TARGET_FAMILY")};
     return take_modules(session, in);
 }
 
