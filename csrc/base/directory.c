@@ -18,7 +18,7 @@ static rsdk_status collect_names(DIR *stream, rsdk_arena *arena, rsdk_directory 
     for (;;) {
         errno = 0;
         /* readdir is safe here: no other thread has this stream. */
-        const struct dirent *entry = readdir(stream); /* NOLINT(concurrency-mt-unsafe) */
+        const struct dirent *entry = readdir(stream);
         if (entry == NULL) {
             break;
         }

@@ -20,6 +20,7 @@ enum {
     DYNAMIC_LIMIT = 1 << 20,       /* nor of dynamic section */
     STRING_LIMIT = 1 << 16,        /* bytes of one string: an RPATH may list a hundred directories */
     STRING_WINDOW = 2048,          /* bytes of the string table read at a time; the needed names lie together */
+    NAMES_LIMIT = 1 << 20,         /* bytes of all strings: entries may share one, and each would be copied */
     VERSION_NEEDS_LIMIT = 1 << 14, /* files and versions that one library may ask for */
 };
 
@@ -41,7 +42,8 @@ typedef struct reading {
     uint64_t dynamic_offset, dynamic_size;
     uint64_t strings_offset, strings_size;
     uint64_t version_needs_offset, version_needs_count;
-    char *window; /* the part of the string table that was read last */
+    uint64_t names_size; /* bytes of the strings that were copied */
+    char *window;        /* the part of the string table that was read last */
     uint64_t window_start, window_size, window_capacity;
 } reading;
 
@@ -222,6 +224,9 @@ static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
         }
         const char *start = r->window + (index - r->window_start);
         const char *end = memchr(start, '\0', (size_t)(r->window_size - (index - r->window_start)));
+        if (end != NULL && (r->names_size += (uint64_t)(end - start)) > NAMES_LIMIT) {
+            return damaged(r, "its names are longer than those of any library");
+        }
         if (end != NULL) {
             *text = rsdk_arena_copy_bytes(r->arena, start, (size_t)(end - start));
             return *text != NULL ? RSDK_OK : rsdk_fail_no_memory(r->error);
@@ -496,6 +501,14 @@ static const char *name_of_machine(unsigned machine) {
     return "another machine";
 }
 
+static int bits_of(unsigned elf_class) {
+    return elf_class == ELFCLASS64 ? 64 : 32;
+}
+
+static const char *endian_of(unsigned data_encoding) {
+    return data_encoding == ELFDATA2LSB ? "little" : "big";
+}
+
 rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error) {
     unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
@@ -503,7 +516,7 @@ rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error
         return RSDK_OK;
     }
     return rsdk_fail(error, RSDK_BAD_ELF, file->path, "install the packages that were built for this machine",
-                     "%s: is a %d-bit library for %s, this process is %d-bit for %s", file->path,
-                     file->elf_class == ELFCLASS64 ? 64 : 32, name_of_machine(file->machine),
-                     own_class == ELFCLASS64 ? 64 : 32, name_of_machine(OWN_MACHINE));
+                     "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
+                     bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
+                     bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
 }

@@ -20,7 +20,7 @@ static const void *at_address(const struct dl_phdr_info *info, ElfW(Addr) value)
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         ElfW(Addr) start = info->dlpi_addr + segment->p_vaddr;
         if (segment->p_type == PT_LOAD && address >= start && address - start < segment->p_memsz) {
-            return (const void *)address; /* NOLINT(performance-no-int-to-ptr): that is what a dynamic section holds */
+            return (const void *)address;
         }
     }
     return NULL;

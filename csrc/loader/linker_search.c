@@ -180,6 +180,15 @@ enum { OWN_CACHE_FLAGS = 0x0a03 };
 #error "add this architecture's _DL_CACHE_DEFAULT_ID"
 #endif
 
+void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes, size_t size) {
+    const char *start = memmem(bytes, size, CACHE_MAGIC, sizeof CACHE_MAGIC - 1);
+    search->cache_is_read = true;
+    if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {
+        search->cache = start;
+        search->cache_size = size - (size_t)(start - bytes);
+    }
+}
+
 static rsdk_status read_cache(rsdk_linker_search *search, rsdk_error *error) {
     char *text = NULL;
     size_t size = 0;
@@ -193,10 +202,8 @@ static rsdk_status read_cache(rsdk_linker_search *search, rsdk_error *error) {
         return rsdk_fail_no_memory(error);
     }
     /* A cache that is missing or unreadable is none: the linker does without, too. */
-    const char *start = status == RSDK_OK ? memmem(text, size, CACHE_MAGIC, sizeof CACHE_MAGIC - 1) : NULL;
-    if (start != NULL && size - (size_t)(start - text) >= sizeof(cache_header)) {
-        search->cache = start;
-        search->cache_size = size - (size_t)(start - text);
+    if (status == RSDK_OK) {
+        rsdk_linker_search_use_cache(search, text, size);
     }
     return RSDK_OK;
 }

@@ -33,6 +33,9 @@ rsdk_status rsdk_expand_rpath(rsdk_arena *arena, const char *rpath, const char *
 rsdk_status rsdk_rpath_directories(rsdk_arena *arena, const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors,
                                    size_t ancestor_count, rsdk_strings *directories, rsdk_error *error);
 
+/* Takes these bytes (which must outlive `search`) for those of ld.so.cache; otherwise the file is read at first use. */
+void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes, size_t size);
+
 /* The file that the linker would open for `name`, needed by `file`; *path is NULL where it would find none. */
 rsdk_status rsdk_linker_find(rsdk_linker_search *search, const rsdk_elf_file *file,
                              const rsdk_elf_file *const *ancestors, size_t ancestor_count, const char *name,

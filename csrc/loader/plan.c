@@ -244,8 +244,7 @@ static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, r
 /* ---- what the process has already ---- */
 
 static const char *who_brought(const rsdk_plan *plan, const char *path) {
-    const char *preload =
-        getenv("LD_PRELOAD"); /* NOLINT(concurrency-mt-unsafe): read only, and wrong at worst in a guess */
+    const char *preload = getenv("LD_PRELOAD"); /* wrong at worst in a guess */
     if (preload != NULL && strstr(preload, rsdk_path_name(path)) != NULL) {
         return "LD_PRELOAD";
     }

@@ -25,27 +25,28 @@ typedef struct statement {
     rsdk_error *error;
 } statement;
 
-/* Where the value of a name goes, and what characters it may have: nonce and families become parts of directory names.
- */
+/* Where the value of a name goes, and what characters it may have: most become parts of directory names. */
 typedef struct fact {
     const char *name;
-    bool is_list, is_part_of_path;
-    size_t offset; /* of the `const char *` or rsdk_strings in rsdk_dist_info */
+    bool is_list;
+    const char *punctuation; /* what it may have besides letters and digits; NULL: any printable text */
+    size_t offset;           /* of the `const char *` or rsdk_strings in rsdk_dist_info */
 } fact;
 
 /* clang-format off */
 static const fact facts[] = {
-    {"__version__",                false, false, offsetof(rsdk_dist_info, version)},
-    {"PY_PACKAGE_SUFFIX_NONCE",    false, true,  offsetof(rsdk_dist_info, nonce)},
-    {"DEFAULT_TARGET_FAMILY",      false, true,  offsetof(rsdk_dist_info, default_family)},
-    {"AVAILABLE_TARGET_FAMILIES",  true,  true,  offsetof(rsdk_dist_info, families[RSDK_FAMILIES_AVAILABLE])},
-    {"LINUX_TARGET_FAMILIES",      true,  true,  offsetof(rsdk_dist_info, families[RSDK_FAMILIES_LINUX])},
-    {"WINDOWS_TARGET_FAMILIES",    true,  true,  offsetof(rsdk_dist_info, families[RSDK_FAMILIES_WINDOWS])},
+    /* name                        list   punctuation */
+    {"__version__",                false, NULL,      offsetof(rsdk_dist_info, version)},
+    {"PY_PACKAGE_SUFFIX_NONCE",    false, "_-+.:",   offsetof(rsdk_dist_info, nonce)},
+    {"DEFAULT_TARGET_FAMILY",      false, "_-+.:",   offsetof(rsdk_dist_info, default_family)},
+    {"AVAILABLE_TARGET_FAMILIES",  true,  "_-+.:",   offsetof(rsdk_dist_info, families[RSDK_FAMILIES_AVAILABLE])},
+    {"LINUX_TARGET_FAMILIES",      true,  "_-+.:",   offsetof(rsdk_dist_info, families[RSDK_FAMILIES_LINUX])},
+    {"WINDOWS_TARGET_FAMILIES",    true,  "_-+.:",   offsetof(rsdk_dist_info, families[RSDK_FAMILIES_WINDOWS])},
 };
-/* clang-format on */
 
-static const fact libraries_template_fact = {"ALL_PACKAGES[\"libraries\"].dist_package_template", false, false,
-                                             offsetof(rsdk_dist_info, libraries_template)};
+static const fact libraries_template_fact =
+    {"ALL_PACKAGES[\"libraries\"].dist_package_template", false, "_-+.:{}", offsetof(rsdk_dist_info, libraries_template)};
+/* clang-format on */
 
 static const fact *find_fact(const char *name) {
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
@@ -61,14 +62,14 @@ static rsdk_status bad_statement(const statement *s, const fact *f, const char *
                      s->tokens->items[s->at < s->end ? s->at : s->end].line, f->name, what);
 }
 
-static bool is_harmless(const char *value, bool is_part_of_path) {
+static bool is_harmless(const char *value, const char *punctuation) {
     if (strlen(value) > VALUE_LIMIT) {
         return false;
     }
     for (const char *c = value; *c != '\0'; c++) {
-        bool is_word = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-                       strchr("_-+.:", *c) != NULL;
-        if (is_part_of_path ? !is_word : (unsigned char)*c < 0x20 || *c == 0x7F) {
+        bool is_word = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        bool is_control = (unsigned char)*c < 0x20 || *c == 0x7F;
+        if (punctuation != NULL ? !is_word && strchr(punctuation, *c) == NULL : is_control) {
             return false;
         }
     }
@@ -91,7 +92,7 @@ static rsdk_status add_to_list(const statement *s, const fact *f, const rsdk_lit
     if (value->kind != RSDK_LITERAL_STRING) {
         return bad_statement(s, f, "may hold strings only");
     }
-    if (!is_harmless(value->text, f->is_part_of_path)) {
+    if (!is_harmless(value->text, f->punctuation)) {
         return bad_statement(s, f, "gets a value with characters that no target family has");
     }
     RSDK_PUSH(s->arena, list, value->text, failed);
@@ -120,7 +121,7 @@ static rsdk_status set_text(const statement *s, const fact *f, const rsdk_litera
     if (value->kind != RSDK_LITERAL_STRING) {
         return bad_statement(s, f, "must be a string");
     }
-    if (!is_harmless(value->text, f->is_part_of_path)) {
+    if (!is_harmless(value->text, f->punctuation)) {
         return bad_statement(s, f, "gets a value with characters that it cannot have");
     }
     *text = value->text;
@@ -281,28 +282,50 @@ rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_i
 
 static rsdk_status take_build_fact(const char *path, const char *key, const rsdk_literal *value, rsdk_arena *arena,
                                    rsdk_build_info *info, rsdk_error *error) {
-    bool failed = false;
+    bool failed = false, is_right = true;
     if (strcmp(key, "dist_amdgpu_targets") == 0 && value->kind == RSDK_LITERAL_STRING) {
         info->targets = value->text;
     } else if (strcmp(key, "absent_libraries") == 0 && value->kind == RSDK_LITERAL_LIST) {
-        for (size_t i = 0; i < value->items.count && !failed; i++) {
-            if (value->items.items[i].kind == RSDK_LITERAL_STRING) {
-                RSDK_PUSH(arena, &info->absent_libraries, value->items.items[i].text, failed);
-            }
+        for (size_t i = 0; i < value->items.count && !failed && is_right; i++) {
+            is_right = value->items.items[i].kind == RSDK_LITERAL_STRING;
+            RSDK_PUSH(arena, &info->absent_libraries, value->items.items[i].text, failed);
         }
-    } else if (strcmp(key, "dist_amdgpu_targets") == 0 || strcmp(key, "absent_libraries") == 0) {
+    } else {
+        is_right = strcmp(key, "dist_amdgpu_targets") != 0 && strcmp(key, "absent_libraries") != 0;
+    }
+    if (!is_right) {
         return rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: \"%s\" has the wrong type", path, key);
     }
     return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
+/* The text is one JSON object, and nothing else. */
+static rsdk_status read_object(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                               rsdk_literal *object, rsdk_error *error) {
+    rsdk_tokens tokens = {0};
+    bool failed = false;
+    rsdk_status status = rsdk_tokenise(path, text, length, arena, &tokens, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    size_t at = tokens.items[0].kind == RSDK_TOKEN_INDENT ? 1 : 0;
+    bool is_object = rsdk_read_literal(&tokens, &at, arena, object, &failed) && object->kind == RSDK_LITERAL_DICT &&
+                     tokens.items[at].kind == RSDK_TOKEN_NEWLINE;
+    for (; is_object && tokens.items[at].kind != RSDK_TOKEN_END; at++) {
+        is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
+    }
+    if (failed) {
+        return rsdk_fail_no_memory(error);
+    }
+    return is_object ? RSDK_OK
+                     : rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: not a JSON object", path);
+}
+
 rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error) {
     char *text = NULL;
-    size_t length = 0, at = 0;
-    bool failed = false;
+    size_t length = 0;
     rsdk_file_identity identity;
-    rsdk_tokens tokens = {0};
-    rsdk_literal object;
+    rsdk_literal object = {0};
     rsdk_error reason = RSDK_ERROR_INIT;
     *info = (rsdk_build_info){.targets = ""};
     rsdk_status status = rsdk_file_read_text(path, FILE_LIMIT, arena, &text, &length, &identity, &reason);
@@ -311,12 +334,7 @@ rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build
         return RSDK_OK;
     }
     if (status == RSDK_OK) {
-        status = rsdk_tokenise(path, text, length, arena, &tokens, &reason);
-    }
-    if (status == RSDK_OK &&
-        (!rsdk_read_literal(&tokens, &at, arena, &object, &failed) || object.kind != RSDK_LITERAL_DICT)) {
-        status = failed ? rsdk_fail_no_memory(&reason)
-                        : rsdk_fail(&reason, RSDK_BAD_METADATA, path, reinstall_hint, "%s: not a JSON object", path);
+        status = read_object(path, text, length, arena, &object, &reason);
     }
     for (size_t i = 0; status == RSDK_OK && i + 1 < object.items.count; i += 2) {
         if (object.items.items[i].kind == RSDK_LITERAL_STRING) {

@@ -422,7 +422,9 @@ rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, c
     if (status == RSDK_OK && sdk->packages[package].directory == NULL) {
         bool missing[RSDK_PACKAGE_COUNT] = {false};
         missing[package] = true;
-        return rsdk_sdk_fail_not_installed(sdk, package == RSDK_CORE ? "no ROCm SDK is on the search path" : "the ROCm SDK is incomplete", missing, error);
+        return rsdk_sdk_fail_not_installed(
+            sdk, package == RSDK_CORE ? "no ROCm SDK is on the search path" : "the ROCm SDK is incomplete", missing,
+            error);
     }
     *directory = sdk->packages[package].directory;
     return status;

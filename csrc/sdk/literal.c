@@ -218,10 +218,15 @@ static size_t string_prefix(const scanner *s) {
     return SIZE_MAX;
 }
 
+/* Whether a number goes on with `c` after `before`: "1.5e+3". */
+static bool is_part_of_number(char before, char c) {
+    return c == '.' || ((c == '+' || c == '-') && (before == 'e' || before == 'E'));
+}
+
 static rsdk_status take_word(scanner *s, rsdk_token_kind kind) {
-    size_t start = s->at;
-    while (!at_end(s) &&
-           (is_name_start(peek(s, 0)) || is_digit(peek(s, 0)) || (kind == RSDK_TOKEN_NUMBER && peek(s, 0) == '.'))) {
+    size_t start = s->at++;
+    while (!at_end(s) && (is_name_start(peek(s, 0)) || is_digit(peek(s, 0)) ||
+                          (kind == RSDK_TOKEN_NUMBER && is_part_of_number(s->text[s->at - 1], peek(s, 0))))) {
         s->at++;
     }
     return emit(s, kind, s->line, s->text + start, s->at - start);
@@ -340,8 +345,7 @@ static bool take_if(const literal_reader *r, char operator_character) {
 static bool read_literal(const literal_reader *r, rsdk_literal *literal);
 
 /* Items up to `closing`; in a dict, keys and values in turn. Depth is bounded: the tokeniser counted the brackets. */
-static bool read_items(const literal_reader *r, char closing, bool is_dict,
-                       rsdk_literal *literal) { /* NOLINT(misc-no-recursion) */
+static bool read_items(const literal_reader *r, char closing, bool is_dict, rsdk_literal *literal) {
     while (!take_if(r, closing)) {
         for (unsigned part = 0; part < (is_dict ? 2U : 1U); part++) {
             rsdk_literal item = {0};
@@ -390,7 +394,7 @@ static bool is_constant(const char *name) {
     return false;
 }
 
-static bool read_literal(const literal_reader *r, rsdk_literal *literal) { /* NOLINT(misc-no-recursion) */
+static bool read_literal(const literal_reader *r, rsdk_literal *literal) {
     *literal = (rsdk_literal){.kind = RSDK_LITERAL_NONE};
     const rsdk_token *token = current(r);
     if (token->kind == RSDK_TOKEN_STRING) {

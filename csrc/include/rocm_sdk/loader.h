@@ -91,6 +91,7 @@ typedef struct rsdk_step {
     size_t missing_count;
 } rsdk_step;
 
+/* A plan borrows texts from its SDK: free it first. */
 typedef struct rsdk_plan rsdk_plan;
 
 /* What rsdk_preload would do, without loading anything; also looks where the linker would find what is not the SDK's.
@@ -120,6 +121,7 @@ typedef struct rsdk_warning {
     const char *text;
 } rsdk_warning;
 
+/* The result of loading. It borrows texts from its SDK: free it first. */
 typedef struct rsdk_loaded rsdk_loaded;
 
 /* Loads what `options` ask for and what that needs. On RSDK_LOAD_FAILED *loaded is set too: what was loaded before

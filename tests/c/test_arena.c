@@ -1,0 +1,168 @@
+/* The arena, the growing text, errors and directory listings: what everything else stands on. */
+#include "base/arena.h"
+
+#include <setjmp.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/directory.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "child_process.h"
+#include "sample_sdk.h"
+
+static rsdk_arena arena;
+
+static int clear(void **state) {
+    (void)state;
+    rsdk_arena_clear(&arena);
+    return 0;
+}
+
+static void pieces_are_zeroed_aligned_and_apart(void **state) {
+    (void)state;
+    unsigned char *before = NULL;
+    for (size_t size = 1; size < 40000; size = size * 2 + 1) {
+        unsigned char *piece = rsdk_arena_alloc(&arena, size, 1);
+        assert_non_null(piece);
+        assert_int_equal((uintptr_t)piece % alignof(max_align_t), 0);
+        for (size_t i = 0; i < size; i++) {
+            assert_int_equal(piece[i], 0);
+        }
+        memset(piece, 0xAA, size);
+        assert_ptr_not_equal(piece, before);
+        before = piece;
+    }
+}
+
+static void overflow_is_refused(void **state) {
+    (void)state;
+    assert_null(rsdk_arena_alloc(&arena, SIZE_MAX / 2, 3));
+    assert_null(rsdk_arena_alloc(&arena, SIZE_MAX, 1));
+    assert_null(rsdk_arena_alloc(&arena, SIZE_MAX - 8, 1));
+}
+
+static void texts_are_copied(void **state) {
+    (void)state;
+    const char *copy = rsdk_arena_copy_bytes(&arena, "abcdef", 3);
+    assert_string_equal(copy, "abc");
+    assert_string_equal(rsdk_arena_copy(&arena, ""), "");
+    assert_string_equal(rsdk_arena_format(&arena, "%s-%d", copy, 7), "abc-7");
+    rsdk_arena_clear(&arena);
+    assert_string_equal(rsdk_arena_copy(&arena, "again"), "again"); /* usable after a clear */
+}
+
+static void lists_grow(void **state) {
+    (void)state;
+    RSDK_LIST(size_t) list = {0};
+    bool failed = false;
+    for (size_t i = 0; i < 1000; i++) {
+        RSDK_PUSH(&arena, &list, i * i, failed);
+    }
+    assert_false(failed);
+    assert_int_equal(list.count, 1000);
+    assert_int_equal(list.items[999], 999 * 999);
+}
+
+static void text_lists_items(void **state) {
+    (void)state;
+    rsdk_text text = RSDK_TEXT_INIT;
+    assert_string_equal(rsdk_text_get(&text), "");
+    for (size_t i = 0; i < 200; i++) {
+        rsdk_text_add_item(&text, ", ", "item");
+    }
+    assert_int_equal(text.length, 200 * 4 + 199 * 2);
+    assert_int_equal(strncmp(rsdk_text_get(&text), "item, item, ", 12), 0);
+    assert_false(text.failed);
+    rsdk_text_clear(&text);
+    assert_string_equal(rsdk_text_get(&text), "");
+}
+
+static void errors_are_replaced_and_cleared(void **state) {
+    (void)state;
+    rsdk_error error = RSDK_ERROR_INIT;
+    assert_string_equal(rsdk_error_message(&error), "no error");
+    assert_int_equal(rsdk_fail(&error, RSDK_IO_ERROR, "/a", "try again", "%s: broken", "/a"), RSDK_IO_ERROR);
+    assert_int_equal(rsdk_fail(&error, RSDK_BAD_ELF, NULL, NULL, "because %s", error.message), RSDK_BAD_ELF);
+    assert_string_equal(rsdk_error_message(&error), "because /a: broken"); /* its own text may go into the new one */
+    assert_null(error.hint);
+    assert_null(error.path);
+    assert_int_equal(rsdk_fail_no_memory(&error), RSDK_NO_MEMORY);
+    assert_string_equal(rsdk_error_message(&error), "out of memory");
+    assert_int_equal(rsdk_fail(NULL, RSDK_BAD_ELF, NULL, NULL, "nobody asked"), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_fail_no_memory(NULL), RSDK_NO_MEMORY);
+    rsdk_error_clear(&error);
+    assert_int_equal(error.status, RSDK_OK);
+}
+
+static void list_as_nobody(void *path) {
+    rsdk_directory directory;
+    rsdk_error error = RSDK_ERROR_INIT;
+    become_nobody();
+    REQUIRE(rsdk_directory_read(path, &arena, &directory, &error) == RSDK_IO_ERROR);
+    REQUIRE_CONTAINS(error.message, "cannot list: Permission denied");
+    REQUIRE_CONTAINS(error.hint, "search permission");
+    rsdk_error_clear(&error);
+}
+
+static void directories_are_listed(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    rsdk_directory directory;
+    rsdk_error error = RSDK_ERROR_INIT;
+    static const char *const names[] = {"b", "a", "libx.so.10", "libx.so.9", ".hidden"};
+    char path[128];
+    sample_directory(&site, "listed");
+    (void)strcpy(path, sample_path(&site, "listed"));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char name[64] = "listed/";
+        sample_file(&site, strcat(name, names[i]), "");
+    }
+    assert_int_equal(rsdk_directory_read(path, &arena, &directory, &error), RSDK_OK);
+    assert_true(directory.exists);
+    assert_int_equal(directory.names.count, 5);
+    assert_string_equal(directory.names.items[0], ".hidden");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_true(rsdk_directory_has(&directory, names[i]));
+    }
+    assert_false(rsdk_directory_has(&directory, "c"));
+    assert_false(rsdk_directory_has(&directory, ".."));
+    assert_int_equal(rsdk_directory_read(sample_path(&site, "listed/a"), &arena, &directory, &error), RSDK_OK);
+    assert_false(directory.exists); /* a file is no directory */
+    assert_int_equal(rsdk_directory_read("/nonexistent", &arena, &directory, &error), RSDK_OK);
+    assert_false(directory.exists || rsdk_directory_has(&directory, "a"));
+    assert_int_equal(chmod(path, 0), 0);
+    run_in_child(list_as_nobody, path);
+    sample_site_remove(&site);
+}
+
+static void paths_are_taken_apart(void **state) {
+    (void)state;
+    assert_string_equal(rsdk_path_join(&arena, "/a", "b"), "/a/b");
+    assert_string_equal(rsdk_path_parent(&arena, "/a/b"), "/a");
+    assert_string_equal(rsdk_path_parent(&arena, "/a"), "/");
+    assert_string_equal(rsdk_path_parent(&arena, "a"), ".");
+    assert_string_equal(rsdk_path_name("/a/b"), "b");
+    assert_string_equal(rsdk_path_name("b"), "b");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(pieces_are_zeroed_aligned_and_apart, clear),
+        cmocka_unit_test_teardown(overflow_is_refused, clear),
+        cmocka_unit_test_teardown(texts_are_copied, clear),
+        cmocka_unit_test_teardown(lists_grow, clear),
+        cmocka_unit_test_teardown(text_lists_items, clear),
+        cmocka_unit_test_teardown(errors_are_replaced_and_cleared, clear),
+        cmocka_unit_test_teardown(directories_are_listed, clear),
+        cmocka_unit_test_teardown(paths_are_taken_apart, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

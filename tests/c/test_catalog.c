@@ -1,0 +1,92 @@
+/* The tables: every row is complete, and look-ups find it. */
+#include <fnmatch.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sdk/tables.h"
+
+static void every_library_is_complete_and_found(void **state) {
+    (void)state;
+    assert_true(rsdk_catalog_size() >= 28);
+    for (size_t i = 0; i < rsdk_catalog_size(); i++) {
+        const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
+        assert_ptr_equal(rsdk_catalog_find(entry->shortname), entry); /* so no name is there twice */
+        assert_int_equal(strncmp(entry->so_pattern, "lib", 3), 0);
+        assert_non_null(strstr(entry->so_pattern, "so"));
+        assert_non_null(entry->dll_pattern);
+        bool is_searched = false;
+        for (size_t j = 0; j < rsdk_library_directory_count; j++) {
+            is_searched |= strcmp(rsdk_library_directories[j], entry->directory) == 0;
+        }
+        assert_true(is_searched);
+    }
+    assert_null(rsdk_catalog_get(rsdk_catalog_size()));
+    assert_null(rsdk_catalog_find("hipblass"));
+}
+
+static void every_package_is_complete(void **state) {
+    (void)state;
+    for (size_t i = 0; i < RSDK_PACKAGE_COUNT; i++) {
+        const rsdk_package_entry *entry = rsdk_package_get((rsdk_package_id)i);
+        assert_true(entry->name[0] != '\0' && entry->template_directory[0] != '\0');
+        assert_int_equal(strncmp(entry->dist_template, "rocm", 4), 0);
+        assert_int_equal(strncmp(entry->pure_module, "rocm_", 5), 0);
+    }
+}
+
+/* Whether some library of the catalog can have this SONAME stem. */
+static const rsdk_catalog_entry *library_of_stem(const char *stem) {
+    for (size_t i = 0; i < rsdk_catalog_size(); i++) {
+        if (fnmatch(rsdk_catalog_get(i)->so_pattern, stem, 0) == 0) {
+            return rsdk_catalog_get(i);
+        }
+    }
+    return NULL;
+}
+
+static void run_time_edges_lead_to_the_catalog(void **state) {
+    (void)state;
+    assert_true(rsdk_run_time_edge_count > 0);
+    for (size_t i = 0; i < rsdk_run_time_edge_count; i++) {
+        assert_non_null(library_of_stem(rsdk_run_time_edges[i].opener));
+        assert_non_null(library_of_stem(rsdk_run_time_edges[i].opened));
+        assert_true(rsdk_run_time_edges[i].reason[0] != '\0');
+    }
+    assert_true(library_of_stem("libamd_comgr.so")->is_compiler);
+}
+
+static void host_packages_are_sorted_sonames(void **state) {
+    (void)state;
+    for (size_t i = 0; i < rsdk_host_package_count; i++) {
+        assert_non_null(strstr(rsdk_host_packages[i].soname, ".so."));
+        assert_true(rsdk_host_packages[i].debian[0] != '\0' && rsdk_host_packages[i].fedora[0] != '\0');
+        assert_true(i == 0 || strcmp(rsdk_host_packages[i - 1].soname, rsdk_host_packages[i].soname) < 0);
+    }
+}
+
+static void nearest_names_are_few_and_near(void **state) {
+    (void)state;
+    const char *nearest[3] = {NULL};
+    assert_int_equal(rsdk_catalog_nearest("hipsparce", nearest, 3) > 0, 1);
+    assert_string_equal(nearest[0], "hipsparse");
+    assert_true(rsdk_catalog_nearest("AMDHIP64", nearest, 3) > 0);
+    assert_string_equal(nearest[0], "amdhip64");
+    assert_true(rsdk_catalog_nearest("libMIOpen.so", nearest, 3) <= 3);
+    assert_int_equal(rsdk_catalog_nearest("hip", nearest, 0), 0);
+    assert_int_equal(rsdk_catalog_nearest("zzzzzzzzzzzz", nearest, 3), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_library_is_complete_and_found), cmocka_unit_test(every_package_is_complete),
+        cmocka_unit_test(run_time_edges_lead_to_the_catalog),  cmocka_unit_test(host_packages_are_sorted_sonames),
+        cmocka_unit_test(nearest_names_are_few_and_near),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

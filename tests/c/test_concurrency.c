@@ -1,0 +1,223 @@
+/* Threads, constructors and fork: one load at a time, and nobody sees a library that is half initialised. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "child_process.h"
+#include "sample_sdk.h"
+
+static rsdk_loaded *load(rsdk_sdk *sdk, const char *shortname) {
+    rsdk_load_options options = {.shortnames = &shortname, .shortname_count = 1, .is_global = true};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_loaded *loaded = NULL;
+    if (rsdk_preload(sdk, &options, &loaded, &error) != RSDK_OK) {
+        (void)fprintf(stderr, "%s\n", rsdk_error_message(&error));
+        _exit(1);
+    }
+    return loaded;
+}
+
+static void load_and_forget(const sample_site *site, const char *shortname) {
+    rsdk_sdk *sdk = sample_open(site);
+    rsdk_loaded_free(load(sdk, shortname));
+    rsdk_sdk_free(sdk);
+}
+
+static void in_child(void (*body)(void *), sample_site *site) {
+    run_in_child(body, site);
+    sample_site_remove(site);
+}
+
+static atomic_bool is_started;
+
+/* Called by constructors of sample libraries: the test program exports it, like those below. */
+__attribute__((visibility("default"))) void tell_start(void);
+
+void tell_start(void) {
+    atomic_store(&is_started, true);
+}
+
+/* Its constructor takes 300 ms and then sets `is_ready`; it counts how often it ran. */
+static const char slow_library[] = "#include <time.h>\nint is_ready, starts;\nvoid tell_start(void);\n"
+                                   "__attribute__((constructor)) static void start(void) {\n"
+                                   "    starts++;\n"
+                                   "    tell_start();\n"
+                                   "    nanosleep(&(struct timespec){.tv_nsec = 300000000}, 0);\n"
+                                   "    is_ready = 1;\n"
+                                   "}\n";
+
+/* ---- threads ---- */
+
+typedef struct request {
+    const sample_site *site;
+    pthread_barrier_t *together;
+    void *handle;
+    bool was_loaded, was_ready;
+} request;
+
+static void *run_request(void *context) {
+    request *r = context;
+    rsdk_sdk *sdk = sample_open(r->site);
+    (void)pthread_barrier_wait(r->together);
+    rsdk_loaded *loaded = load(sdk, "roctx64");
+    const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, 0);
+    int *is_ready = dlsym(entry->handle, "is_ready");
+    r->handle = entry->handle;
+    r->was_loaded = entry->was_loaded;
+    r->was_ready = is_ready != NULL && *is_ready == 1;
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
+    return NULL;
+}
+
+static void check_threads(void *site) {
+    enum { COUNT = 4 };
+    pthread_t threads[COUNT];
+    pthread_barrier_t together;
+    request requests[COUNT];
+    unsigned first_count = 0;
+    REQUIRE(pthread_barrier_init(&together, NULL, COUNT) == 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        requests[i] = (request){.site = site, .together = &together};
+        REQUIRE(pthread_create(&threads[i], NULL, run_request, &requests[i]) == 0);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+        REQUIRE(requests[i].handle == requests[0].handle && requests[i].was_ready);
+        first_count += !requests[i].was_loaded;
+    }
+    const int *starts = dlsym(requests[0].handle, "starts");
+    REQUIRE(first_count == 1 && starts != NULL && *starts == 1);
+    (void)pthread_barrier_destroy(&together);
+}
+
+static void one_of_several_threads_loads(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = slow_library});
+    in_child(check_threads, &site);
+}
+
+/* ---- a constructor that loads ---- */
+
+static const sample_site *site_of_constructor;
+
+__attribute__((visibility("default"))) void load_from_constructor(void);
+
+void load_from_constructor(void) {
+    load_and_forget(site_of_constructor, "rocm_smi64");
+}
+
+static void check_constructor(void *site) {
+    site_of_constructor = site;
+    load_and_forget(site, "roctx64");
+    REQUIRE(dlsym(RTLD_DEFAULT, "of_smi") != NULL);
+}
+
+static void constructor_may_load(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
+    sample_compile(&site, &(sample_library){
+                              .file = "librocm_smi64.so.7", .source = "int of_smi;", .needs = CORE_LIB "/libd.so.1"});
+    sample_compile(&site,
+                   &(sample_library){
+                       .file = "libroctx64.so.4",
+                       .source = "void load_from_constructor(void);\n"
+                                 "__attribute__((constructor)) static void start(void) { load_from_constructor(); }\n",
+                       .needs = CORE_LIB "/libd.so.1"});
+    in_child(check_constructor, &site);
+}
+
+/* ---- fork ---- */
+
+static void *load_slowly(void *site) {
+    load_and_forget(site, "roctx64");
+    return NULL;
+}
+
+/* In the forked child. */
+static int look_at_library(const sample_site *site) {
+    rsdk_sdk *sdk = sample_open(site);
+    rsdk_loaded *loaded = load(sdk, "roctx64"); /* the lock is free here */
+    const int *is_ready = dlsym(rsdk_loaded_library(loaded, 0)->handle, "is_ready");
+    bool is_whole = rsdk_loaded_library(loaded, 0)->was_loaded && is_ready != NULL && *is_ready == 1;
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
+    return is_whole ? 0 : 1;
+}
+
+static void check_fork(void *site) {
+    pthread_t thread;
+    int status = 0;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    REQUIRE(pthread_create(&thread, NULL, load_slowly, site) == 0);
+    while (!atomic_load(&is_started)) {
+        (void)nanosleep(&moment, NULL);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(20);
+        _exit(look_at_library(site));
+    }
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    REQUIRE(pthread_join(thread, NULL) == 0);
+}
+
+static void fork_waits_for_a_running_constructor(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = slow_library});
+    in_child(check_fork, &site);
+}
+
+__attribute__((visibility("default"))) void fork_from_constructor(void);
+
+void fork_from_constructor(void) {
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(20);
+        load_and_forget(site_of_constructor, "rocm_smi64");
+        _exit(0);
+    }
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void check_fork_in_constructor(void *site) {
+    site_of_constructor = site;
+    load_and_forget(site, "roctx64");
+    load_and_forget(site, "rocm_smi64");
+}
+
+static void constructor_may_fork(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
+    sample_compile(
+        &site, &(sample_library){
+                   .file = "libroctx64.so.4",
+                   .source = "void fork_from_constructor(void);\n"
+                             "__attribute__((constructor)) static void start(void) { fork_from_constructor(); }\n"});
+    in_child(check_fork_in_constructor, &site);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_of_several_threads_loads),
+        cmocka_unit_test(constructor_may_load),
+        cmocka_unit_test(fork_waits_for_a_running_constructor),
+        cmocka_unit_test(constructor_may_fork),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

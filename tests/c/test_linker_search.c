@@ -1,0 +1,164 @@
+/* The search for what is outside the SDK: wherever our answer can be compared with the linker's own, it is. */
+#include "loader/linker_search.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "child_process.h"
+#include "sample_sdk.h"
+
+static rsdk_arena arena;
+static rsdk_linker_search search;
+
+static int start(void **state) {
+    (void)state;
+    rsdk_link_map map;
+    return rsdk_link_map_read(&arena, &map, NULL) == RSDK_OK &&
+                   rsdk_linker_search_init(&arena, &map, &search, NULL) == RSDK_OK
+               ? 0
+               : -1;
+}
+
+static int clear(void **state) {
+    (void)state;
+    rsdk_arena_clear(&arena);
+    return 0;
+}
+
+static const char *find(const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors, size_t count,
+                        const char *name) {
+    const char *path = NULL;
+    assert_int_equal(rsdk_linker_find(&search, file, ancestors, count, name, &path, NULL), RSDK_OK);
+    return path;
+}
+
+static void host_libraries_are_found_where_the_linker_finds_them(void **state) {
+    (void)state;
+    static const char *const names[] = {"libc.so.6", "libm.so.6",     "libelf.so.1",
+                                        "libz.so.1", "libgcc_s.so.1", "libstdc++.so.6"};
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
+    size_t found = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *handle = dlopen(names[i], RTLD_LAZY);
+        struct link_map *object = NULL;
+        const char *path = find(&file, NULL, 0, names[i]);
+        if (handle == NULL) {
+            assert_null(path);
+            continue;
+        }
+        assert_int_equal(dlinfo(handle, RTLD_DI_LINKMAP, &object), 0);
+        char *real = realpath(object->l_name, NULL), *ours = path != NULL ? realpath(path, NULL) : NULL;
+        assert_string_equal(ours, real);
+        free(real);
+        free(ours);
+        found++;
+    }
+    assert_true(found >= 3);
+    assert_null(find(&file, NULL, 0, "libnowhere.so.1"));
+    assert_string_equal(find(&file, NULL, 0, "/proc/self/exe"), "/proc/self/exe");
+    assert_null(find(&file, NULL, 0, "./nowhere"));
+    assert_true(search.default_directories.count > 0);
+}
+
+static void default_directories_do_without_a_cache(void **state) {
+    (void)state;
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
+    rsdk_linker_search_use_cache(&search, "", 0);
+    const char *path = find(&file, NULL, 0, "libc.so.6");
+    assert_non_null(path);
+    assert_int_equal(access(path, R_OK), 0);
+}
+
+static void assert_expanded(const char *rpath, size_t count, const char *const *wanted) {
+    rsdk_strings directories = {0};
+    assert_int_equal(rsdk_expand_rpath(&arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL), RSDK_OK);
+    assert_int_equal(directories.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(directories.items[i], wanted[i]);
+    }
+}
+
+static void origin_is_filled_in(void **state) {
+    (void)state;
+    assert_expanded("", 0, NULL);
+    assert_expanded("$ORIGIN", 1, (const char *[]){"/site/_rocm/lib"});
+    assert_expanded("${ORIGIN}/../x:/a::/b:", 3, (const char *[]){"/site/_rocm/lib/../x", "/a", "/b"});
+    assert_expanded("$ORIGIN/$LIB:/c/$PLATFORM:$NOTHING:/d", 1, (const char *[]){"/d"});
+}
+
+/* The rules of ld.so(8) for whose RPATH counts. */
+static void rpaths_of_ancestors_count_unless_there_is_a_runpath(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libo.so.1", .source = ""});
+    char outside[128], elsewhere[128];
+    (void)strcpy(outside, sample_path(&site, OUTSIDE));
+    (void)strcpy(elsewhere, sample_path(&site, CORE_LIB));
+    const rsdk_elf_file plain = {.path = "/s/libplain.so"}, with_rpath = {.path = "/s/librpath.so", .rpath = outside},
+                        with_runpath = {.path = "/s/librunpath.so", .runpath = outside},
+                        wrong_runpath = {.path = "/s/libwrong.so", .runpath = elsewhere};
+    const rsdk_elf_file *rpath_above[] = {&plain, &with_rpath}, *runpath_above[] = {&with_runpath};
+    assert_null(find(&plain, NULL, 0, "libo.so.1"));
+    assert_string_equal(find(&with_rpath, NULL, 0, "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_string_equal(find(&with_runpath, NULL, 0, "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_string_equal(find(&plain, rpath_above, 2, "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_null(find(&wrong_runpath, rpath_above, 2, "libo.so.1"));
+    assert_null(find(&plain, runpath_above, 1, "libo.so.1"));
+    sample_site_remove(&site);
+}
+
+/* LD_LIBRARY_PATH comes before a RUNPATH and after an RPATH. This program is started again with it set. */
+static int answer_with_library_path(const char *site_path) {
+    sample_site site;
+    (void)snprintf(site.path, sizeof site.path, "%s", site_path);
+    REQUIRE(start(NULL) == 0);
+    REQUIRE(setenv("LD_LIBRARY_PATH", "/somewhere/else", 1) == 0); /* too late to count */
+    REQUIRE(search.library_path.count == 1 && strcmp(search.library_path.items[0], sample_path(&site, OUTSIDE)) == 0);
+    const rsdk_elf_file with_rpath = {.path = "/s/a.so", .rpath = sample_path(&site, CORE_LIB)},
+                        with_runpath = {.path = "/s/b.so", .runpath = sample_path(&site, CORE_LIB)};
+    const char *by_rpath = NULL, *by_runpath = NULL;
+    REQUIRE(rsdk_linker_find(&search, &with_rpath, NULL, 0, "libo.so.1", &by_rpath, NULL) == RSDK_OK);
+    REQUIRE(rsdk_linker_find(&search, &with_runpath, NULL, 0, "libo.so.1", &by_runpath, NULL) == RSDK_OK);
+    REQUIRE_CONTAINS(by_rpath, CORE_LIB "/libo.so.1");
+    REQUIRE_CONTAINS(by_runpath, OUTSIDE "/libo.so.1");
+    return clear(NULL);
+}
+
+static void library_path_comes_between_rpath_and_runpath(void **state) {
+    (void)state;
+    char program[256] = "", command[1024];
+    sample_site site = sample_site_new();
+    sample_directory(&site, OUTSIDE);
+    sample_file(&site, OUTSIDE "/libo.so.1", "");
+    sample_file(&site, CORE_LIB "/libo.so.1", "");
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    (void)snprintf(command, sizeof command, "LD_LIBRARY_PATH='%s' '%s' '%s'", sample_path(&site, OUTSIDE), program,
+                   site.path);
+    assert_int_equal(system(command), 0);
+    sample_site_remove(&site);
+}
+
+int main(int argc, char *argv[]) {
+    if (argc == 2) {
+        return answer_with_library_path(argv[1]);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(host_libraries_are_found_where_the_linker_finds_them, start, clear),
+        cmocka_unit_test_setup_teardown(default_directories_do_without_a_cache, start, clear),
+        cmocka_unit_test_setup_teardown(origin_is_filled_in, start, clear),
+        cmocka_unit_test_setup_teardown(rpaths_of_ancestors_count_unless_there_is_a_runpath, start, clear),
+        cmocka_unit_test(library_path_comes_between_rpath_and_runpath),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/* Tokens and literals, beyond what the files that are read with them happen to contain. */
+#include "sdk/literal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static rsdk_arena arena;
+static rsdk_tokens tokens;
+static rsdk_literal literal;
+
+static int clear(void **state) {
+    (void)state;
+    rsdk_arena_clear(&arena);
+    return 0;
+}
+
+static void tokenise(const char *text) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    tokens = (rsdk_tokens){0};
+    assert_int_equal(rsdk_tokenise("text", text, strlen(text), &arena, &tokens, &error), RSDK_OK);
+    assert_int_equal(tokens.items[tokens.count - 1].kind, RSDK_TOKEN_END);
+    assert_int_equal(tokens.items[tokens.count - 2].kind, RSDK_TOKEN_NEWLINE);
+}
+
+static void assert_token(size_t index, rsdk_token_kind kind, unsigned line, const char *text) {
+    assert_true(index < tokens.count);
+    assert_int_equal(tokens.items[index].kind, kind);
+    assert_int_equal(tokens.items[index].line, line);
+    assert_string_equal(tokens.items[index].text, text);
+}
+
+static void tokens_have_kinds_and_lines(void **state) {
+    (void)state;
+    tokenise("a1 = 'x'\n\n  b.c(0x1F, 1.5e-3) # end\n\xC3\xA9 = f'y'");
+    assert_token(0, RSDK_TOKEN_NAME, 1, "a1");
+    assert_token(1, RSDK_TOKEN_OPERATOR, 1, "=");
+    assert_token(2, RSDK_TOKEN_STRING, 1, "x");
+    assert_token(3, RSDK_TOKEN_NEWLINE, 1, "");
+    assert_token(4, RSDK_TOKEN_INDENT, 3, "");
+    assert_token(5, RSDK_TOKEN_NAME, 3, "b");
+    assert_token(9, RSDK_TOKEN_NUMBER, 3, "0x1F");
+    assert_token(11, RSDK_TOKEN_NUMBER, 3, "1.5e-3");
+    assert_token(13, RSDK_TOKEN_NEWLINE, 3, "");
+    assert_token(14, RSDK_TOKEN_NAME, 4, "\xC3\xA9");
+    assert_token(16, RSDK_TOKEN_EXECUTED, 4, "y");
+}
+
+static void brackets_and_strings_span_lines(void **state) {
+    (void)state;
+    tokenise("(\n1,\n'''a\nb''',\n)\nx");
+    assert_token(3, RSDK_TOKEN_STRING, 3, "a\nb");
+    assert_token(5, RSDK_TOKEN_OPERATOR, 5, ")");
+    assert_token(6, RSDK_TOKEN_NEWLINE, 5, "");
+    assert_token(7, RSDK_TOKEN_NAME, 6, "x");
+}
+
+static bool read(const char *text, size_t *at) {
+    bool failed = false;
+    tokenise(text);
+    *at = 0;
+    bool is_literal = rsdk_read_literal(&tokens, at, &arena, &literal, &failed);
+    assert_false(failed);
+    return is_literal;
+}
+
+static void literals_nest(void **state) {
+    (void)state;
+    size_t at = 0;
+    assert_true(read("{'a': [1, -2, None, ('b' 'c', {})], \"d\": True,}", &at));
+    assert_int_equal(tokens.items[at].kind, RSDK_TOKEN_NEWLINE);
+    assert_int_equal(literal.kind, RSDK_LITERAL_DICT);
+    assert_int_equal(literal.items.count, 4); /* key, value, key, value */
+    assert_string_equal(literal.items.items[0].text, "a");
+    const rsdk_literal *list = &literal.items.items[1];
+    assert_int_equal(list->kind, RSDK_LITERAL_LIST);
+    assert_int_equal(list->items.count, 4);
+    assert_string_equal(list->items.items[3].items.items[0].text, "bc");
+    assert_int_equal(list->items.items[3].items.items[1].kind, RSDK_LITERAL_DICT);
+    assert_int_equal(literal.items.items[3].kind, RSDK_LITERAL_NONE);
+}
+
+static void what_is_no_literal_is_refused(void **state) {
+    (void)state;
+    static const char *const others[] = {"x",    "[x]",         "{1}", "{1: }", "[1 2]", "-None",     "-'a'", "f'x'",
+                                         "b'x'", "['a\\x00b']", "",    "+",     "[,]",   "{'a' 'b'}", "[-]"};
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_false(read(others[i], &at));
+    }
+    assert_true(read("'a' + x", &at)); /* the literal itself; the caller looks at what follows */
+    assert_int_equal(tokens.items[at].kind, RSDK_TOKEN_OPERATOR);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(tokens_have_kinds_and_lines, clear),
+        cmocka_unit_test_teardown(brackets_and_strings_span_lines, clear),
+        cmocka_unit_test_teardown(literals_nest, clear),
+        cmocka_unit_test_teardown(what_is_no_literal_is_refused, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* Out of memory: every allocation of the library fails in turn. Each time the answer is RSDK_NO_MEMORY or success, and
+ * afterwards nothing is left allocated. The linker puts the functions below in place of the allocator's (--wrap, see
+ * the Makefile), and the arena is compiled anew with a block size of 1, so that every piece is an allocation of its
+ * own. */
+#define RSDK_ARENA_BLOCK_SIZE 1
+#include "base/arena.c" /* NOLINT(bugprone-suspicious-include) */
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "child_process.h"
+#include "sample_sdk.h"
+
+/* ---- the allocator that fails ---- */
+
+static size_t allocations, failing; /* number `failing` fails; 0: none */
+static ptrdiff_t live;              /* blocks that are not freed yet */
+
+static bool may_allocate(void) {
+    if (failing != 0 && ++allocations == failing) {
+        errno = ENOMEM;
+        return false;
+    }
+    return true;
+}
+
+static void *count(void *block) {
+    live += block != NULL;
+    return block;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t number, size_t size);
+void *__real_realloc(void *block, size_t size);
+void __real_free(void *block);
+char *__real_strdup(const char *text);
+char *__real_getcwd(char *buffer, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t number, size_t size);
+void *__wrap_realloc(void *block, size_t size);
+void __wrap_free(void *block);
+char *__wrap_strdup(const char *text);
+char *__wrap_getcwd(char *buffer, size_t size);
+int __real_vasprintf(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+int __wrap_vasprintf(char **text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+
+void *__wrap_malloc(size_t size) {
+    return may_allocate() ? count(__real_malloc(size)) : NULL;
+}
+
+void *__wrap_calloc(size_t number, size_t size) {
+    return may_allocate() ? count(__real_calloc(number, size)) : NULL;
+}
+
+void *__wrap_realloc(void *block, size_t size) {
+    if (!may_allocate()) {
+        return NULL;
+    }
+    live -= block != NULL;
+    return count(__real_realloc(block, size));
+}
+
+void __wrap_free(void *block) {
+    live -= block != NULL;
+    __real_free(block);
+}
+
+char *__wrap_strdup(const char *text) {
+    return may_allocate() ? count(__real_strdup(text)) : NULL;
+}
+
+char *__wrap_getcwd(char *buffer, size_t size) {
+    return may_allocate() ? count(__real_getcwd(buffer, size)) : NULL;
+}
+
+int __wrap_vasprintf(char **text, const char *format, va_list arguments) {
+    if (!may_allocate()) {
+        return -1;
+    }
+    int length = __real_vasprintf(text, format, arguments);
+    live += length >= 0;
+    return length;
+}
+
+/* ---- what is tried ---- */
+
+static sample_site site;
+
+typedef rsdk_status (*work)(rsdk_sdk *sdk, rsdk_error *error);
+
+static const char *const names[] = {"roctx64", "amdhip64", "rocdxg"};
+static const rsdk_load_options everything = {
+    .shortnames = names, .shortname_count = 3, .is_global = true, .unversioned_names = true};
+
+static rsdk_status make_plan(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_plan *plan = NULL;
+    rsdk_status status = rsdk_plan_new(sdk, &everything, &plan, error);
+    rsdk_plan_free(plan);
+    return status;
+}
+
+static rsdk_status preload(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_loaded *loaded = NULL;
+    rsdk_status status = rsdk_preload(sdk, &everything, &loaded, error);
+    rsdk_loaded_free(loaded);
+    return status;
+}
+
+static rsdk_status fail_to_preload(rsdk_sdk *sdk, rsdk_error *error) {
+    static const char *const broken[] = {"roctx64", "rocm_smi64"}; /* the second needs what is nowhere */
+    rsdk_loaded *loaded = NULL;
+    rsdk_status status =
+        rsdk_preload(sdk, &(rsdk_load_options){.shortnames = broken, .shortname_count = 2}, &loaded, error);
+    rsdk_loaded_free(loaded);
+    return status;
+}
+
+static rsdk_status locate_unknown(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_location location;
+    return rsdk_locate(sdk, "hipblass", &location, error);
+}
+
+static rsdk_status locate_uninstalled(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_location location;
+    return rsdk_locate(sdk, "rccl", &location, error);
+}
+
+static rsdk_status locate_missing(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_location location;
+    return rsdk_locate(sdk, "hipfile", &location, error);
+}
+
+/* One attempt with allocation number `number` failing; returns whether it came so far. */
+static bool attempt(work body, size_t number, rsdk_status wanted) {
+    const char *search_path[] = {"", site.path};
+    rsdk_sdk_options options = {.search_path = search_path, .search_path_count = 2};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_sdk *sdk = NULL;
+    const ptrdiff_t before = live;
+    allocations = 0;
+    failing = number;
+    rsdk_status status = rsdk_sdk_open(&options, &sdk, &error);
+    if (status == RSDK_OK) {
+        status = body(sdk, &error);
+    }
+    bool has_failed = allocations >= failing;
+    failing = 0;
+    if (status != wanted && !(has_failed && status == RSDK_NO_MEMORY)) {
+        (void)fprintf(stderr, "allocation %zu: status %d, %s\n", number, status, rsdk_error_message(&error));
+        _exit(1);
+    }
+    REQUIRE(error.status == (status == RSDK_OK ? RSDK_OK : status));
+    rsdk_error_clear(&error);
+    rsdk_sdk_free(sdk);
+    if (live != before) {
+        (void)fprintf(stderr, "allocation %zu: %td blocks are left\n", number, live - before);
+        _exit(1);
+    }
+    return has_failed;
+}
+
+typedef struct series {
+    work body;
+    rsdk_status wanted;
+} series;
+
+static void try_all(void *context) {
+    const series *s = context;
+    size_t number = 1;
+    while (attempt(s->body, number, s->wanted)) {
+        number++;
+    }
+    REQUIRE(number > 20); /* something was tried */
+}
+
+static int make_site(void **state) {
+    (void)state;
+    site = sample_site_new();
+    sample_dist_info(&site);
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libnowhere.so.1", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    sample_compile(&site,
+                   &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = OUTSIDE "/libnowhere.so.1"});
+    return unlink(sample_path(&site, OUTSIDE "/libnowhere.so.1"));
+}
+
+static int remove_site(void **state) {
+    (void)state;
+    sample_site_remove(&site);
+    return 0;
+}
+
+static void planning(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){make_plan, RSDK_OK});
+}
+
+static void errors(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){locate_unknown, RSDK_UNKNOWN_LIBRARY});
+    run_in_child(try_all, &(series){locate_uninstalled, RSDK_PACKAGE_NOT_INSTALLED});
+    run_in_child(try_all, &(series){locate_missing, RSDK_FILE_NOT_FOUND});
+}
+
+/* Every attempt in a process of its own: what one has loaded would be there for the next. */
+static void preload_alone(work body, rsdk_status wanted) {
+    for (size_t number = 1;; number++) {
+        int status = 0;
+        (void)fflush(NULL);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            _exit(attempt(body, number, wanted) ? 0 : 100);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 100) {
+            assert_true(number > 100);
+            return;
+        }
+        if (status != 0) {
+            fail_msg("allocation %zu: status %d", number, status);
+        }
+    }
+}
+
+static void loading(void **state) {
+    (void)state;
+    preload_alone(preload, RSDK_OK);
+}
+
+static void failed_loading(void **state) {
+    (void)state;
+    preload_alone(fail_to_preload, RSDK_LOAD_FAILED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planning),
+        cmocka_unit_test(errors),
+        cmocka_unit_test(loading),
+        cmocka_unit_test(failed_loading),
+    };
+    return cmocka_run_group_tests(tests, make_site, remove_site);
+}

@@ -1,0 +1,385 @@
+/* Loading: what is opened, in which order and scope, what is reused, what is said about it. */
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "child_process.h"
+#include "sample_sdk.h"
+
+#define SAYS(function, answer) "const char *" function "(void) { return \"" answer "\"; }\n"
+
+static rsdk_loaded *load_with(const sample_site *site, const rsdk_load_options *options) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_loaded *loaded = NULL;
+    static rsdk_sdk *sdk; /* one for each child: results borrow its texts */
+    sdk = sdk != NULL ? sdk : sample_open(site);
+    rsdk_status status = rsdk_preload(sdk, options, &loaded, &error);
+    if (status != RSDK_OK) {
+        (void)fprintf(stderr, "%s\n", rsdk_error_message(&error));
+        _exit(1);
+    }
+    return loaded;
+}
+
+/* Loads one library and returns its handle. */
+static void *load(const sample_site *site, const char *shortname, bool is_global) {
+    rsdk_load_options options = {.shortnames = &shortname, .shortname_count = 1, .is_global = is_global};
+    rsdk_loaded *loaded = load_with(site, &options);
+    REQUIRE(rsdk_loaded_count(loaded) == 1 && rsdk_loaded_library(loaded, 1) == NULL);
+    void *handle = rsdk_loaded_library(loaded, 0)->handle;
+    REQUIRE(handle != NULL);
+    rsdk_loaded_free(loaded);
+    return handle;
+}
+
+static bool is_loaded(const sample_site *site, const char *name) {
+    void *handle = dlopen(sample_path(site, name), RTLD_LAZY | RTLD_NOLOAD);
+    return handle != NULL && dlclose(handle) == 0;
+}
+
+static const char *answer_of(void *handle, const char *name) {
+    const char *(*function)(void) = NULL;
+    *(void **)&function = dlsym(handle, name);
+    return function != NULL ? function() : NULL;
+}
+
+static void in_child(void (*body)(void *), sample_site *site) {
+    run_in_child(body, site);
+    sample_site_remove(site);
+}
+
+/* ---- scope and order ---- */
+
+static void log_line(void *context, const char *line) {
+    (void)strcat(context, line);
+    (void)strcat(context, "\n");
+}
+
+static void check_chain(void *site) {
+    static const char *const names[] = {"rocm_smi64", "roctx64"};
+    char lines[4096] = "";
+    rsdk_load_options options = {
+        .shortnames = names, .shortname_count = 2, .is_global = true, .report = log_line, .report_context = lines};
+    rsdk_loaded *loaded = load_with(site, &options);
+    REQUIRE(rsdk_loaded_count(loaded) == 2 && rsdk_loaded_warning_count(loaded) == 0);
+    for (size_t i = 0; i < 2; i++) {
+        const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, i);
+        REQUIRE(strcmp(entry->location.shortname, names[i]) == 0 && !entry->was_loaded && entry->seconds > 0);
+        REQUIRE(entry->location.package == RSDK_CORE && entry->location.found_via == RSDK_FOUND_BY_FILE_NAME);
+    }
+    REQUIRE(strcmp(rsdk_loaded_library(loaded, 1)->location.soname, "libroctx64.so.4") == 0);
+    REQUIRE(strcmp(answer_of(RTLD_DEFAULT, "deep"), "E") == 0); /* what it brought in is global too */
+    REQUIRE(strstr(lines, "librocm_smi64.so.7") < strstr(lines, "libroctx64.so.4"));
+    REQUIRE_CONTAINS(lines, "the linker would not find libd.so.1 and 1 more");
+    rsdk_loaded_free(loaded);
+    loaded = load_with(site, &options);
+    REQUIRE(rsdk_loaded_count(loaded) == 2 && rsdk_loaded_library(loaded, 0)->was_loaded);
+    REQUIRE(rsdk_loaded_library(loaded, 1)->was_loaded);
+    rsdk_loaded_free(loaded);
+}
+
+static void chain_is_loaded_and_stays(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libe.so.1", .source = SAYS("deep", "E")});
+    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = "", .needs = CORE_LIB "/libe.so.1"});
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
+    in_child(check_chain, &site);
+}
+
+static void check_local(void *site) {
+    void *handle = load(site, "roctx64", false);
+    REQUIRE(strcmp(answer_of(handle, "mark"), "X") == 0);
+    REQUIRE(dlsym(RTLD_DEFAULT, "mark") == NULL);
+    REQUIRE(load(site, "roctx64", true) == handle);
+    REQUIRE(strcmp(answer_of(RTLD_DEFAULT, "mark"), "X") == 0); /* promoted */
+}
+
+static void scope_is_as_asked(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = SAYS("mark", "X")});
+    in_child(check_local, &site);
+}
+
+static void check_compiler(void *site) {
+    REQUIRE(strcmp(answer_of(load(site, "amd_comgr", true), "compile"), "comgr") == 0);
+    REQUIRE(dlsym(RTLD_DEFAULT, "compile") == NULL);
+}
+
+static void compiler_libraries_stay_local(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = SAYS("compile", "comgr")});
+    in_child(check_compiler, &site);
+}
+
+/* ---- run-time edges ---- */
+
+static void check_edges_without_paths(void *site) {
+    static const char *const names[] = {"amdhip64"};
+    rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
+    rsdk_loaded *loaded = load_with(site, &options);
+    REQUIRE(rsdk_loaded_count(loaded) == 1); /* comgr was not asked for */
+    REQUIRE(is_loaded(site, CORE_LIB "/libamd_comgr.so.3"));
+    REQUIRE(dlopen("libamd_comgr.so.3", RTLD_LAZY) != NULL); /* that is how the opener looks for it */
+    REQUIRE(dlsym(RTLD_DEFAULT, "compile") == NULL);
+    rsdk_loaded_free(loaded);
+}
+
+static void check_edges_with_paths(void *site) {
+    void *hip = load(site, "amdhip64", true);
+    REQUIRE(!is_loaded(site, CORE_LIB "/libamd_comgr.so.3"));
+    /* AddressSanitizer puts a dlopen of its own between, which does not know the paths of the library that calls it. */
+    REQUIRE(UNDER_ADDRESS_SANITIZER || strcmp(answer_of(hip, "open_comgr"), "opened") == 0);
+}
+
+static void what_is_opened_at_run_time_is_there(void **state) {
+    (void)state;
+    static const char opener[] = "#include <dlfcn.h>\nconst char *open_comgr(void) {"
+                                 "return dlopen(\"libamd_comgr.so.3\", RTLD_LAZY) ? \"opened\" : \"refused\"; }\n";
+    static void (*const checks[])(void *) = {[NO_PATHS] = check_edges_without_paths,
+                                             [WITH_RPATH] = check_edges_with_paths,
+                                             [WITH_RUNPATH] = check_edges_with_paths};
+    for (sample_paths paths = NO_PATHS; paths <= WITH_RUNPATH; paths++) {
+        sample_site site = sample_site_new();
+        sample_compile(
+            &site, &(sample_library){.file = "libamd_comgr.so.3", .source = SAYS("compile", "comgr"), .paths = paths});
+        sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = opener, .paths = paths});
+        in_child(checks[paths], &site);
+    }
+}
+
+static void check_missing_edge(void *site) {
+    static const char *const names[] = {"amdhip64"};
+    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    REQUIRE(rsdk_loaded_warning_count(loaded) == 1 && rsdk_loaded_warning(loaded, 1) == NULL);
+    REQUIRE(rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_GENERAL);
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "libamdhip64.so.7 opens libamd_comgr.so at run time");
+    rsdk_loaded_free(loaded);
+}
+
+static void missing_run_time_library_is_a_warning(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = ""});
+    in_child(check_missing_edge, &site);
+}
+
+/* ---- second names ---- */
+
+static void check_unversioned(void *site) {
+    static const char *const names[] = {"amd_smi"};
+    rsdk_load_options options = {.shortnames = names, .shortname_count = 1};
+    rsdk_loaded_free(load_with(site, &options));
+    REQUIRE(dlopen("libamd_smi.so", RTLD_LAZY) == NULL);
+    options.unversioned_names = true;
+    rsdk_loaded_free(load_with(site, &options));
+    void *handle = dlopen("libamd_smi.so", RTLD_LAZY);
+    REQUIRE(handle != NULL && strcmp(answer_of(handle, "smi"), "S") == 0);
+    rsdk_loaded *again = load_with(site, &options);
+    REQUIRE(rsdk_loaded_warning_count(again) == 0);
+    rsdk_loaded_free(again);
+}
+
+static void unversioned_names_work_when_asked_for(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libamd_smi.so.26", .source = SAYS("smi", "S")});
+    in_child(check_unversioned, &site);
+}
+
+/* ---- what the process has already ---- */
+
+static void check_foreign_copy(void *site) {
+    static const char *const names[] = {"roctx64", "rocm_smi64"};
+    void *foreign = dlopen(sample_path(site, OUTSIDE "/libroctx64.so.4"), RTLD_NOW);
+    REQUIRE(foreign != NULL);
+    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 2});
+    const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, 0);
+    REQUIRE(entry->handle == foreign && entry->was_loaded);
+    REQUIRE(strcmp(entry->location.path, sample_path(site, OUTSIDE "/libroctx64.so.4")) == 0);
+    REQUIRE(rsdk_loaded_warning_count(loaded) >= 1);
+    REQUIRE(rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_CONFLICT);
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "an earlier import or dlopen");
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, sample_path(site, CORE_LIB "/libroctx64.so.4"));
+    REQUIRE(setenv("LD_PRELOAD", sample_path(site, OUTSIDE "/libroctx64.so.4"), 1) == 0);
+    rsdk_loaded_free(loaded);
+    loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "brought in by LD_PRELOAD");
+    rsdk_loaded_free(loaded);
+}
+
+static void copy_from_elsewhere_is_used_and_named(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site,
+                   &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = CORE_LIB "/libroctx64.so.4"});
+    in_child(check_foreign_copy, &site);
+}
+
+/* This program, started again with LD_LIBRARY_PATH set. */
+static int name_library_path(const char *path) {
+    static const char *const names[] = {"roctx64"};
+    sample_site site;
+    (void)snprintf(site.path, sizeof site.path, "%s", path);
+    REQUIRE(dlopen("libroctx64.so.4", RTLD_NOW) != NULL);
+    rsdk_loaded *loaded = load_with(&site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    REQUIRE(rsdk_loaded_warning_count(loaded) == 1);
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "brought in by LD_LIBRARY_PATH");
+    rsdk_loaded_free(loaded);
+    return 0;
+}
+
+static void copy_from_the_library_path_is_named(void **state) {
+    (void)state;
+    char program[256] = "", command[1024];
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libroctx64.so.4", .source = ""});
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    (void)snprintf(command, sizeof command, "LD_LIBRARY_PATH='%s' '%s' '%s'", sample_path(&site, OUTSIDE), program,
+                   site.path);
+    assert_int_equal(system(command), 0);
+    sample_site_remove(&site);
+}
+
+static void check_dependency_from_elsewhere(void *site) {
+    static const char *const names[] = {"rocm_smi64"};
+    REQUIRE(dlopen(sample_path(site, OUTSIDE "/libd.so.1"), RTLD_NOW) != NULL);
+    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    REQUIRE(rsdk_loaded_warning_count(loaded) == 1 && rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_CONFLICT);
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, sample_path(site, OUTSIDE "/libd.so.1"));
+    REQUIRE(!is_loaded(site, CORE_LIB "/libother.so.1"));
+    rsdk_loaded_free(loaded);
+}
+
+static void dependency_from_elsewhere_is_named(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libd.so.1", .source = ""});
+    sample_compile(&site,
+                   &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    in_child(check_dependency_from_elsewhere, &site);
+}
+
+static void check_two_majors(void *site) {
+    static const char *const names[] = {"roctx64"};
+    REQUIRE(dlopen(sample_path(site, OUTSIDE "/libroctx64.so.3"), RTLD_NOW) != NULL);
+    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    REQUIRE(!rsdk_loaded_library(loaded, 0)->was_loaded);
+    REQUIRE(rsdk_loaded_warning_count(loaded) == 1 && rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_CONFLICT);
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "libroctx64.so.3 is already loaded");
+    rsdk_loaded_free(loaded);
+}
+
+static void other_major_in_the_process_is_named(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libroctx64.so.3", .source = ""});
+    in_child(check_two_majors, &site);
+}
+
+static void check_same_file_by_another_path(void *site) {
+    static const char *const names[] = {"roctx64"};
+    void *before = dlopen(sample_path(site, OUTSIDE "/libroctx64.so.4"), RTLD_NOW);
+    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    REQUIRE(before != NULL && rsdk_loaded_library(loaded, 0)->handle == before);
+    REQUIRE(rsdk_loaded_library(loaded, 0)->was_loaded && rsdk_loaded_warning_count(loaded) == 0);
+    rsdk_loaded_free(loaded);
+}
+
+static void same_file_by_another_path_is_no_conflict(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_directory(&site, OUTSIDE);
+    assert_int_equal(symlink("../" CORE_LIB "/libroctx64.so.4", sample_path(&site, OUTSIDE "/libroctx64.so.4")), 0);
+    in_child(check_same_file_by_another_path, &site);
+}
+
+/* ---- given files ---- */
+
+static void check_files(void *site) {
+    const char *files[] = {sample_path(site, OUTSIDE "/libextension.so")};
+    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.files = files, .file_count = 1, .is_global = true});
+    REQUIRE(rsdk_loaded_count(loaded) == 1);
+    REQUIRE(strcmp(rsdk_loaded_library(loaded, 0)->location.soname, "libroctx64.so.4") == 0);
+    REQUIRE(rsdk_loaded_library(loaded, 0)->location.found_via == RSDK_FOUND_BY_NEED);
+    REQUIRE(!is_loaded(site, OUTSIDE "/libextension.so"));
+    REQUIRE(dlopen(files[0], RTLD_NOW) != NULL);
+    rsdk_loaded_free(loaded);
+}
+
+static void what_a_file_needs_is_loaded(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE,
+                                            .file = "libneighbour.so",
+                                            .source = "",
+                                            .needs = CORE_LIB "/libroctx64.so.4"});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE,
+                                            .file = "libextension.so",
+                                            .source = "",
+                                            .needs = OUTSIDE "/libneighbour.so",
+                                            .paths = WITH_RPATH,
+                                            .options = "-Wl,-rpath,'$ORIGIN'"});
+    in_child(check_files, &site);
+}
+
+/* ---- absent libraries ---- */
+
+static void check_absent(void *site) {
+    static const char *const names[] = {"rocdxg", "hipfile", "roctx64"};
+    char lines[4096] = "";
+    rsdk_loaded *loaded = load_with(
+        site,
+        &(rsdk_load_options){.shortnames = names, .shortname_count = 3, .report = log_line, .report_context = lines});
+    REQUIRE(rsdk_loaded_count(loaded) == 1);
+    REQUIRE_CONTAINS(lines, "skipped: rocdxg is absent (optional)");
+    REQUIRE_CONTAINS(lines, "skipped: hipfile is absent (declared)");
+    rsdk_loaded_free(loaded);
+}
+
+static void absent_libraries_are_skipped(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_directory(&site, "_rocm_sdk_core/share/therock");
+    sample_file(&site, "_rocm_sdk_core/share/therock/dist_info.json", "{\"absent_libraries\": [\"hipfile\"]}\n");
+    in_child(check_absent, &site);
+}
+
+int main(int argc, char *argv[]) {
+    if (argc == 2) {
+        return name_library_path(argv[1]);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chain_is_loaded_and_stays),
+        cmocka_unit_test(scope_is_as_asked),
+        cmocka_unit_test(compiler_libraries_stay_local),
+        cmocka_unit_test(what_is_opened_at_run_time_is_there),
+        cmocka_unit_test(missing_run_time_library_is_a_warning),
+        cmocka_unit_test(unversioned_names_work_when_asked_for),
+        cmocka_unit_test(copy_from_elsewhere_is_used_and_named),
+        cmocka_unit_test(copy_from_the_library_path_is_named),
+        cmocka_unit_test(dependency_from_elsewhere_is_named),
+        cmocka_unit_test(other_major_in_the_process_is_named),
+        cmocka_unit_test(same_file_by_another_path_is_no_conflict),
+        cmocka_unit_test(what_a_file_needs_is_loaded),
+        cmocka_unit_test(absent_libraries_are_skipped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* Any bytes as a library file: the reader answers with an error or with texts that end. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf_file.h"
+#include "elf/stub.h"
+#include "loader/linker_search.h"
+#include "memory_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static size_t length_of(const char *text) {
+    return text != NULL ? strlen(text) : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_elf_file file;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = rsdk_elf_read(memory_file(bytes, size), &arena, &file, &error);
+    if (status == RSDK_OK) {
+        rsdk_strings directories = {0};
+        rsdk_elf_stub stub;
+        size_t length = length_of(file.soname) + length_of(file.rpath) + length_of(file.runpath);
+        for (size_t i = 0; i < file.version_needs.count; i++) {
+            length += length_of(file.version_needs.items[i].file) + length_of(file.version_needs.items[i].version);
+        }
+        if (length > SIZE_MAX / 2 || rsdk_rpath_directories(&arena, &file, NULL, 0, &directories, &error) != RSDK_OK ||
+            rsdk_elf_make_stub(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
+            abort();
+        }
+        (void)rsdk_elf_check_loadable(&file, &error);
+    } else if (status != RSDK_BAD_ELF || error.message == NULL) {
+        abort();
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    return 0;
+}

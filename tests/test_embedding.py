@@ -1,0 +1,68 @@
+"""The library without Python: a program that sees only the public headers preloads libraries, as C17 and as C++17."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "tests/embed/preload_from_c.c"
+LIBRARY = ROOT / "build/c/gcc/librocm_sdk.a"
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def succeed(*command: str | Path) -> str:
+    result = run(*command)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module", autouse=True)
+def library() -> None:
+    # A make above this one would pass its own flags and job server on.
+    makes_own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in makes_own}
+    command = ["make", "-C", str(ROOT), "VARIANT=gcc", "c-programs"]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two libraries without RPATHs, the second of which needs the first."""
+    directory = tmp_path_factory.mktemp("site") / "_rocm_sdk_core/lib"
+    directory.mkdir(parents=True)
+    source = directory / "empty.c"
+    source.write_text("int present;\n")
+    dependency, library = directory / "libdependency.so.1", directory / "libroctx64.so.4"
+    shared = ("cc", "-shared", "-fPIC", "-Wl,--no-as-needed")
+    succeed(*shared, "-Wl,-soname,libdependency.so.1", "-o", dependency, source)
+    succeed(*shared, "-Wl,-soname,libroctx64.so.4", "-o", library, source, dependency)
+    return directory.parent.parent
+
+
+@pytest.fixture(scope="module", params=["c17", "c++17"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    is_c = request.param == "c17"
+    built = tmp_path_factory.mktemp("program") / "preload_from_c"
+    succeed(
+        *(("gcc", "-x", "c") if is_c else ("g++", "-x", "c++")),
+        *(f"-std={request.param}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'csrc/include'}", PROGRAM),
+        *("-x", "none", LIBRARY, "-lelf", "-o", built),
+    )
+    return built
+
+
+def test_preloads_what_is_named(program: Path, site: Path) -> None:
+    assert succeed(program, site, "roctx64") == f"roctx64 {site}/_rocm_sdk_core/lib/libroctx64.so.4\n"
+
+
+def test_says_what_is_wrong(program: Path, site: Path) -> None:
+    result = run(program, site, "roctx65")
+    assert result.returncode == 1
+    assert "unknown ROCm library name 'roctx65'" in result.stderr
+    assert "did you mean roctx64" in result.stderr
