@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,11 @@ typedef struct rsdk_arena_block {
     alignas(max_align_t) unsigned char bytes[];
 } rsdk_arena_block;
 
+static size_t round_up(size_t size) {
+    const size_t step = alignof(max_align_t);
+    return (size + step - 1) / step * step;
+}
+
 void rsdk_arena_clear(rsdk_arena *arena) {
     while (arena->newest != NULL) {
         rsdk_arena_block *older = arena->newest->older;
@@ -32,11 +38,10 @@ void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size) {
     if (__builtin_mul_overflow(count, size, &wanted) || wanted > SIZE_MAX / 2) {
         return NULL;
     }
-    const size_t step = alignof(max_align_t);
-    wanted = (wanted + step - 1) / step * step;
+    wanted = round_up(wanted);
     rsdk_arena_block *block = arena->newest;
     if (block == NULL || block->size - block->used < wanted) {
-        size_t room = wanted > RSDK_ARENA_BLOCK_SIZE ? wanted : RSDK_ARENA_BLOCK_SIZE;
+        size_t room = round_up(wanted > RSDK_ARENA_BLOCK_SIZE ? wanted : RSDK_ARENA_BLOCK_SIZE);
         block = malloc(sizeof *block + room);
         if (block == NULL) {
             return NULL;
@@ -62,9 +67,18 @@ char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    char *text = length < 0 ? NULL : rsdk_arena_alloc(arena, (size_t)length + 1, 1);
-    if (text != NULL) {
+    /* Most texts fit into what is left of the block; only longer ones are formatted twice. */
+    rsdk_arena_block *block = arena->newest;
+    size_t room = block != NULL ? block->size - block->used : 0;
+    char *text = block != NULL ? (char *)block->bytes + block->used : NULL;
+    int length = vsnprintf(text, room, format, arguments);
+    bool fits = length >= 0 && (size_t)length < room;
+    if (fits) {
+        block->used += round_up((size_t)length + 1); /* the room is a multiple of the step, too */
+    } else {
+        text = length < 0 ? NULL : rsdk_arena_alloc(arena, (size_t)length + 1, 1);
+    }
+    if (!fits && text != NULL) {
         (void)vsnprintf(text, (size_t)length + 1, format, again);
     }
     va_end(again);

@@ -37,6 +37,7 @@ typedef struct reading {
     rsdk_arena *arena;  /* the caller's: what the result consists of */
     rsdk_arena scratch; /* what only the reading needs */
     rsdk_elf_file *result;
+    bool wants_versions;
     rsdk_error *error;
     RSDK_LIST(segment) segments;
     uint64_t dynamic_offset, dynamic_size;
@@ -403,7 +404,7 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     if (status == RSDK_OK) {
         status = take_names(r, entries, count);
     }
-    return status == RSDK_OK ? take_version_needs(r) : status;
+    return status == RSDK_OK && r->wants_versions ? take_version_needs(r) : status;
 }
 
 /* How many bytes from the start hold the ELF header and the program headers; 0 where that is not an ELF header. */
@@ -449,11 +450,12 @@ static rsdk_status read_head(reading *r, char **head, size_t *size) {
     return *head != NULL ? rsdk_file_read(&r->file, 0, *head, *size, r->error) : rsdk_fail_no_memory(r->error);
 }
 
-rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+static rsdk_status read_file(const char *path, bool wants_versions, rsdk_arena *arena, rsdk_elf_file *file,
+                             rsdk_error *error) {
     char *head = NULL;
     size_t head_size = 0;
     *file = (rsdk_elf_file){.path = path};
-    reading r = {.arena = arena, .result = file, .error = error};
+    reading r = {.arena = arena, .result = file, .wants_versions = wants_versions, .error = error};
     rsdk_status status = rsdk_file_open(path, &r.file, error);
     if (status != RSDK_OK) {
         return status;
@@ -471,6 +473,14 @@ rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *fi
     rsdk_file_close(&r.file);
     rsdk_arena_clear(&r.scratch);
     return status;
+}
+
+rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+    return read_file(path, false, arena, file, error);
+}
+
+rsdk_status rsdk_elf_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+    return read_file(path, true, arena, file, error);
 }
 
 /* ---- this process ---- */

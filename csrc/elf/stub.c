@@ -103,7 +103,7 @@ rsdk_status rsdk_elf_make_stub(const rsdk_elf_file *model, const char *soname, c
     if (bytes == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    const uint32_t hash[HASH_WORDS] = {1, 1, 0, 0}; /* one bucket, one chain entry, both the null symbol */
+    const uint32_t hash[HASH_WORDS] = {0, 1, 0, 0}; /* no bucket: the linker passes the object by in look-ups */
     write_headers(model, &l, bytes);
     write_dynamic(&l, soname, needed, bytes);
     memcpy(bytes + l.hash, hash, sizeof hash);

@@ -86,14 +86,19 @@ static void find_old_glibc(explanation *e) {
     static const char prefix[] = "GLIBC_";
     const char *present = gnu_get_libc_version(), *wanted = present, *needing = NULL;
     for (size_t i = 0; i < e->step->members.count; i++) {
-        const rsdk_elf_file *file = member_at(e, i)->file;
-        for (size_t j = 0; j < file->version_needs.count; j++) {
-            const char *version = file->version_needs.items[j].version;
+        rsdk_elf_file file;
+        rsdk_error ignored = RSDK_ERROR_INIT;
+        if (rsdk_elf_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) != RSDK_OK) {
+            rsdk_error_clear(&ignored);
+            continue;
+        }
+        for (size_t j = 0; j < file.version_needs.count; j++) {
+            const char *version = file.version_needs.items[j].version;
             if (strncmp(version, prefix, sizeof prefix - 1) == 0 &&
                 strverscmp(version + sizeof prefix - 1, wanted) > 0 &&
                 strspn(version + sizeof prefix - 1, "0123456789.") == strlen(version) - (sizeof prefix - 1)) {
                 wanted = version + sizeof prefix - 1;
-                needing = file->path;
+                needing = file.path;
             }
         }
     }

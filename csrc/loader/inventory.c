@@ -39,11 +39,42 @@ static rsdk_status need_directories(rsdk_inventory *inventory, rsdk_error *error
     return status;
 }
 
+/* What `lower` is called in `upper` ("llvm/lib" in "lib"); NULL where it does not lie below. */
+static const char *name_below(const rsdk_library_directory *upper, const rsdk_library_directory *lower) {
+    size_t length = strlen(upper->path);
+    return strncmp(lower->path, upper->path, length) == 0 && lower->path[length] == '/' ? lower->path + length + 1
+                                                                                        : NULL;
+}
+
+/* Whether the listing of a directory above says that this one does not exist: that spares the system a question. */
+static rsdk_status is_absent_above(rsdk_inventory *inventory, const rsdk_library_directory *directory, bool *is_absent,
+                                   rsdk_error *error) {
+    for (size_t i = 0; i < inventory->directories.count; i++) {
+        const rsdk_library_directory *upper = &inventory->directories.items[i];
+        const char *name = upper->is_listed ? name_below(upper, directory) : NULL;
+        if (name != NULL) {
+            const char *first = rsdk_arena_copy_bytes(inventory->arena, name, strcspn(name, "/"));
+            if (first == NULL) {
+                return rsdk_fail_no_memory(error);
+            }
+            *is_absent = !rsdk_directory_has(&upper->listing, first);
+            return RSDK_OK;
+        }
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status list(rsdk_inventory *inventory, rsdk_library_directory *directory, rsdk_error *error) {
+    bool is_absent = false;
     if (directory->is_listed) {
         return RSDK_OK;
     }
-    rsdk_status status = rsdk_directory_read(directory->path, inventory->arena, &directory->listing, error);
+    rsdk_status status = is_absent_above(inventory, directory, &is_absent, error);
+    if (status == RSDK_OK && is_absent) {
+        directory->listing = (rsdk_directory){.path = directory->path};
+    } else if (status == RSDK_OK) {
+        status = rsdk_directory_read(directory->path, inventory->arena, &directory->listing, error);
+    }
     directory->is_listed = status == RSDK_OK;
     return status;
 }

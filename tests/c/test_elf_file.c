@@ -71,7 +71,7 @@ static int clear(void **state) {
 
 static rsdk_status read_path(const char *path) {
     rsdk_error_clear(&error);
-    return rsdk_elf_read(path, &arena, &file, &error);
+    return rsdk_elf_read_with_versions(path, &arena, &file, &error);
 }
 
 static rsdk_status read_changed(void) {
@@ -139,6 +139,13 @@ static void reads_names_paths_and_versions(void **state) {
     assert_string_equal(file.version_needs.items[0].file, "libc.so.6");
     assert_int_equal(strncmp(file.version_needs.items[0].version, "GLIBC_", 6), 0);
     assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_OK);
+}
+
+static void leaves_versions_out_unless_asked(void **state) {
+    (void)state;
+    assert_int_equal(rsdk_elf_read(sample_path(&site, CORE_LIB "/libx.so.1"), &arena, &file, &error), RSDK_OK);
+    assert_string_equal(file.soname, "libx.so.1");
+    assert_int_equal(file.version_needs.count, 0);
 }
 
 static void rpath_counts_only_without_runpath(void **state) {
@@ -441,6 +448,7 @@ static void file_that_shrinks_while_it_is_read_is_an_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads_names_paths_and_versions, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(leaves_versions_out_unless_asked, start_fresh, clear),
         cmocka_unit_test_setup_teardown(rpath_counts_only_without_runpath, start_fresh, clear),
         cmocka_unit_test_setup_teardown(finds_flags, start_fresh, clear),
         cmocka_unit_test_setup_teardown(stripped_sections_do_not_matter, start_fresh, clear),

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = rsdk_elf_read(memory_file(bytes, size), &arena, &file, &error);
+    rsdk_status status = rsdk_elf_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
     if (status == RSDK_OK) {
         rsdk_strings directories = {0};
         rsdk_elf_stub stub;
