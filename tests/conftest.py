@@ -1,9 +1,20 @@
 """Fixtures that the whole suite shares."""
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sample_site import Site
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Programs started with `-c` or `-m` look into the current directory first, and the source tree has no extension."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
+    yield
+    os.chdir(before)
 
 
 @pytest.fixture

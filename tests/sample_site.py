@@ -98,7 +98,6 @@ def run_python(code: str, *options: str, check: bool = True, **environment: str)
     result = subprocess.run(
         [sys.executable, *options, "-c", textwrap.dedent(code)],
         env=clean_environment() | environment,
-        cwd="/",  # `-c` puts the current directory first: not the source tree, which has no extension
         capture_output=True,
         text=True,
         check=False,

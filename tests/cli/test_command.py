@@ -17,7 +17,6 @@ def call(site: Path, *words: str, module: bool = False) -> Result:
     return subprocess.run(
         [*command, *words],
         env=clean_environment() | {"PYTHONPATH": str(site)},
-        cwd="/",
         capture_output=True,
         text=True,
         check=False,
@@ -94,7 +93,6 @@ def test_a_reader_that_goes_away_is_no_traceback(sdk: Site) -> None:
     process = subprocess.Popen(
         [str(SCRIPT), "version"],
         env=clean_environment() | {"PYTHONPATH": str(sdk.path)},
-        cwd="/",
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

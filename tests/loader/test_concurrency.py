@@ -136,7 +136,6 @@ def test_hanging_constructor_is_named_in_verbose_mode(site: Site) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64')"],
         env=clean_environment() | {"PYTHONPATH": str(site.path), "ROCM_SDK_VERBOSE": "1"},
-        cwd="/",
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -130,7 +130,6 @@ def test_virtual_environment_with_the_sdk_beside_an_editable_loader(
     result = subprocess.run(
         [str(python), "-c", "import rocm_sdk; print(rocm_sdk.__version__, rocm_sdk.locate('amdhip64').path)"],
         env=clean_environment(),
-        cwd="/",
         capture_output=True,
         text=True,
         check=True,
