@@ -10,7 +10,7 @@ from sample_site import Site
 
 @pytest.fixture(scope="session", autouse=True)
 def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Programs started with `-c` or `-m` look into the current directory first, and the source tree has no extension."""
+    """Programs started with `-c` or `-m` look into the current directory first: the sources have no extension."""
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     yield
