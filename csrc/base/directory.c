@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 
@@ -52,15 +51,8 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
         return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, hint, "%s: cannot list: %s",
                          path, strerror(errno));
     }
-    struct stat facts;
-    rsdk_status status = RSDK_OK;
-    if (fstat(dirfd(stream), &facts) != 0) {
-        status = rsdk_fail(error, RSDK_IO_ERROR, path, NULL, "%s: cannot stat: %s", path, strerror(errno));
-    } else {
-        directory->exists = true;
-        directory->identity = (rsdk_file_identity){.device = facts.st_dev, .inode = facts.st_ino};
-        status = collect_names(stream, arena, directory, error);
-    }
+    directory->exists = true;
+    rsdk_status status = collect_names(stream, arena, directory, error);
     (void)closedir(stream);
     if (status == RSDK_OK && directory->names.count > 1) {
         qsort(directory->names.items, directory->names.count, sizeof *directory->names.items, compare_names);

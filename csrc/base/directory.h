@@ -10,8 +10,7 @@
 
 typedef struct rsdk_directory {
     const char *path;
-    bool exists; /* false: not there, or not a directory */
-    rsdk_file_identity identity;
+    bool exists;        /* false: not there, or not a directory */
     rsdk_strings names; /* sorted by strcmp, without "." and ".." */
 } rsdk_directory;
 

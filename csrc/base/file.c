@@ -10,6 +10,15 @@
 
 #include "base/fail.h"
 
+bool rsdk_file_identify(const char *path, rsdk_file_identity *identity) {
+    struct stat facts;
+    if (stat(path, &facts) != 0) {
+        return false;
+    }
+    *identity = (rsdk_file_identity){.device = facts.st_dev, .inode = facts.st_ino};
+    return true;
+}
+
 bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b) {
     return a.device == b.device && a.inode == b.inode;
 }

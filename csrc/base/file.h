@@ -23,6 +23,9 @@ typedef struct rsdk_file {
     rsdk_file_identity identity;
 } rsdk_file;
 
+/* The identity of what a path leads to; false where it leads nowhere. One system call. */
+bool rsdk_file_identify(const char *path, rsdk_file_identity *identity);
+
 bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b);
 
 /* Opens a regular file for reading. Two system calls: open and fstat. A FIFO does not block, a directory is an error.

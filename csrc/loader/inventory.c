@@ -2,14 +2,13 @@
 #include "loader/inventory.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "sdk/layout.h"
 #include "sdk/tables.h"
 
-rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk) {
-    return (rsdk_inventory){.sdk = sdk, .arena = rsdk_sdk_arena(sdk)};
+rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk, bool serves_files) {
+    return (rsdk_inventory){.sdk = sdk, .arena = rsdk_sdk_arena(sdk), .serves_files = serves_files};
 }
 
 static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id package, rsdk_error *error) {
@@ -30,10 +29,24 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
     return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
+/* Whether a shortname leads to the package. Libraries of the other packages (the profiler's) are needed by their own
+ * kind only, so none but a given file can lead there. */
+static bool holds_named_libraries(rsdk_package_id package) {
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        if (rsdk_library_table[i].package == package) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static rsdk_status need_directories(rsdk_inventory *inventory, rsdk_error *error) {
     rsdk_status status = RSDK_OK;
     for (size_t i = 0; !inventory->has_directories && i < rsdk_library_package_count && status == RSDK_OK; i++) {
-        status = add_directories_of(inventory, rsdk_library_packages[i], error);
+        rsdk_package_id package = rsdk_library_packages[i];
+        if (inventory->serves_files || holds_named_libraries(package)) {
+            status = add_directories_of(inventory, package, error);
+        }
     }
     inventory->has_directories = status == RSDK_OK;
     return status;
@@ -175,6 +188,25 @@ rsdk_status rsdk_inventory_find_stem(rsdk_inventory *inventory, const char *stem
     return status == RSDK_OK && best != NULL ? take_if_listed(inventory, place, best, path, package, error) : status;
 }
 
+/* The directory that another spelling leads to, through ".." or links; NULL: none of ours. */
+static rsdk_library_directory *same_directory(rsdk_inventory *inventory, const char *spelling) {
+    rsdk_file_identity wanted;
+    if (!rsdk_file_identify(spelling, &wanted)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < inventory->directories.count; i++) {
+        rsdk_library_directory *candidate = &inventory->directories.items[i];
+        if (!candidate->is_identified) {
+            candidate->is_identified = true;
+            candidate->exists = rsdk_file_identify(candidate->path, &candidate->identity);
+        }
+        if (candidate->exists && rsdk_file_same(candidate->identity, wanted)) {
+            return candidate;
+        }
+    }
+    return NULL;
+}
+
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
                                            const rsdk_library_directory **directory, rsdk_error *error) {
     for (size_t i = 0; i < inventory->known.count; i++) {
@@ -183,20 +215,18 @@ rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char
             return RSDK_OK;
         }
     }
-    struct stat facts;
     bool failed = false;
-    rsdk_status status = need_directories(inventory, error);
     rsdk_known_directory known = {.spelling = spelling};
-    bool exists = status == RSDK_OK && stat(spelling, &facts) == 0;
-    for (size_t i = 0; exists && status == RSDK_OK && known.directory == NULL && i < inventory->directories.count;
-         i++) {
-        rsdk_library_directory *candidate = &inventory->directories.items[i];
-        status = list(inventory, candidate, error);
-        if (status == RSDK_OK && candidate->listing.exists &&
-            rsdk_file_same(candidate->listing.identity,
-                           (rsdk_file_identity){.device = facts.st_dev, .inode = facts.st_ino})) {
-            known.directory = candidate;
-        }
+    rsdk_status status = need_directories(inventory, error);
+    for (size_t i = 0; status == RSDK_OK && known.directory == NULL && i < inventory->directories.count; i++) {
+        const char *path = inventory->directories.items[i].path;
+        known.directory = strcmp(path, spelling) == 0 ? &inventory->directories.items[i] : NULL;
+    }
+    if (status == RSDK_OK && known.directory == NULL) {
+        known.directory = same_directory(inventory, spelling);
+    }
+    if (status == RSDK_OK && known.directory != NULL) {
+        status = list(inventory, known.directory, error);
     }
     if (status == RSDK_OK) {
         *directory = known.directory;

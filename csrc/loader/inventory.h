@@ -13,24 +13,27 @@ typedef struct rsdk_library_directory {
     const char *path;
     bool is_listed;
     rsdk_directory listing;
+    bool is_identified, exists; /* identity is asked for only when another spelling has to be compared */
+    rsdk_file_identity identity;
 } rsdk_library_directory;
 
 /* Where an RPATH directory leads: asked of the file system once per spelling. */
 typedef struct rsdk_known_directory {
     const char *spelling;
-    const rsdk_library_directory *directory; /* NULL: none of the SDK's */
+    rsdk_library_directory *directory; /* NULL: none of the SDK's */
 } rsdk_known_directory;
 
 typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
     rsdk_arena *arena;
+    bool serves_files; /* for files that were given, which may need libraries of any package */
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
     RSDK_LIST(rsdk_elf_file *) files;
     RSDK_LIST(rsdk_known_directory) known;
 } rsdk_inventory;
 
-rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk);
+rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk, bool serves_files);
 
 /* The listing of a directory of a package ("lib"). RSDK_PACKAGE_NOT_INSTALLED where the package is not there. */
 rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id package, const char *relative,

@@ -3,7 +3,6 @@
 
 #include <link.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
 
@@ -93,14 +92,14 @@ const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, cons
                                                   rsdk_file_identity identity) {
     for (size_t i = 0; i < map->objects.count; i++) {
         const rsdk_mapped_object *object = &map->objects.items[i];
-        struct stat facts;
+        rsdk_file_identity own;
         if (strcmp(object->path, path) == 0) {
             return object;
         }
         bool same_name =
             soname != NULL ? object->soname != NULL && strcmp(object->soname, soname) == 0 : object->soname == NULL;
-        if (same_name && object->path[0] == '/' && stat(object->path, &facts) == 0 &&
-            rsdk_file_same(identity, (rsdk_file_identity){.device = facts.st_dev, .inode = facts.st_ino})) {
+        if (same_name && object->path[0] == '/' && rsdk_file_identify(object->path, &own) &&
+            rsdk_file_same(identity, own)) {
             return object;
         }
     }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -273,13 +272,13 @@ static rsdk_status warn_conflict(rsdk_plan *plan, const char *soname, const char
 static rsdk_status check_loaded_edge(rsdk_plan *plan, const rsdk_node *node, const rsdk_edge *edge, rsdk_error *error) {
     const char *path = NULL;
     rsdk_package_id package;
-    struct stat facts, mapped_facts;
+    rsdk_file_identity own, mapped;
     rsdk_status status = rsdk_inventory_find(&plan->inventory, node->location.path, edge->name, &path, &package, error);
     if (status != RSDK_OK || path == NULL || is_private_copy(path) || strcmp(path, edge->path) == 0) {
         return status;
     }
-    bool is_same = stat(path, &facts) == 0 && stat(edge->path, &mapped_facts) == 0 &&
-                   facts.st_ino == mapped_facts.st_ino && facts.st_dev == mapped_facts.st_dev;
+    bool is_same =
+        rsdk_file_identify(path, &own) && rsdk_file_identify(edge->path, &mapped) && rsdk_file_same(own, mapped);
     return is_same ? RSDK_OK : warn_conflict(plan, edge->name, edge->path, path, error);
 }
 
@@ -328,6 +327,7 @@ static rsdk_status fill_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_erro
                                          : rsdk_link_map_find_soname(&plan->map, node->file->soname);
     step->view.location = node->location;
     step->view.method = RSDK_STEP_REUSE;
+    step->was_in_process = node->mapped != NULL || twin != NULL;
     if (node->mapped != NULL) {
         step->view.location.path = node->mapped->path;
         step->view.reason = "it is in the process already";
@@ -549,7 +549,7 @@ rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool
     if (fresh == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    fresh->inventory = rsdk_inventory_of(sdk);
+    fresh->inventory = rsdk_inventory_of(sdk, options->file_count > 0);
     rsdk_status status = fill_plan(fresh, options, asks_linker, error);
     if (status != RSDK_OK) {
         rsdk_plan_free(fresh);

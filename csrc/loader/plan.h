@@ -11,6 +11,7 @@
 typedef struct rsdk_planned_step {
     rsdk_step view;
     size_t node;
+    bool was_in_process; /* before the plan's first step */
     RSDK_LIST(size_t)
     members; /* nodes that the step brings in, breadth first, `node` first; none for RSDK_STEP_REUSE */
     rsdk_strings anchor_names;         /* DT_NEEDED of the anchor: members' paths and names outside, breadth first */

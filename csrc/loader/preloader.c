@@ -226,12 +226,8 @@ static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
     bool failed = false;
     report(p, formats[step->view.method], step->view.location.path, step->view.reason);
     double start = now();
-    rsdk_loaded_entry entry = {.location = step->view.location,
-                               .handle = open_step(p, step, &words),
-                               .was_loaded =
-                                   step->view.method == RSDK_STEP_REUSE &&
-                                   (p->plan->graph.nodes.items[step->node].mapped != NULL ||
-                                    step->view.location.path != p->plan->graph.nodes.items[step->node].location.path)};
+    rsdk_loaded_entry entry = {
+        .location = step->view.location, .handle = open_step(p, step, &words), .was_loaded = step->was_in_process};
     entry.seconds = now() - start;
     if (entry.handle == NULL) {
         return fail_step(p, step, words);

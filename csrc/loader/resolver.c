@@ -268,7 +268,7 @@ rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *short
 
 rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
                             rsdk_error *error) {
-    rsdk_inventory inventory = rsdk_inventory_of(sdk);
+    rsdk_inventory inventory = rsdk_inventory_of(sdk, false);
     return rsdk_resolve_all(&inventory, shortnames, count, locations, error);
 }
 

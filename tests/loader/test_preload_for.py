@@ -69,3 +69,20 @@ def test_bad_files_are_named(site: Site, tmp_path: Path, content: bytes | None, 
             print(error)
     """
     assert str(path) in site.output(program)
+
+
+def test_a_file_of_the_profiler_finds_the_profilers_libraries(site: Site, tmp_path: Path) -> None:
+    """No shortname leads to that package, so it is looked into for given files only."""
+    hip = site.library("libamdhip64.so.7", "int hip(void) { return 7; }")
+    site.library("libamd_comgr.so.3")
+    site.write("_rocm_profiler/__init__.py")
+    inner = site.library(
+        "librocprof-sys.so.1", "int hip(void); int inner(void) { return hip(); }", (hip,), "_rocm_profiler"
+    )
+    tool = compile_library(tmp_path / "tool.so", None, "int inner(void); int run(void) { return inner(); }", (inner,))
+    program = f"""
+        import ctypes, rocm_sdk
+        (library,) = rocm_sdk.preload_for({str(tool)!r})
+        print(library.location.package, library.location.soname, ctypes.CDLL({str(tool)!r}).run())
+    """
+    assert site.output(program, "-W", "error") == "profiler librocprof-sys.so.1 7"
