@@ -45,10 +45,10 @@ static rsdk_node *node_at(const rsdk_plan *plan, size_t index) {
 
 /* ---- what the linker would find by itself ---- */
 
-/* Whether, of `directories`, the first that has a file of `target`'s name is the target's own. */
-static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, const rsdk_node *target, bool *leads,
+/* Whether, of `directories`, the first that has a file of the name of `target` (a path) is its own. */
+static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, const char *target, bool *leads,
                             rsdk_error *error) {
-    const char *name = rsdk_path_name(target->location.path);
+    const char *name = rsdk_path_name(target);
     *leads = false;
     for (size_t i = 0; i < directories->count; i++) {
         const rsdk_library_directory *known = NULL;
@@ -58,16 +58,15 @@ static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, co
             return status != RSDK_OK ? status : rsdk_fail_no_memory(error);
         }
         if (known != NULL ? rsdk_directory_has(&known->listing, name) : access(candidate, F_OK) == 0) {
-            *leads = strcmp(candidate, target->location.path) == 0;
+            *leads = strcmp(candidate, target) == 0;
             return RSDK_OK;
         }
     }
     return RSDK_OK;
 }
 
-/* Whether the linker, looking for what `from` needs (or opens at run time), finds `target` itself. */
-static rsdk_status finds_by_itself(rsdk_plan *plan, size_t from, const rsdk_node *target, bool *finds,
-                                   rsdk_error *error) {
+/* Whether the linker, looking for what `from` needs (or opens at run time), finds `target` (a path) itself. */
+static rsdk_status finds_by_itself(rsdk_plan *plan, size_t from, const char *target, bool *finds, rsdk_error *error) {
     const rsdk_elf_file *file = node_at(plan, from)->file;
     rsdk_strings directories = {0};
     size_t count = 0;
@@ -120,7 +119,7 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
     if (target->is_placed && is_soname) {
         return RSDK_OK; /* the linker compares SONAMEs first */
     }
-    rsdk_status status = finds_by_itself(plan, from, target, &finds, error);
+    rsdk_status status = finds_by_itself(plan, from, target->location.path, &finds, error);
     if (status != RSDK_OK) {
         return status;
     }
@@ -386,12 +385,33 @@ static bool is_requested_later(const rsdk_plan *plan, const char *path) {
     return false;
 }
 
+/* Adds the step for a library that is opened at run time. One that cannot be read is worth a warning: its opener may
+ * never open it. */
+static rsdk_status add_run_time_step(rsdk_plan *plan, const rsdk_location *location, const char *reason,
+                                     rsdk_error *error) {
+    rsdk_error cause = RSDK_ERROR_INIT;
+    size_t node = 0;
+    rsdk_status status = rsdk_graph_add(&plan->graph, location, true, &node, &cause);
+    if (status == RSDK_OK) {
+        status = rsdk_graph_complete(&plan->graph, &cause);
+    }
+    if (status == RSDK_OK) {
+        status = node_at(plan, node)->is_placed ? RSDK_OK : add_step(plan, node, false, false, reason, &cause);
+    } else if (status != RSDK_NO_MEMORY) {
+        status = rsdk_plan_warn(plan, RSDK_WARNING_GENERAL, &cause, "%s (%s)", rsdk_error_message(&cause), reason);
+    }
+    if (status != RSDK_OK) {
+        (void)rsdk_fail(error, status, cause.path, cause.hint, "%s", rsdk_error_message(&cause));
+    }
+    rsdk_error_clear(&cause);
+    return status;
+}
+
 /* Brings in what `opener` opens at run time, unless it finds it by itself. It comes after the opener: so it changes no
  * binding. */
 static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rsdk_run_time_edge *edge,
                                         rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
-    size_t node = 0;
     bool finds = false;
     const char *opener_name = node_at(plan, opener)->file->soname;
     if (is_in_process(plan, edge->opened)) {
@@ -405,21 +425,14 @@ static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rs
                                                    "%s opens %s at run time (%s), and the SDK has none", opener_name,
                                                    edge->opened, edge->reason);
     }
-    if (status != RSDK_OK || is_requested_later(plan, location.path)) {
-        return status;
-    }
-    status = rsdk_graph_add(&plan->graph, &location, true, &node, error);
     if (status == RSDK_OK) {
-        status = rsdk_graph_complete(&plan->graph, error);
+        status = finds_by_itself(plan, opener, location.path, &finds, error);
     }
-    if (status == RSDK_OK && !node_at(plan, node)->is_placed) {
-        status = finds_by_itself(plan, opener, node_at(plan, node), &finds, error);
-    }
-    if (status != RSDK_OK || finds || node_at(plan, node)->is_placed) {
+    if (status != RSDK_OK || finds || is_requested_later(plan, location.path)) {
         return status;
     }
     const char *reason = rsdk_arena_format(&plan->arena, "%s opens it at run time: %s", opener_name, edge->reason);
-    return reason != NULL ? add_step(plan, node, false, false, reason, error) : rsdk_fail_no_memory(error);
+    return reason != NULL ? add_run_time_step(plan, &location, reason, error) : rsdk_fail_no_memory(error);
 }
 
 static rsdk_status follow_run_time_edges(rsdk_plan *plan, size_t node, rsdk_error *error) {

@@ -202,7 +202,8 @@ static rsdk_status add_unversioned_names(const preloader *p) {
 
 /* ---- the whole ---- */
 
-/* `words` are the linker's; NULL: out of memory. */
+/* `words` are the linker's; NULL: out of memory. What only a run-time edge asks for is no reason to fail: its opener is
+ * loaded, and may never open it. */
 static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *words) {
     if (words == NULL) {
         return rsdk_fail_no_memory(p->error);
@@ -213,7 +214,14 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
         rsdk_text_add_item(&before, ", ",
                            location->shortname != NULL ? location->shortname : rsdk_path_name(location->path));
     }
-    rsdk_status status = rsdk_explain_failure(p->plan, step, words, rsdk_text_get(&before), p->error);
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_error *error = step->view.is_requested ? p->error : &reason;
+    rsdk_status status = rsdk_explain_failure(p->plan, step, words, rsdk_text_get(&before), error);
+    if (!step->view.is_requested) {
+        status = rsdk_plan_warn(p->plan, RSDK_WARNING_GENERAL, p->error, "%s (%s)", rsdk_error_message(&reason),
+                                step->view.reason);
+    }
+    rsdk_error_clear(&reason);
     rsdk_text_clear(&before);
     return status;
 }

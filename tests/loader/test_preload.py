@@ -333,3 +333,20 @@ def test_a_failure_does_not_swallow_the_warnings_that_explain_it(chain: Site, tm
     assert "undefined symbol" in result.stdout
     assert "RocmLibraryConflictWarning" in result.stderr
     assert "undefined symbol" in chain.run(program, "-W", "error").stdout
+
+
+@pytest.mark.parametrize("damage", ["truncated", "needs what nobody has"])
+def test_what_is_only_opened_at_run_time_is_no_reason_to_fail(chain: Site, tmp_path: Path, damage: str) -> None:
+    if damage == "truncated":
+        comgr = chain.path / CORE / "lib/libamd_comgr.so.3"
+        comgr.write_bytes(comgr.read_bytes()[:3000])
+    else:
+        absent = compile_library(tmp_path / "libabsent.so.1", "libabsent.so.1")
+        comgr = chain.library("libamd_comgr.so.3", needed=(absent,))
+        absent.unlink()
+    program = "import rocm_sdk; print(len(rocm_sdk.preload_libraries('amdhip64')))"
+    result = chain.run(program)
+    assert result.stdout.strip() == "1"
+    assert f"RocmSdkWarning: {'' if damage == 'truncated' else 'cannot load '}" in result.stderr
+    assert str(comgr) in result.stderr
+    assert "libamdhip64.so.7 opens it at run time" in result.stderr
