@@ -140,7 +140,8 @@ def test_public_header_compiles_alone(header: Path, compiler: str, language: str
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     source_options = ["-x", language, f"-std={standard}", f"-I{header.parent.parent}"]
     command = [compiler, "-fsyntax-only", *warnings, *source_options, "-"]
-    source = f"#include <rocm_sdk/{header.name}>\n" * 2
+    # A header may hold macros only; ISO C wants a declaration in each unit all the same.
+    source = f"#include <rocm_sdk/{header.name}>\n" * 2 + "int declared;\n"
     run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
 
