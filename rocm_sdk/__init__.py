@@ -182,6 +182,10 @@ def __getattr__(name: str) -> object:
         from ._all_cdlls import ALL_CDLLS
 
         return ALL_CDLLS
+    if name == "_dist_info":  # callers take it as an attribute, without importing it
+        from importlib import import_module
+
+        return import_module("rocm_sdk._dist_info")
     if name in __all__:
         from . import errors
 

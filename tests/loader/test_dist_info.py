@@ -23,6 +23,10 @@ def test_what_callers_ask(site: Site) -> None:
     ]
 
 
+def test_it_is_an_attribute_of_the_package(site: Site) -> None:
+    assert site.output("import rocm_sdk; print(rocm_sdk._dist_info.ALL_LIBRARIES['hiprtc'].shortname)") == "hiprtc"
+
+
 def test_names_of_packages(site: Site) -> None:
     program = """
         from rocm_sdk._dist_info import ALL_PACKAGES
