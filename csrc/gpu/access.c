@@ -1,0 +1,214 @@
+/* Checks what it takes to use a GPU. Permissions are asked for with faccessat for the effective user, which knows of
+ * groups, capabilities and the device cgroup alike. */
+#include "gpu/access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static const char container_cure[] = "start the container with --device=/dev/kfd --device=/dev/dri";
+static const char wsl_device[] = "/dev/dxg", wsl_library[] = "/usr/lib/wsl/lib/libdxcore.so";
+
+enum { GROUP_FILE_LIMIT = 1 << 20 };
+
+static rsdk_arena *arena_of(const rsdk_access *access) {
+    return access->findings->arena;
+}
+
+/* A path below the root; "" when out of memory, which the list of findings remembers. */
+static const char *below_root(rsdk_access *access, const char *path) {
+    const char *whole = rsdk_arena_format(arena_of(access), "%s%s", access->root, path);
+    access->findings->failed |= whole == NULL;
+    return whole != NULL ? whole : "";
+}
+
+static bool exists(rsdk_access *access, const char *path) {
+    return faccessat(AT_FDCWD, below_root(access, path), F_OK, 0) == 0;
+}
+
+/* 0 or the reason why this user cannot open it for reading and writing. */
+static int reason_against(const char *path) {
+    return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* ---- who may open a device ---- */
+
+/* The name of a group from a line "name:password:gid:members" of /etc/group; NULL: it has none, as in many containers.
+ */
+static const char *group_name(rsdk_access *access, gid_t gid, rsdk_arena *scratch) {
+    char *text = NULL;
+    size_t length = 0;
+    rsdk_file_identity identity;
+    const char *path = below_root(access, "/etc/group");
+    if (rsdk_file_read_text(path, GROUP_FILE_LIMIT, scratch, &text, &length, &identity, NULL) != RSDK_OK) {
+        return NULL;
+    }
+    for (const char *line = text; line != NULL && *line != '\0';) {
+        size_t size = strcspn(line, "\n"), name = strcspn(line, ":\n");
+        const char *number = line[name] == ':' ? memchr(line + name + 1, ':', size - name - 1) : NULL;
+        char *end = NULL;
+        if (number != NULL && number[1] >= '0' && number[1] <= '9' && strtoul(number + 1, &end, 10) == gid &&
+            *end == ':') {
+            return rsdk_arena_copy_bytes(arena_of(access), line, name);
+        }
+        line = line[size] == '\n' ? line + size + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* For a device that this user has no permission for: by its group, if that has it. */
+static void explain_permission(rsdk_access *access, rsdk_gpu_finding *finding) {
+    rsdk_arena scratch = RSDK_ARENA_INIT, *arena = arena_of(access);
+    struct stat facts;
+    if (stat(finding->subject, &facts) != 0) {
+        finding->cause = rsdk_arena_format(arena, "%s: this user may not search its directory", finding->subject);
+        finding->cure = "give this user search permission on the directories of the device";
+        return;
+    }
+    unsigned gid = (unsigned)facts.st_gid, mode = (unsigned)facts.st_mode & 07777;
+    const char *name = group_name(access, facts.st_gid, &scratch);
+    const char *shown = name != NULL ? name : "(without name)";
+    bool group_may = (mode & (S_IRGRP | S_IWGRP)) == (S_IRGRP | S_IWGRP) && gid != 0;
+    finding->cause =
+        rsdk_arena_format(arena, "%s: this user may not read and write it; it belongs to group %s (%u), mode %04o",
+                          finding->subject, shown, gid, mode);
+    if (!group_may) {
+        finding->cure = "let group render own the device with mode 0660 (a udev rule), and add the user to that group";
+    } else if (name != NULL) {
+        finding->cure = rsdk_arena_format(
+            arena, "sudo usermod -aG %s \"$USER\" and log in again; in a container: --group-add %u", name, gid);
+    } else {
+        finding->cure = rsdk_arena_format(arena, "start the container with --group-add %u", gid);
+    }
+    rsdk_arena_clear(&scratch);
+}
+
+/* Completes a finding about a device that cannot be opened. */
+static void explain_device(rsdk_access *access, int reason, rsdk_gpu_finding *finding) {
+    const char *path = finding->subject;
+    rsdk_arena *arena = arena_of(access);
+    finding->cure = container_cure;
+    if (reason == ENOENT || reason == ENOTDIR) {
+        finding->cause = rsdk_arena_format(
+            arena, "%s: not there although the kernel knows the GPU: a container without this device?", path);
+    } else if (reason == EPERM) {
+        finding->cause = rsdk_arena_format(arena, "%s: refused by the device cgroup of this container", path);
+    } else if (reason == EACCES) {
+        explain_permission(access, finding);
+    } else {
+        finding->cause = rsdk_arena_format(arena, "%s: cannot be opened: %s", path, strerror(reason));
+        finding->cure = "look into the kernel's log: dmesg | grep -e amdgpu -e kfd";
+    }
+}
+
+const char *rsdk_access_check_kfd(rsdk_access *access) {
+    rsdk_gpu_finding finding = {.node = RSDK_NO_NODE, .subject = below_root(access, "/dev/kfd")};
+    int reason = reason_against(finding.subject);
+    if (reason == 0) {
+        return NULL;
+    }
+    finding.code = reason == ENOENT || reason == ENOTDIR ? RSDK_GPU_KFD_MISSING : RSDK_GPU_KFD_REFUSED;
+    explain_device(access, reason, &finding);
+    return rsdk_finding_add(access->findings, finding);
+}
+
+rsdk_device_state rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, const char **cause) {
+    rsdk_gpu_finding finding = {.code = RSDK_GPU_RENDER_NODE_MISSING, .node = node};
+    *cause = NULL;
+    if (minor == 0) {
+        finding.subject = below_root(access, "/dev/dri");
+        finding.cause = rsdk_arena_format(arena_of(access), "the kernel gives node %d no render node", node);
+        finding.cure = "look into the kernel's log: dmesg | grep -e amdgpu -e drm";
+        *cause = rsdk_finding_add(access->findings, finding);
+        return RSDK_DEVICE_REFUSED;
+    }
+    finding.subject = rsdk_arena_format(arena_of(access), "%s/dev/dri/renderD%u", access->root, minor);
+    int reason = finding.subject != NULL ? reason_against(finding.subject) : 0;
+    if (reason == 0) {
+        access->findings->failed |= finding.subject == NULL;
+        return RSDK_DEVICE_OPENS;
+    }
+    bool is_missing = reason == ENOENT || reason == ENOTDIR;
+    finding.code = is_missing ? RSDK_GPU_RENDER_NODE_MISSING : RSDK_GPU_RENDER_NODE_REFUSED;
+    explain_device(access, reason, &finding);
+    *cause = rsdk_finding_add(access->findings, finding);
+    return is_missing || reason == EPERM ? RSDK_DEVICE_LEFT_OUT : RSDK_DEVICE_REFUSED;
+}
+
+/* ---- why there is no GPU ---- */
+
+static void explain_wsl(rsdk_access *access) {
+    rsdk_gpu_finding finding = {.node = RSDK_NO_NODE, .subject = below_root(access, wsl_device)};
+    const char *value = access->environment->hsa_enable_dxg_detection;
+    int reason = reason_against(finding.subject);
+    finding.code = RSDK_GPU_NONE_FOUND;
+    finding.cause =
+        "this is WSL2: its GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is";
+    finding.cure = "install a ROCm that supports WSL, and run its rocminfo";
+    (void)rsdk_finding_add(access->findings, finding);
+    if (reason != 0) {
+        finding.code = RSDK_GPU_WSL_DXG_REFUSED;
+        explain_device(access, reason, &finding);
+        (void)rsdk_finding_add(access->findings, finding);
+    }
+    if (!exists(access, wsl_library)) {
+        finding.code = RSDK_GPU_WSL_DXCORE_MISSING;
+        finding.subject = below_root(access, wsl_library);
+        finding.cause = "libdxcore.so of WSL2 is not there";
+        finding.cure = "update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl";
+        (void)rsdk_finding_add(access->findings, finding);
+    }
+    if (value == NULL || strcmp(value, "1") != 0) {
+        finding.code = RSDK_GPU_WSL_DETECTION_OFF;
+        finding.subject = "HSA_ENABLE_DXG_DETECTION";
+        finding.cause = "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2";
+        finding.cure = "set HSA_ENABLE_DXG_DETECTION=1 (ROCm before 7.13 needs it)";
+        (void)rsdk_finding_add(access->findings, finding);
+    }
+}
+
+/* Whether the driver is being loaded or unloaded. One that is built into the kernel has no initstate. */
+static bool is_driver_in_motion(rsdk_access *access) {
+    char text[sizeof "live"] = "";
+    rsdk_file file;
+    bool is_in_motion = false;
+    if (rsdk_file_open(below_root(access, "/sys/module/amdgpu/initstate"), &file, NULL) == RSDK_OK) {
+        is_in_motion = rsdk_file_read(&file, 0, text, sizeof text - 1, NULL) == RSDK_OK && strcmp(text, "live") != 0;
+        rsdk_file_close(&file);
+    }
+    return is_in_motion;
+}
+
+void rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology) {
+    rsdk_gpu_finding finding = {.node = RSDK_NO_NODE};
+    if (!has_topology && exists(access, wsl_device)) {
+        explain_wsl(access);
+        return;
+    }
+    finding.subject = below_root(access, "/sys/module/amdgpu");
+    if (!exists(access, "/sys/module/amdgpu")) {
+        finding.code = RSDK_GPU_DRIVER_MISSING;
+        finding.cause = "the kernel's driver amdgpu is not loaded";
+        finding.cure = "sudo modprobe amdgpu; without such a module install the kernel's driver package";
+    } else if (is_driver_in_motion(access)) {
+        finding.code = RSDK_GPU_DRIVER_NOT_LIVE;
+        finding.cause = "the kernel's driver amdgpu is being loaded or unloaded";
+        finding.cure = "wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu";
+    } else if (!has_topology) {
+        finding.code = RSDK_GPU_DRIVER_WITHOUT_COMPUTE;
+        finding.cause = "the kernel's driver amdgpu is there without its compute part (KFD)";
+        finding.cure = "use a kernel that is built with CONFIG_HSA_AMD";
+    } else {
+        finding.code = RSDK_GPU_NONE_FOUND;
+        finding.cause = "the kernel's compute driver knows no GPU";
+        finding.cure =
+            "see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)";
+    }
+    (void)rsdk_finding_add(access->findings, finding);
+}

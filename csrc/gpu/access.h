@@ -1,0 +1,31 @@
+/* The kernel side of a GPU that can be used: driver, device files, permissions. Nothing is opened: that would wake a
+ * sleeping GPU up. */
+#ifndef RSDK_GPU_ACCESS_H
+#define RSDK_GPU_ACCESS_H
+
+#include <stdbool.h>
+
+#include "gpu/finding_list.h"
+
+typedef struct rsdk_access {
+    const char *root; /* without '/' at its end */
+    const rsdk_gpu_environment *environment;
+    rsdk_finding_list *findings;
+} rsdk_access;
+
+typedef enum rsdk_device_state {
+    RSDK_DEVICE_OPENS,    /* for reading and writing */
+    RSDK_DEVICE_LEFT_OUT, /* not there, or refused by the device cgroup: ROCm goes on without it */
+    RSDK_DEVICE_REFUSED,  /* ROCm finds no GPU at all */
+} rsdk_device_state;
+
+/* Why there is no GPU: findings about the driver, or about WSL2. `has_topology`: KFD is there and knows none. */
+void rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology);
+
+/* /dev/kfd: NULL where it can be opened, otherwise the cause of the finding that is added. */
+const char *rsdk_access_check_kfd(rsdk_access *access);
+
+/* The render node of a GPU (renderD<minor>; 0: it has none). *cause is NULL where it can be opened. */
+rsdk_device_state rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, const char **cause);
+
+#endif

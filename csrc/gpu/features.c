@@ -1,0 +1,97 @@
+/* Target ids: the name by the rule of the ISA numbers, sramecc by the capability bits, xnack by a static rule. Which
+ * xnack mode the driver really gives a process can only be asked with /dev/kfd open, so it is a guess here. */
+#include "gpu/features.h"
+
+#include <string.h>
+
+#include "gpu/tables.h"
+
+enum { AMD_VENDOR_ID = 0x1002 };
+
+#define CAPABILITY_SRAM_EDC      (UINT64_C(1) << 26)
+#define CAPABILITY_ASIC_REVISION (UINT64_C(0xF) << 22)
+
+bool rsdk_isa_version_of(const rsdk_node_properties *properties, rsdk_isa_version *version) {
+    uint64_t number = properties->gfx_target_version;
+    if (number != 0) {
+        *version =
+            (rsdk_isa_version){(unsigned)(number / 10000), (unsigned)(number / 100 % 100), (unsigned)(number % 100)};
+        return true;
+    }
+    for (size_t i = 0; i < rsdk_pci_device_table_size && properties->vendor_id == AMD_VENDOR_ID; i++) {
+        const rsdk_pci_devices *devices = &rsdk_pci_device_table[i];
+        if (properties->device_id >= devices->first && properties->device_id <= devices->last) {
+            const rsdk_target *target = rsdk_target_find(devices->target);
+            *version = (rsdk_isa_version){target->major, target->minor, target->stepping};
+            return true;
+        }
+    }
+    return false;
+}
+
+char *rsdk_isa_name(rsdk_arena *arena, rsdk_isa_version version) {
+    return rsdk_arena_format(arena, "gfx%u%u%x", version.major, version.minor, version.stepping);
+}
+
+static bool says(const char *value, const char *wanted) {
+    return value != NULL && strcmp(value, wanted) == 0;
+}
+
+static rsdk_feature sramecc_of(const rsdk_target *target, uint64_t capability,
+                               const rsdk_gpu_environment *environment) {
+    if (!target->has_sramecc) {
+        return RSDK_FEATURE_UNSUPPORTED;
+    }
+    if (says(environment->hsa_enable_sramecc, "0") || says(environment->hsa_enable_sramecc, "1")) {
+        return environment->hsa_enable_sramecc[0] == '1' ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
+    }
+    return (capability & CAPABILITY_SRAM_EDC) != 0 ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
+}
+
+static void fill_xnack(const rsdk_target *target, const rsdk_gpu_environment *environment, rsdk_gpu *gpu) {
+    switch (target->xnack) {
+    case RSDK_XNACK_NONE:
+        gpu->xnack = RSDK_FEATURE_UNSUPPORTED;
+        break;
+    case RSDK_XNACK_ALWAYS:
+        gpu->xnack = RSDK_FEATURE_ON;
+        break;
+    case RSDK_XNACK_OF_DRIVER:
+        gpu->xnack = RSDK_FEATURE_OFF;
+        gpu->is_xnack_guessed = true;
+        break;
+    case RSDK_XNACK_OF_PROCESS:
+        gpu->xnack = says(environment->hsa_xnack, "1") ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
+        gpu->is_xnack_guessed = !says(environment->hsa_xnack, "0");
+        break;
+    }
+}
+
+static const char *suffix(rsdk_feature feature, const char *on, const char *off) {
+    return feature == RSDK_FEATURE_ON ? on : feature == RSDK_FEATURE_OFF ? off : "";
+}
+
+/* The first silicon of gfx1250 goes by another name where HSA_DISABLE_GFX12_STRICT=0 asks for it. */
+static const rsdk_target *strict_variant(const rsdk_target *target, uint64_t capability,
+                                         const rsdk_gpu_environment *environment) {
+    bool is_asked_for = says(environment->hsa_disable_gfx12_strict, "0") && strcmp(target->name, "gfx1250") == 0;
+    return is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
+}
+
+bool rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
+                        const rsdk_gpu_environment *environment, rsdk_gpu *gpu) {
+    const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
+    gpu->xnack = gpu->sramecc = RSDK_FEATURE_UNSUPPORTED;
+    gpu->is_xnack_guessed = false;
+    if (target == NULL) {
+        gpu->processor = gpu->target = rsdk_isa_name(arena, version);
+        return gpu->target != NULL;
+    }
+    target = strict_variant(target, capability, environment);
+    gpu->processor = target->name;
+    gpu->sramecc = sramecc_of(target, capability, environment);
+    fill_xnack(target, environment, gpu);
+    gpu->target = rsdk_arena_format(arena, "%s%s%s", target->name, suffix(gpu->sramecc, ":sramecc+", ":sramecc-"),
+                                    target->xnack == RSDK_XNACK_ALWAYS ? "" : suffix(gpu->xnack, ":xnack+", ":xnack-"));
+    return gpu->target != NULL;
+}

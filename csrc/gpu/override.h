@@ -1,0 +1,28 @@
+/* HSA_OVERRIDE_GFX_VERSION and HSA_OVERRIDE_GFX_VERSION_n, as ROCm reads them. */
+#ifndef RSDK_GPU_OVERRIDE_H
+#define RSDK_GPU_OVERRIDE_H
+
+#include <stdbool.h>
+
+#include "gpu/features.h"
+
+typedef enum rsdk_override_state {
+    RSDK_OVERRIDE_NONE,
+    RSDK_OVERRIDE_VALID,
+    RSDK_OVERRIDE_INVALID, /* ROCm finds no GPU at all */
+} rsdk_override_state;
+
+typedef struct rsdk_override {
+    rsdk_override_state state;
+    rsdk_isa_version version;
+    bool is_of_node; /* the variable with the node's number */
+    const char *value;
+} rsdk_override;
+
+/* What the variables say for the node that ROCm numbers `hsa_node`. */
+rsdk_override rsdk_override_of(const rsdk_gpu_environment *environment, unsigned hsa_node);
+
+/* "major.minor.stepping" in decimal digits and nothing else; at most 63.255.255. */
+bool rsdk_override_parse(const char *text, rsdk_isa_version *version);
+
+#endif

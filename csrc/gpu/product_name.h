@@ -1,0 +1,25 @@
+/* Marketing names from libdrm's amdgpu.ids. */
+#ifndef RSDK_GPU_PRODUCT_NAME_H
+#define RSDK_GPU_PRODUCT_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "rocm_sdk/error.h"
+
+/* The file, read at the first question. */
+typedef struct rsdk_product_names {
+    const char *root;    /* without '/' at its end */
+    rsdk_arena *scratch; /* holds the file's text */
+    bool is_read;
+    const char *text; /* NULL: there is no such file */
+    size_t length;
+} rsdk_product_names;
+
+/* *name is a copy in `arena`, or NULL where the file does not name the device or is not there. The PCI address leads to
+ * the revision that tells devices of one id apart. Only RSDK_NO_MEMORY is an error. */
+rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
+                                   rsdk_arena *arena, const char **name, rsdk_error *error);
+
+#endif

@@ -1,0 +1,16 @@
+/* Input of a user, such as a variable's value, as messages show it. */
+#ifndef RSDK_GPU_SHOWN_INPUT_H
+#define RSDK_GPU_SHOWN_INPUT_H
+
+#include <stddef.h>
+
+enum { RSDK_SHOWN_SIZE = 64 };
+
+/* Short, in one line and in ASCII: other characters become '?', and "..." stands for what is too much. */
+typedef struct rsdk_shown {
+    char text[RSDK_SHOWN_SIZE];
+} rsdk_shown;
+
+rsdk_shown rsdk_show_input(const char *input, size_t length);
+
+#endif

@@ -1,0 +1,28 @@
+/* The data tables of this room, each in a file of its own, one row per line. */
+#ifndef RSDK_GPU_TABLES_H
+#define RSDK_GPU_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rocm_sdk/gpu.h"
+
+extern const rsdk_target rsdk_target_table[];
+extern const size_t rsdk_target_table_size;
+
+extern const rsdk_generic_target rsdk_generic_table[];
+extern const size_t rsdk_generic_table_size;
+
+extern const rsdk_target_family rsdk_family_table[];
+extern const size_t rsdk_family_table_size;
+
+/* AMD's PCI device ids `first` to `last` are GPUs of one target. */
+typedef struct rsdk_pci_devices {
+    uint16_t first, last;
+    const char *target;
+} rsdk_pci_devices;
+
+extern const rsdk_pci_devices rsdk_pci_device_table[];
+extern const size_t rsdk_pci_device_table_size;
+
+#endif

@@ -1,0 +1,288 @@
+/* Look-ups in the tables of targets and families: by name, number and family, and the names that resemble one. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "gpu/shown_input.h"
+#include "gpu/tables.h"
+
+size_t rsdk_target_count(void) {
+    return rsdk_target_table_size;
+}
+
+const rsdk_target *rsdk_target_get(size_t index) {
+    return index < rsdk_target_table_size ? &rsdk_target_table[index] : NULL;
+}
+
+/* A piece of a longer text. */
+typedef struct piece {
+    const char *start;
+    size_t length;
+} piece;
+
+static bool piece_is(piece p, const char *text) {
+    return strncmp(p.start, text, p.length) == 0 && text[p.length] == '\0';
+}
+
+static const rsdk_target *find_target(piece name) {
+    for (size_t i = 0; i < rsdk_target_table_size; i++) {
+        if (piece_is(name, rsdk_target_table[i].name)) {
+            return &rsdk_target_table[i];
+        }
+    }
+    return NULL;
+}
+
+const rsdk_target *rsdk_target_find(const char *name) {
+    return find_target((piece){name, strlen(name)});
+}
+
+const rsdk_target *rsdk_target_find_version(unsigned major, unsigned minor, unsigned stepping) {
+    for (size_t i = 0; i < rsdk_target_table_size; i++) {
+        const rsdk_target *target = &rsdk_target_table[i];
+        if (target->major == major && target->minor == minor && target->stepping == stepping) {
+            return target;
+        }
+    }
+    return NULL;
+}
+
+const rsdk_target *rsdk_target_find_mach(unsigned mach) {
+    for (size_t i = 0; i < rsdk_target_table_size; i++) {
+        if (rsdk_target_table[i].mach == mach) {
+            return &rsdk_target_table[i];
+        }
+    }
+    return NULL;
+}
+
+size_t rsdk_generic_target_count(void) {
+    return rsdk_generic_table_size;
+}
+
+const rsdk_generic_target *rsdk_generic_target_get(size_t index) {
+    return index < rsdk_generic_table_size ? &rsdk_generic_table[index] : NULL;
+}
+
+const rsdk_generic_target *rsdk_generic_target_find(const char *name) {
+    for (size_t i = 0; i < rsdk_generic_table_size; i++) {
+        if (strcmp(rsdk_generic_table[i].name, name) == 0) {
+            return &rsdk_generic_table[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- families ---- */
+
+size_t rsdk_target_family_count(void) {
+    return rsdk_family_table_size;
+}
+
+const rsdk_target_family *rsdk_target_family_get(size_t index) {
+    return index < rsdk_family_table_size ? &rsdk_family_table[index] : NULL;
+}
+
+/* The spellings differ in these characters only: "gfx94X" and "gfx94x", "gfx9_4" and "gfx9-4" (in package names). */
+static char same_spelling(char c) {
+    switch (c) {
+    case 'X':
+        return 'x';
+    case '-':
+        return '_';
+    default:
+        return c;
+    }
+}
+
+static bool is_spelling_of(piece name, const char *family) {
+    for (size_t i = 0; i < name.length; i++) {
+        if (family[i] == '\0' || same_spelling(name.start[i]) != same_spelling(family[i])) {
+            return false;
+        }
+    }
+    return family[name.length] == '\0';
+}
+
+static const rsdk_target_family *find_family(piece name) {
+    for (size_t i = 0; i < rsdk_family_table_size; i++) {
+        const rsdk_target_family *family = &rsdk_family_table[i];
+        if (is_spelling_of(name, family->name) || (family->alias != NULL && is_spelling_of(name, family->alias))) {
+            return family;
+        }
+    }
+    return NULL;
+}
+
+const rsdk_target_family *rsdk_target_family_find(const char *name) {
+    return find_family((piece){name, strlen(name)});
+}
+
+static bool is_same_name(const char *a, const char *b) {
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_target *target) {
+    if (target->families[0] == NULL) {
+        return false;
+    }
+    switch (family->level) {
+    case RSDK_FAMILY_OF_HIERARCHY:
+        return is_same_name(target->family, family->name);
+    case RSDK_SUB_FAMILY:
+        return is_same_name(target->sub_family, family->name);
+    case RSDK_FAMILY_OF_PACKAGES:
+        break;
+    }
+    for (size_t i = 0; i < RSDK_TARGET_FAMILY_LIMIT && target->families[i] != NULL; i++) {
+        if (strcmp(target->families[i], family->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- unknown names ---- */
+
+static int lower(char c) {
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+/* How many characters of the longer name are outside the start and the end that both share. */
+static size_t difference(const char *a, const char *b) {
+    size_t a_length = strlen(a), b_length = strlen(b), same = 0, tail = 0;
+    size_t shorter = a_length < b_length ? a_length : b_length;
+    while (same < shorter && lower(a[same]) == lower(b[same])) {
+        same++;
+    }
+    while (tail < shorter - same && lower(a[a_length - 1 - tail]) == lower(b[b_length - 1 - tail])) {
+        tail++;
+    }
+    return (a_length > b_length ? a_length : b_length) - same - tail;
+}
+
+enum { FARTHEST = 2, NEAREST_LIMIT = 4 };
+
+size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit) {
+    size_t count = 0;
+    for (size_t far = 0; far <= FARTHEST; far++) {
+        for (size_t i = 0; i < rsdk_target_table_size && count < limit; i++) {
+            if (difference(name, rsdk_target_table[i].name) == far) {
+                nearest[count++] = rsdk_target_table[i].name;
+            }
+        }
+        for (size_t i = 0; i < rsdk_family_table_size && count < limit; i++) {
+            if (difference(name, rsdk_family_table[i].name) == far) {
+                nearest[count++] = rsdk_family_table[i].name;
+            }
+        }
+    }
+    return count;
+}
+
+static rsdk_status fail_unknown(const char *name, size_t length, const char *what, rsdk_error *error) {
+    rsdk_shown shown = rsdk_show_input(name, length);
+    const char *nearest[NEAREST_LIMIT];
+    rsdk_text hint = RSDK_TEXT_INIT;
+    size_t count = rsdk_target_nearest(shown.text, nearest, NEAREST_LIMIT);
+    for (size_t i = 0; i < count; i++) {
+        rsdk_text_add(&hint, "%s%s", i == 0 ? "did you mean " : i + 1 < count ? ", " : " or ", nearest[i]);
+    }
+    rsdk_status status =
+        hint.failed
+            ? rsdk_fail_no_memory(error)
+            : rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL,
+                        hint.length > 0 ? rsdk_text_get(&hint) : "targets look like gfx942, families like gfx94X-dcgpu",
+                        "\"%s\" is not a known %s", shown.text, what);
+    rsdk_text_clear(&hint);
+    return status;
+}
+
+/* ---- what a name stands for ---- */
+
+static void add_once(const rsdk_target *target, const rsdk_target **targets, size_t *count) {
+    for (size_t i = 0; i < *count; i++) {
+        if (targets[i] == target) {
+            return;
+        }
+    }
+    targets[(*count)++] = target;
+}
+
+static rsdk_status expand_name(piece name, const rsdk_target **targets, size_t *count, rsdk_error *error) {
+    const rsdk_target *single = find_target(name);
+    const rsdk_target_family *family = single == NULL ? find_family(name) : NULL;
+    if (single == NULL && family == NULL) {
+        return fail_unknown(name.start, name.length, "GPU target or family", error);
+    }
+    if (single != NULL) {
+        add_once(single, targets, count);
+        return RSDK_OK;
+    }
+    for (size_t i = 0; i < rsdk_target_table_size; i++) {
+        if (rsdk_target_family_contains(family, &rsdk_target_table[i])) {
+            add_once(&rsdk_target_table[i], targets, count);
+        }
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, size_t *count, rsdk_error *error) {
+    static const char blanks[] = " \t\r\n";
+    *count = 0;
+    for (const char *at = list; *at != '\0';) {
+        at += strspn(at, blanks);
+        piece name = {at, strcspn(at, ",;")};
+        at += name.length + (at[name.length] != '\0');
+        while (name.length > 0 && strchr(blanks, name.start[name.length - 1]) != NULL) {
+            name.length--;
+        }
+        rsdk_status status = name.length > 0 ? expand_name(name, targets, count, error) : RSDK_OK;
+        if (status != RSDK_OK) {
+            return status;
+        }
+    }
+    return RSDK_OK;
+}
+
+/* The target of "gfx942" and of "gfx942:sramecc+:xnack-"; NULL, and an error, where there is none. */
+static const rsdk_target *find_or_fail(const char *name, rsdk_error *error, rsdk_status *status) {
+    size_t length = strcspn(name, ":");
+    const rsdk_target *target = find_target((piece){name, length});
+    *status = target != NULL ? RSDK_OK : fail_unknown(name, length, "GPU target", error);
+    return target;
+}
+
+static const rsdk_target *owner_of(const rsdk_target *target) {
+    return target->package_owner != NULL ? rsdk_target_find(target->package_owner) : target;
+}
+
+rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error) {
+    rsdk_status status;
+    const rsdk_target *found = find_or_fail(target, error, &status);
+    *owner = found != NULL ? owner_of(found)->name : NULL;
+    return status;
+}
+
+rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error) {
+    rsdk_status status;
+    const rsdk_target *found = find_or_fail(target, error, &status);
+    *count = 0;
+    if (found == NULL) {
+        return status;
+    }
+    found = owner_of(found);
+    for (size_t i = 0; i < RSDK_TARGET_FAMILY_LIMIT && found->families[i] != NULL; i++) {
+        if (i == 0) {
+            families[(*count)++] = found->name;
+        }
+        families[(*count)++] = found->families[i];
+    }
+    return RSDK_OK;
+}
+
+const char *rsdk_gpu_class_name(rsdk_gpu_class gpu_class) {
+    static const char *const words[] = {
+        [RSDK_GPU_DISCRETE] = "discrete", [RSDK_GPU_DATA_CENTRE] = "data centre", [RSDK_GPU_INTEGRATED] = "integrated"};
+    return words[gpu_class];
+}

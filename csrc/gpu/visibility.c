@@ -1,0 +1,234 @@
+/* The two grammars of the visibility variables, as ROCr and HIP implement them. In both the first token that is wrong
+ * ends the list silently, and the order of the tokens is the order of the devices. */
+#include "gpu/visibility.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char uuid_prefix[] = "GPU-";
+
+enum { UUID_PREFIX_LENGTH = sizeof uuid_prefix - 1 };
+
+void rsdk_uuid_format(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]) {
+    if (unique_id == 0) {
+        (void)snprintf(uuid, RSDK_UUID_SIZE, "%sXX", uuid_prefix);
+    } else {
+        (void)snprintf(uuid, RSDK_UUID_SIZE, "%s%016" PRIx64, uuid_prefix, unique_id);
+    }
+}
+
+/* A part of a value, [start, end). */
+typedef struct token {
+    const char *start, *end;
+} token;
+
+static token token_at(const char *at) {
+    return (token){at, at + strcspn(at, ",")};
+}
+
+static size_t token_length(token t) {
+    return (size_t)(t.end - t.start);
+}
+
+static bool is_chosen(size_t device, const size_t *chosen, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (chosen[i] == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void choose_all(size_t count, size_t *chosen, rsdk_selection *selection) {
+    for (size_t i = 0; i < count; i++) {
+        chosen[i] = i;
+    }
+    selection->count = count;
+}
+
+static void end_with(token t, rsdk_token_fault fault, rsdk_selection *selection) {
+    selection->fault = fault;
+    selection->token = t.start;
+    selection->token_length = token_length(t);
+}
+
+/* ---- ROCR_VISIBLE_DEVICES ---- */
+
+static bool is_space(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static int upper(char c) {
+    return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;
+}
+
+static token trimmed(token t) {
+    while (t.start < t.end && is_space(*t.start)) {
+        t.start++;
+    }
+    while (t.end > t.start && is_space(t.end[-1])) {
+        t.end--;
+    }
+    return t;
+}
+
+static unsigned digit_value(char c) {
+    int digit = upper(c);
+    return digit >= '0' && digit <= '9'   ? (unsigned)(digit - '0')
+           : digit >= 'A' && digit <= 'F' ? (unsigned)(digit - 'A') + 10
+                                          : 16;
+}
+
+/* The index that the whole token is for strtol with base 0: "0x1F", "017", "+3", "-0". Not strtol itself, which also
+ * reads "0b1" in newer C libraries. */
+static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
+    const char *at = t.start;
+    bool is_negative = at < t.end && *at == '-', is_too_large = false;
+    unsigned base = 10;
+    at += at < t.end && (*at == '-' || *at == '+');
+    if (t.end - at > 2 && at[0] == '0' && upper(at[1]) == 'X') {
+        base = 16;
+        at += 2;
+    } else if (at < t.end && at[0] == '0') {
+        base = 8;
+    }
+    if (at == t.end) {
+        return RSDK_TOKEN_NOT_A_NUMBER;
+    }
+    *index = 0;
+    for (; at < t.end; at++) {
+        unsigned digit = digit_value(*at);
+        if (digit >= base) {
+            return RSDK_TOKEN_NOT_A_NUMBER;
+        }
+        *index = *index * base + digit;
+        is_too_large |= *index >= count;
+        *index = is_too_large ? count : *index;
+    }
+    return is_too_large || *index >= count || (is_negative && *index != 0) ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;
+}
+
+static bool starts_uuid(token t, uint64_t unique_id) {
+    char uuid[RSDK_UUID_SIZE];
+    rsdk_uuid_format(unique_id, uuid);
+    for (size_t i = 0; i < token_length(t); i++) {
+        if (upper(uuid[i]) != upper(t.start[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The one device whose UUID starts with the token; those without serial number cannot be named. */
+static rsdk_token_fault rocr_uuid(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
+    size_t hits = 0;
+    if (token_length(t) <= UUID_PREFIX_LENGTH || token_length(t) >= RSDK_UUID_SIZE) {
+        return RSDK_TOKEN_UNKNOWN_UUID;
+    }
+    for (size_t i = 0; i < count && hits < 2; i++) {
+        if (unique_ids[i] != 0 && starts_uuid(t, unique_ids[i])) {
+            *index = hits == 0 ? i : *index;
+            hits++;
+        }
+    }
+    return hits == 1 ? RSDK_TOKEN_GOOD : hits == 0 ? RSDK_TOKEN_UNKNOWN_UUID : RSDK_TOKEN_AMBIGUOUS_UUID;
+}
+
+static rsdk_token_fault rocr_device(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
+    t = trimmed(t);
+    if (t.start == t.end) {
+        return RSDK_TOKEN_EMPTY;
+    }
+    return upper(*t.start) == 'G' ? rocr_uuid(t, unique_ids, count, index) : rocr_index(t, count, index);
+}
+
+rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count,
+                                           size_t *chosen) {
+    rsdk_selection selection = {0};
+    if (value == NULL) {
+        choose_all(count, chosen, &selection);
+        return selection;
+    }
+    /* No more tokens are looked at than there are devices. */
+    for (size_t i = 0; i < count && *value != '\0'; i++) {
+        token t = token_at(value);
+        size_t index = 0;
+        rsdk_token_fault fault = rocr_device(t, unique_ids, count, &index);
+        if (fault == RSDK_TOKEN_GOOD && is_chosen(index, chosen, selection.count)) {
+            fault = RSDK_TOKEN_REPEATED;
+        }
+        if (fault != RSDK_TOKEN_GOOD) {
+            end_with(t, fault, &selection);
+            return selection;
+        }
+        chosen[selection.count++] = index;
+        value = t.end + (*t.end == ',');
+    }
+    return selection;
+}
+
+/* ---- HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES, GPU_DEVICE_ORDINAL ---- */
+
+/* The index as HIP would print it: digits, no leading zero. */
+static rsdk_token_fault hip_index(token t, size_t count, size_t *index) {
+    bool is_too_large = false;
+    if (token_length(t) > 1 && *t.start == '0') {
+        return RSDK_TOKEN_NOT_A_NUMBER;
+    }
+    *index = 0;
+    for (const char *at = t.start; at < t.end; at++) {
+        if (*at < '0' || *at > '9') {
+            return RSDK_TOKEN_NOT_A_NUMBER;
+        }
+        *index = *index * 10 + (size_t)(*at - '0');
+        is_too_large |= *index >= count;
+        *index = is_too_large ? count : *index;
+    }
+    return is_too_large || *index >= count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;
+}
+
+/* The first device in whose UUID the token occurs. */
+static rsdk_token_fault hip_uuid(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
+    char uuid[RSDK_UUID_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        rsdk_uuid_format(unique_ids[i], uuid);
+        if (memmem(uuid, strlen(uuid), t.start, token_length(t)) != NULL) {
+            *index = i;
+            return RSDK_TOKEN_GOOD;
+        }
+    }
+    return RSDK_TOKEN_UNKNOWN_UUID;
+}
+
+static rsdk_token_fault hip_device(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
+    if (t.start == t.end) {
+        return RSDK_TOKEN_EMPTY;
+    }
+    bool is_uuid = memmem(t.start, token_length(t), uuid_prefix, UUID_PREFIX_LENGTH) != NULL;
+    return is_uuid ? hip_uuid(t, unique_ids, count, index) : hip_index(t, count, index);
+}
+
+rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen) {
+    rsdk_selection selection = {0};
+    if (value == NULL || *value == '\0') {
+        choose_all(count, chosen, &selection);
+        return selection;
+    }
+    /* A comma at the end of the value has no token behind it. */
+    while (*value != '\0') {
+        token t = token_at(value);
+        size_t index = 0;
+        rsdk_token_fault fault = hip_device(t, unique_ids, count, &index);
+        if (fault != RSDK_TOKEN_GOOD) {
+            end_with(t, fault, &selection);
+            return selection;
+        }
+        if (!is_chosen(index, chosen, selection.count)) {
+            chosen[selection.count++] = index;
+        }
+        value = t.end + (*t.end == ',');
+    }
+    return selection;
+}

@@ -1,0 +1,38 @@
+/* The visibility variables: which devices of a list they leave, and in which order. ROCR_VISIBLE_DEVICES has one
+ * grammar; HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL share another. */
+#ifndef RSDK_GPU_VISIBILITY_H
+#define RSDK_GPU_VISIBILITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why a token ended the list. */
+typedef enum rsdk_token_fault {
+    RSDK_TOKEN_GOOD,
+    RSDK_TOKEN_EMPTY,
+    RSDK_TOKEN_NOT_A_NUMBER,   /* and no UUID either */
+    RSDK_TOKEN_OUT_OF_RANGE,   /* no such index */
+    RSDK_TOKEN_UNKNOWN_UUID,   /* of no device */
+    RSDK_TOKEN_AMBIGUOUS_UUID, /* the start of several */
+    RSDK_TOKEN_REPEATED,       /* ROCR_VISIBLE_DEVICES only: the other grammar skips it */
+} rsdk_token_fault;
+
+typedef struct rsdk_selection {
+    size_t count;           /* of the devices that are left */
+    rsdk_token_fault fault; /* of the token that ended the list before its end */
+    const char *token;      /* that token, within the variable's value */
+    size_t token_length;
+} rsdk_selection;
+
+enum { RSDK_UUID_SIZE = 21 };
+
+/* "GPU-0123456789abcdef", "GPU-XX" for 0. */
+void rsdk_uuid_format(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]);
+
+/* Both: `unique_ids` has one entry for each of `count` devices; the indices of those that are left are written to
+ * `chosen`, which has room for as many. NULL as value leaves all. The empty text leaves none, or for HIP's grammar all.
+ */
+rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
+rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
+
+#endif

@@ -1,0 +1,231 @@
+/* The GPUs of this machine, and what gfx targets are.
+ *
+ *     rsdk_gpu_environment environment = {.hip_visible_devices = getenv("HIP_VISIBLE_DEVICES")};
+ *     rsdk_gpu_options options = {.environment = &environment};
+ *     rsdk_gpu_list *list = NULL;
+ *     if (rsdk_gpu_list_new(&options, &list, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     for (size_t i = 0; i < rsdk_gpu_list_count(list); i++) { puts(rsdk_gpu_list_get(list, i)->target); }
+ *     rsdk_gpu_list_free(list);
+ *
+ * The kernel's KFD topology is read: no process is started, nothing of ROCm is needed, no GPU is woken up. There is no
+ * global state; the environment comes in as values. */
+#ifndef ROCM_SDK_GPU_H
+#define ROCM_SDK_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rocm_sdk/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- targets ---- */
+
+/* Whether a processor can restart memory accesses after a page fault, and who decides it. */
+typedef enum rsdk_xnack_support {
+    RSDK_XNACK_NONE,       /* it cannot */
+    RSDK_XNACK_OF_DRIVER,  /* it can; the driver decides, for good */
+    RSDK_XNACK_OF_PROCESS, /* it can; each process decides (HSA_XNACK) */
+    RSDK_XNACK_ALWAYS,     /* it always does; a target id does not mention it */
+} rsdk_xnack_support;
+
+typedef enum rsdk_gpu_class { RSDK_GPU_DISCRETE, RSDK_GPU_DATA_CENTRE, RSDK_GPU_INTEGRATED } rsdk_gpu_class;
+
+/* The value as a word: "discrete", "data centre", "integrated". */
+const char *rsdk_gpu_class_name(rsdk_gpu_class gpu_class);
+
+enum { RSDK_TARGET_FAMILY_LIMIT = 4 };
+
+/* A gfx target. NULL stands for "none". */
+typedef struct rsdk_target {
+    const char *name;               /* "gfx90a" */
+    uint8_t major, minor, stepping; /* ISA numbers: 9, 0, 10 */
+    uint8_t mach;                   /* EF_AMDGPU_MACH, the low byte of e_flags */
+    rsdk_xnack_support xnack;
+    bool has_sramecc;
+    rsdk_gpu_class gpu_class;
+    const char *product;                            /* what it is sold as, or the chip's name */
+    const char *families[RSDK_TARGET_FAMILY_LIMIT]; /* packaging families besides its own name, then NULL; none: ROCm is
+                                                       not built for it */
+    const char *generic;                            /* the LLVM generic target whose code it runs */
+    const char *sub_family, *family;                /* of the packaging hierarchy: "gfx9_0", "gfx9" */
+    const char *package_owner;                      /* the target whose packages serve it; NULL: its own */
+} rsdk_target;
+
+/* An LLVM generic target; the targets that name it in `generic` run its code. */
+typedef struct rsdk_generic_target {
+    const char *name;
+    rsdk_xnack_support xnack;
+    uint8_t mach;
+    bool has_sramecc;
+} rsdk_generic_target;
+
+typedef enum rsdk_family_level {
+    RSDK_FAMILY_OF_PACKAGES,  /* "gfx94X-dcgpu", a family that the SDK is built and named for */
+    RSDK_FAMILY_OF_HIERARCHY, /* "gfx9" */
+    RSDK_SUB_FAMILY,          /* "gfx9_4" */
+} rsdk_family_level;
+
+/* A name for several targets. */
+typedef struct rsdk_target_family {
+    const char *name;
+    const char *alias; /* another name of it, or NULL */
+    rsdk_family_level level;
+} rsdk_target_family;
+
+size_t rsdk_target_count(void);
+const rsdk_target *rsdk_target_get(size_t index); /* NULL behind the last */
+
+/* By exact name without features; by ISA numbers (12.5.0 is gfx1250, never gfx1250-strict); by EF_AMDGPU_MACH. NULL
+ * where there is none. */
+const rsdk_target *rsdk_target_find(const char *name);
+const rsdk_target *rsdk_target_find_version(unsigned major, unsigned minor, unsigned stepping);
+const rsdk_target *rsdk_target_find_mach(unsigned mach);
+
+size_t rsdk_generic_target_count(void);
+const rsdk_generic_target *rsdk_generic_target_get(size_t index);
+const rsdk_generic_target *rsdk_generic_target_find(const char *name);
+
+size_t rsdk_target_family_count(void);
+const rsdk_target_family *rsdk_target_family_get(size_t index);
+
+/* By name or alias; '_' and '-', 'x' and 'X' are the same: "gfx94X-dcgpu", "gfx9_4", "gfx9-4", "gfx94x". */
+const rsdk_target_family *rsdk_target_family_find(const char *name);
+
+/* Whether ROCm is built for `target` and the family contains it. */
+bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_target *target);
+
+/* The targets that a list of targets and families, separated by ',' or ';', stands for: in order, each once. `targets`
+ * has room for rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
+rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, size_t *count, rsdk_error *error);
+
+/* The packaging families of a target, its own name first: `families` has room for RSDK_TARGET_FAMILY_LIMIT + 1. None
+ * where ROCm is not built for it. The target may carry features. RSDK_BAD_ARGUMENT as above. */
+rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error);
+
+/* The target whose packages serve this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
+rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error);
+
+/* The known targets and families that `name` may have been meant for, the nearest first; returns how many. */
+size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit);
+
+/* ---- GPUs ---- */
+
+/* The variables that change what ROCm sees; NULL: not set. Empty is not the same. */
+typedef struct rsdk_gpu_node_override {
+    unsigned node; /* n of HSA_OVERRIDE_GFX_VERSION_n */
+    const char *value;
+} rsdk_gpu_node_override;
+
+typedef struct rsdk_gpu_environment {
+    const char *rocr_visible_devices;
+    const char *hip_visible_devices;
+    const char *cuda_visible_devices;
+    const char *gpu_device_ordinal;
+    const char *hsa_override_gfx_version;
+    const rsdk_gpu_node_override *node_overrides;
+    size_t node_override_count;
+    const char *hsa_xnack;
+    const char *hsa_enable_sramecc;
+    const char *hsa_disable_gfx12_strict;
+    const char *hsa_enable_dxg_detection;
+} rsdk_gpu_environment;
+
+typedef struct rsdk_gpu_options {
+    const char *root;                        /* the file system's root; NULL: "/" */
+    const rsdk_gpu_environment *environment; /* NULL: no variable is set */
+    bool targets_only;                       /* quicker: name, gpu_id, partitions and memory are left out */
+} rsdk_gpu_options;
+
+typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEATURE_ON } rsdk_feature;
+
+/* A GPU, or a partition of one. Texts are borrowed from the list. */
+typedef struct rsdk_gpu {
+    const char *target;         /* as ROCm presents it, with features: "gfx942:sramecc+:xnack-" */
+    const char *processor;      /* the same without features */
+    const char *real_processor; /* what it is, whatever HSA_OVERRIDE_GFX_VERSION says; "unknown" where nothing tells */
+    bool is_known;              /* real_processor is in the table of targets */
+    bool is_overridden;         /* an HSA_OVERRIDE_GFX_VERSION applies to it */
+    rsdk_feature xnack, sramecc;
+    bool is_xnack_guessed;    /* only the driver knows, and it is not asked */
+    rsdk_gpu_class gpu_class; /* discrete where is_known is false */
+    const char *name;         /* marketing name; NULL with targets_only */
+
+    unsigned node;      /* KFD node number, as in sysfs */
+    int hsa_node;       /* number that ROCm gives to the node, n of HSA_OVERRIDE_GFX_VERSION_n; -1: left out */
+    uint64_t gpu_id;    /* KFD's hash, 0 with targets_only */
+    uint64_t unique_id; /* serial number, 0: unknown */
+    const char *uuid;   /* "GPU-" and unique_id in 16 hexadecimal digits; "GPU-XX": unknown */
+    uint64_t hive_id;   /* XGMI hive, 0: none */
+
+    const char *pci_address; /* "0000:c1:00.0" */
+    uint16_t vendor_id, device_id;
+    unsigned render_minor;    /* 128 stands for renderD128, 0: none */
+    const char *render_node;  /* "/dev/dri/renderD128", below the root; NULL: none */
+    unsigned compute_units;   /* 0: unknown */
+    unsigned xcc_count;       /* accelerator complex dies in it, at least 1 */
+    unsigned partition;       /* which one, from 0 */
+    unsigned partition_count; /* those of the GPU that are here; 1: not partitioned, 0 with targets_only */
+    uint64_t memory;          /* bytes of its own memory; 0 with targets_only */
+
+    int hip_index;       /* HIP's device number, whether or not its files can be opened; -1: HIP does not see it */
+    int opencl_index;    /* number among OpenCL's GPUs; -1: not seen */
+    bool is_usable;      /* HIP sees it, and this user may open what it takes */
+    const char *why_not; /* one line; NULL where it is usable */
+} rsdk_gpu;
+
+typedef enum rsdk_gpu_finding_code {
+    RSDK_GPU_DRIVER_MISSING,          /* amdgpu is not loaded */
+    RSDK_GPU_DRIVER_NOT_LIVE,         /* amdgpu is being loaded or unloaded */
+    RSDK_GPU_DRIVER_WITHOUT_COMPUTE,  /* amdgpu is there, KFD is not */
+    RSDK_GPU_NONE_FOUND,              /* KFD is there and knows no GPU */
+    RSDK_GPU_NODES_HIDDEN,            /* the device cgroup hides GPUs */
+    RSDK_GPU_KFD_MISSING,             /* no /dev/kfd */
+    RSDK_GPU_KFD_REFUSED,             /* /dev/kfd cannot be opened for reading and writing */
+    RSDK_GPU_RENDER_NODE_MISSING,     /* no render node of a GPU */
+    RSDK_GPU_RENDER_NODE_REFUSED,     /* it cannot be opened for reading and writing */
+    RSDK_GPU_WSL_DXG_REFUSED,         /* WSL2 and /dev/dxg cannot be opened for reading and writing */
+    RSDK_GPU_WSL_DXCORE_MISSING,      /* WSL2 without libdxcore.so */
+    RSDK_GPU_WSL_DETECTION_OFF,       /* WSL2 and HSA_ENABLE_DXG_DETECTION does not say 1 */
+    RSDK_GPU_VISIBILITY_CUT_SHORT,    /* a token of a visibility variable ends its list early */
+    RSDK_GPU_OVERRIDE_INVALID,        /* HSA_OVERRIDE_GFX_VERSION that makes ROCm give up */
+    RSDK_GPU_OVERRIDE_UNKNOWN_TARGET, /* HSA_OVERRIDE_GFX_VERSION that makes ROCm drop the GPU */
+    RSDK_GPU_FINDING_CODE_COUNT,
+} rsdk_gpu_finding_code;
+
+/* The code as a word: "driver-missing". */
+const char *rsdk_gpu_finding_code_name(rsdk_gpu_finding_code code);
+
+/* What stands between a GPU and its use, or is likely not meant. Texts are borrowed from the list, one line each. */
+typedef struct rsdk_gpu_finding {
+    rsdk_gpu_finding_code code;
+    int node;            /* KFD node that it is about; -1: all */
+    const char *subject; /* file or variable */
+    const char *cause;
+    const char *cure;
+} rsdk_gpu_finding;
+
+typedef struct rsdk_gpu_list rsdk_gpu_list;
+
+/* Reads the machine. No driver and no GPU are results, with findings that say why. RSDK_IO_ERROR or
+ * RSDK_FILE_NOT_FOUND where the topology is damaged or does not hold still; the error names the file. */
+rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **list, rsdk_error *error);
+void rsdk_gpu_list_free(rsdk_gpu_list *list); /* NULL is allowed */
+
+/* The GPUs in the order of their nodes. */
+size_t rsdk_gpu_list_count(const rsdk_gpu_list *list);
+const rsdk_gpu *rsdk_gpu_list_get(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
+
+/* GPU nodes that the device cgroup hides: the kernel says that they exist, and nothing else. */
+size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list);
+
+size_t rsdk_gpu_list_finding_count(const rsdk_gpu_list *list);
+const rsdk_gpu_finding *rsdk_gpu_list_finding(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* Any bytes as KFD's attribute files. An error names the file; what is accepted has the keys that it must have. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/properties.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void check(rsdk_status status, rsdk_error *error) {
+    if (status != RSDK_OK && (status != RSDK_IO_ERROR || strstr(error->message, "nodes/1: ") == NULL) &&
+        (status != RSDK_IO_ERROR || strstr(error->message, "nodes/1, line ") != error->message)) {
+        abort();
+    }
+    rsdk_error_clear(error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    const char *text = (const char *)bytes;
+    rsdk_node_properties node;
+    rsdk_bank_properties bank;
+    rsdk_error error = RSDK_ERROR_INIT;
+    uint64_t number = 0;
+    rsdk_status status = rsdk_node_properties_parse("nodes/1", text, size, &node, &error);
+    if (status == RSDK_OK && (node.mem_banks_count > RSDK_BANK_LIMIT || node.device_id > UINT16_MAX ||
+                              node.gfx_target_version > UINT32_MAX || memmem(text, size, "simd_count", 10) == NULL)) {
+        abort();
+    }
+    check(status, &error);
+    check(rsdk_bank_properties_parse("nodes/1", text, size, &bank, &error), &error);
+    check(rsdk_number_parse("nodes/1", text, size, &number, &error), &error);
+    return 0;
+}
