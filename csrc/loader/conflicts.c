@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/memory_object.h"
+
 static const char *who_brought(const rsdk_plan *plan, const char *path) {
     const char *preload = getenv("LD_PRELOAD"); /* wrong at worst in a guess */
     if (preload != NULL && strstr(preload, rsdk_path_name(path)) != NULL) {
@@ -56,7 +58,7 @@ static rsdk_status check_other_version(rsdk_plan *plan, const rsdk_node *node, r
         const rsdk_mapped_object *object = &plan->map.objects.items[i];
         if (object->soname != NULL && object->path[0] == '/' && strcmp(object->soname, soname) != 0 &&
             rsdk_soname_stem(object->soname) == stem && strncmp(object->soname, soname, stem) == 0 &&
-            strstr(object->path, "/proc/self/fd/") == NULL) {
+            !rsdk_is_memory_object(object->path)) {
             return rsdk_plan_warn(plan, RSDK_WARNING_CONFLICT, error,
                                   "%s is already loaded from %s, brought in by %s; the SDK's %s is another version of "
                                   "it, and the process will have both: remove the other one",

@@ -11,20 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
 #endif
 
-static const char descriptor_directory[] = "/proc/self/fd/";
+static const char task_directory[] = "/proc/self/task/";
+
+/* Room for the path: two numbers, "/fd/" and the NUL. */
+enum { PATH_SIZE = sizeof task_directory + 32 };
+
+bool rsdk_is_memory_object(const char *path) {
+    return strncmp(path, task_directory, sizeof task_directory - 1) == 0;
+}
 
 static int raise_to_free_number(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     int *free_number = context;
-    if (info->dlpi_name != NULL &&
-        strncmp(info->dlpi_name, descriptor_directory, sizeof descriptor_directory - 1) == 0) {
-        long number = strtol(info->dlpi_name + sizeof descriptor_directory - 1, NULL, 10);
+    if (info->dlpi_name != NULL && rsdk_is_memory_object(info->dlpi_name)) {
+        const char *number_at = strrchr(info->dlpi_name, '/') + 1;
+        long number = strtol(number_at, NULL, 10);
         *free_number = number >= *free_number && number < 1 << 20 ? (int)number + 1 : *free_number;
     }
     return 0;
@@ -62,13 +70,13 @@ static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
 
 rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const char *name, int mode, rsdk_arena *arena,
                                             void **handle, const char **reason) {
-    char path[sizeof descriptor_directory + 16];
+    char path[PATH_SIZE];
     int descriptor = make_descriptor(stub, name);
     if (descriptor < 0) {
         *reason = rsdk_arena_format(arena, "no memory file can be made: %s", strerror(errno));
         return RSDK_MEMORY_REFUSED;
     }
-    (void)snprintf(path, sizeof path, "%s%d", descriptor_directory, descriptor);
+    (void)snprintf(path, sizeof path, "%s%ld/fd/%d", task_directory, syscall(SYS_gettid), descriptor);
     *handle = dlopen(path, mode);
     rsdk_memory_outcome outcome = RSDK_MEMORY_OPENED;
     if (*handle == NULL) {

@@ -1,7 +1,9 @@
-/* Opening a generated shared object from memory: a memfd, opened by the linker as /proc/self/fd/N. Nothing appears on
+/* Opening a generated shared object from memory: a memfd, opened by the linker through /proc. Nothing appears on
  * disk. */
 #ifndef RSDK_LOADER_MEMORY_OBJECT_H
 #define RSDK_LOADER_MEMORY_OBJECT_H
+
+#include <stdbool.h>
 
 #include "elf/stub.h"
 #include "rocm_sdk/error.h"
@@ -16,5 +18,8 @@ typedef enum rsdk_memory_outcome {
  * *reason (in `arena`; NULL when out of memory) says why. */
 rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const char *name, int mode, rsdk_arena *arena,
                                             void **handle, const char **reason);
+
+/* Whether the path is that of a memory object: it leads to no file. */
+bool rsdk_is_memory_object(const char *path);
 
 #endif

@@ -107,7 +107,7 @@ static void open_bad_stub(void *context) {
     REQUIRE_CONTAINS(reason, "/nonexistent/libc.so.99");
     stub.size = 100;
     REQUIRE(rsdk_memory_object_open(&stub, "x", RTLD_NOW, &arena, &handle, &reason) == RSDK_MEMORY_REFUSED);
-    REQUIRE_CONTAINS(reason, "/proc/self/fd/");
+    REQUIRE_CONTAINS(reason, "/proc/self/task/");
     rsdk_arena_clear(&arena);
 }
 

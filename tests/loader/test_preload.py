@@ -350,3 +350,27 @@ def test_what_is_only_opened_at_run_time_is_no_reason_to_fail(chain: Site, tmp_p
     assert f"RocmSdkWarning: {'' if damage == 'truncated' else 'cannot load '}" in result.stderr
     assert str(comgr) in result.stderr
     assert "libamdhip64.so.7 opens it at run time" in result.stderr
+
+
+def test_no_other_process_is_led_astray_by_the_names_of_loaded_objects(chain: Site) -> None:
+    """A debugger opens the file of each name: /proc/self/fd/N would be a descriptor of the debugger's own."""
+    program = """
+        import ctypes, rocm_sdk
+        rocm_sdk.preload_libraries("hipsparse", unversioned_names=True)
+        class LinkMap(ctypes.Structure):
+            pass
+        LinkMap._fields_ = [
+            ("address", ctypes.c_void_p), ("name", ctypes.c_char_p), ("dynamic", ctypes.c_void_p),
+            ("next", ctypes.POINTER(LinkMap)),
+        ]
+        entry = ctypes.cast(ctypes.CDLL(None)._handle, ctypes.POINTER(LinkMap))
+        while entry:
+            print(entry.contents.name.decode())
+            entry = entry.contents.next
+    """
+    names = [Path(name) for name in chain.output(program).splitlines() if name.startswith("/")]
+    generated = [name for name in names if name.is_relative_to("/proc")]
+    assert generated
+    with Path("/dev/null").open():  # descriptors from 0 on are open here, too
+        assert not [name for name in generated if name.exists()]
+    assert all(name.exists() for name in names if name not in generated)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from small_debian import LIBRARIES, Archive, add_rocm_library, compile_library, install
 
+import rocm_sdk
 from rocm_sdk.packaging.errors import PackagingError
 from rocm_sdk.packaging.patchelf import find_patchelf
 
@@ -375,7 +376,8 @@ def test_two_runs_at_once(archive: Archive, tmp_path: Path) -> None:
     assert contents[0] == contents[1]
 
 
-# Everything is imported as root: the interpreter's own files may lie where an unprivileged user cannot read.
+# Everything is imported as root: the interpreter's own files may lie where an unprivileged user cannot read. So may
+# ours, which the program reads again: it gets a copy.
 AS_NOBODY = """
 import locale, os, sys, sysconfig
 import rocm_sdk.packaging.debian_build
@@ -398,6 +400,7 @@ def test_no_root_is_needed(archive: Archive, tmp_path: Path) -> None:
         moved = room / "archive"
         for file in (moved / "apt.conf", moved / "sources.list"):
             file.write_text(file.read_text().replace(str(archive.directory), str(moved)))
+        shutil.copytree(Path(rocm_sdk.__file__).parent, room / "code/rocm_sdk")
         (room / "own").mkdir()
         os.chown(room / "own", 65534, 65534)
         room.chmod(0o755)
@@ -407,7 +410,12 @@ def test_no_root_is_needed(archive: Archive, tmp_path: Path) -> None:
             options = ["--output", f"{room}/{directory}/wheels", "--cache", f"{room}/{directory}/cache"]
             return subprocess.run(
                 [sys.executable, "-c", AS_NOBODY, "debian", "--shape", "none", *options],
-                env={**os.environ, "APT_CONFIG": str(moved / "apt.conf"), "HOME": "/nonexistent"},
+                env={
+                    **os.environ,
+                    "APT_CONFIG": str(moved / "apt.conf"),
+                    "HOME": "/nonexistent",
+                    "PYTHONPATH": f"{room}/code",
+                },
                 cwd="/",
                 capture_output=True,
                 text=True,
