@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "loader/link_map.h"
 #include "sdk/layout.h"
 #include "sdk/tables.h"
 
@@ -166,11 +167,6 @@ rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, con
     return status;
 }
 
-static bool has_stem(const char *name, const char *stem) {
-    size_t length = strlen(stem);
-    return strncmp(name, stem, length) == 0 && (name[length] == '\0' || name[length] == '.');
-}
-
 rsdk_status rsdk_inventory_find_stem(rsdk_inventory *inventory, const char *stem, const char **path,
                                      rsdk_package_id *package, rsdk_error *error) {
     const char *best = NULL;
@@ -182,7 +178,7 @@ rsdk_status rsdk_inventory_find_stem(rsdk_inventory *inventory, const char *stem
         status = list(inventory, place, error);
         for (size_t j = 0; j < place->listing.names.count; j++) {
             const char *name = place->listing.names.items[j];
-            best = has_stem(name, stem) && (best == NULL || strverscmp(name, best) > 0) ? name : best;
+            best = rsdk_has_stem(name, stem) && (best == NULL || strverscmp(name, best) > 0) ? name : best;
         }
     }
     return status == RSDK_OK && best != NULL ? take_if_listed(inventory, place, best, path, package, error) : status;

@@ -114,3 +114,8 @@ size_t rsdk_soname_stem(const char *soname) {
     }
     return strlen(soname);
 }
+
+bool rsdk_has_stem(const char *soname, const char *stem) {
+    size_t length = rsdk_soname_stem(soname);
+    return strlen(stem) == length && strncmp(soname, stem, length) == 0;
+}

@@ -30,4 +30,7 @@ const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, cons
 /* The length of a SONAME's stem: up to and with ".so" ("libamdhip64.so" of "libamdhip64.so.7"). */
 size_t rsdk_soname_stem(const char *soname);
 
+/* Whether `stem` is the stem of the SONAME. */
+bool rsdk_has_stem(const char *soname, const char *stem);
+
 #endif

@@ -285,15 +285,10 @@ static rsdk_status add_step(rsdk_plan *plan, size_t node, bool is_requested, boo
 
 /* ---- run-time edges ---- */
 
-static bool has_stem(const char *soname, const char *stem) {
-    size_t length = rsdk_soname_stem(soname);
-    return strlen(stem) == length && strncmp(soname, stem, length) == 0;
-}
-
 static bool is_in_process(const rsdk_plan *plan, const char *stem) {
     for (size_t i = 0; i < plan->map.objects.count; i++) {
         const char *soname = plan->map.objects.items[i].soname;
-        if (soname != NULL && has_stem(soname, stem)) {
+        if (soname != NULL && rsdk_has_stem(soname, stem)) {
             return true;
         }
     }
@@ -363,7 +358,7 @@ static rsdk_status follow_run_time_edges(rsdk_plan *plan, size_t node, rsdk_erro
     const char *soname = node_at(plan, node)->file->soname;
     rsdk_status status = RSDK_OK;
     for (size_t i = 0; soname != NULL && status == RSDK_OK && i < rsdk_run_time_edge_count; i++) {
-        if (has_stem(soname, rsdk_run_time_edges[i].opener)) {
+        if (rsdk_has_stem(soname, rsdk_run_time_edges[i].opener)) {
             status = follow_run_time_edge(plan, node, &rsdk_run_time_edges[i], error);
         }
     }

@@ -147,7 +147,6 @@ typedef struct loading {
     rsdk_load_options options;
     rsdk_plan *plan;
     rsdk_loaded *loaded;
-    rsdk_status status; /* of the load, where it went half way */
 } loading;
 
 static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {

@@ -37,17 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     debian = commands.add_parser("debian", help="make rocm-sdk-core and rocm-sdk-libraries from Debian's packages")
-    debian.add_argument(
-        "--shape", choices=("none", "rpath", "runpath"), required=True, help="how libraries find each other"
-    )
+    _add_shape(debian, default=None)
     debian.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
-    debian.add_argument(
-        "--cache",
-        type=Path,
-        default=Path("build/debian"),
-        metavar="DIR",
-        help="downloads and their files (build/debian)",
-    )
+    _add_cache(debian)
     debian.add_argument("--version", help="version of the wheels (default: that of Debian's HIP)")
     debian.set_defaults(run=_debian)
 
@@ -56,9 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     edges.set_defaults(run=_run_time_edges)
 
     demo = commands.add_parser("demo", help="install SDK wheels in a virtual environment and preload their libraries")
-    demo.add_argument(
-        "--shape", choices=("none", "rpath", "runpath"), default="none", help="how libraries find each other (none)"
-    )
+    _add_shape(demo, default="none")
     demo.add_argument(
         "--sample", action="store_true", help="use tiny libraries, compiled on the spot, for Debian's ROCm"
     )
@@ -70,15 +60,31 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="for wheels and environment (build/demo)",
     )
-    demo.add_argument(
+    _add_cache(demo)
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _add_shape(command: argparse.ArgumentParser, default: str | None) -> None:
+    """How libraries find each other; without a default it has to be said."""
+    note = "" if default is None else f" ({default})"
+    command.add_argument(
+        "--shape",
+        choices=("none", "rpath", "runpath"),
+        required=default is None,
+        default=default,
+        help=f"how libraries find each other{note}",
+    )
+
+
+def _add_cache(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
         "--cache",
         type=Path,
         default=Path("build/debian"),
         metavar="DIR",
         help="downloads and their files (build/debian)",
     )
-    demo.set_defaults(run=_demo)
-    return parser
 
 
 def _check_modules() -> None:
