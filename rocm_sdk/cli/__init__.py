@@ -7,12 +7,12 @@ takes to find.
 
 import sys
 
-# Subcommand -> what it prints, in a line. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and
+# Subcommand -> what it does, in a line. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and
 # EXAMPLE.
 COMMANDS = {
-    "path": "the file of a library",
-    "targets": "the gfx targets that the SDK was built for",
-    "version": "the version of the installed SDK",
+    "path": "print the file of a library",
+    "targets": "print the gfx targets that the SDK was built for",
+    "version": "print the version of the installed SDK",
 }
 
 

@@ -19,7 +19,7 @@ def parse(words: list[str]) -> tuple[Callable[[argparse.Namespace], int], argpar
         command = commands.add_parser(
             name,
             help=summary,
-            description=f"Prints {summary}.",
+            description=f"{summary[0].upper()}{summary[1:]}.",
             epilog=f"example: {module.EXAMPLE}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
