@@ -10,10 +10,14 @@ it is asked for.
 import os
 
 from ._native import (
+    Finding,
+    Gpu,
     LibraryLocation,
     LoadedLibrary,
     LoadPlan,
     LoadStep,
+    check_gpu_access,
+    gpus,
     load_plan,
     loaded_libraries,
     loader_version,
@@ -44,7 +48,9 @@ if TYPE_CHECKING:
         RocmLibraryConflictWarning,
         RocmSdkError,
         RocmSdkWarning,
+        TopologyError,
         UnknownLibraryError,
+        UnknownTargetError,
         VersionMismatchError,
         VersionMismatchWarning,
     )
@@ -56,6 +62,8 @@ __all__ = [
     "BadLibraryError",
     "BadMetadataError",
     "EnvironmentOverrideError",
+    "Finding",
+    "Gpu",
     "LibraryAccessError",
     "LibraryLoadError",
     "LibraryLocation",
@@ -67,10 +75,14 @@ __all__ = [
     "RocmLibraryConflictWarning",
     "RocmSdkError",
     "RocmSdkWarning",
+    "TopologyError",
     "UnknownLibraryError",
+    "UnknownTargetError",
     "VersionMismatchError",
     "VersionMismatchWarning",
+    "check_gpu_access",
     "find_libraries",
+    "gpus",
     "initialize_process",
     "load_plan",
     "loaded_libraries",
@@ -79,6 +91,10 @@ __all__ = [
     "preload_for",
     "preload_libraries",
 ]
+
+
+# Modules that callers take as attributes, without importing them.
+_SUBMODULES = ("_devel", "_dist_info", "targets")
 
 
 def find_libraries(*shortnames: str) -> "list[Path]":
@@ -182,10 +198,10 @@ def __getattr__(name: str) -> object:
         from ._all_cdlls import ALL_CDLLS
 
         return ALL_CDLLS
-    if name == "_dist_info":  # callers take it as an attribute, without importing it
+    if name in _SUBMODULES:
         from importlib import import_module
 
-        return import_module("rocm_sdk._dist_info")
+        return import_module(f"rocm_sdk.{name}")
     if name in __all__:
         from . import errors
 

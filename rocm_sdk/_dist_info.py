@@ -5,12 +5,13 @@ installed SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) is re
 """
 
 import os
+import warnings
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import Any
 
 from . import _native
-from .errors import PackageNotInstalledError
+from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError
 
 _FAMILY = "{target_family}"
 
@@ -107,8 +108,24 @@ class LibraryEntry:
 
 
 def discover_current_target_family() -> str | None:
-    """The target family of this machine's GPU; None: not known."""
-    return None
+    """The target family, of those that the SDK offers, that fits the GPUs of this machine; None: none does.
+
+    The GPU that decides: a visible one before a hidden one, a discrete one before an integrated one, then the one with
+    more memory, then the first KFD node. A RocmSdkWarning says so where other visible GPUs need another family.
+    """
+    try:
+        family, other = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
+    except TopologyError as error:
+        warnings.warn(f"the GPUs of this machine are not known: {error}", RocmSdkWarning, stacklevel=2)
+        return None
+    if other is not None:
+        warnings.warn(
+            f"GPUs of several target families are visible: {family} is used, not {other};"
+            " set ROCM_SDK_TARGET_FAMILY to choose",
+            RocmSdkWarning,
+            stacklevel=2,
+        )
+    return family
 
 
 def determine_target_family() -> str:

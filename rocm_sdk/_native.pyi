@@ -37,6 +37,60 @@ class LoadPlan(NamedTuple):
     steps: tuple[LoadStep, ...]
     missing: tuple[str, ...]
 
+class Gpu(NamedTuple):
+    target: str
+    processor: str
+    real_processor: str
+    known: bool
+    overridden: bool
+    sramecc: bool | None
+    xnack: bool | None
+    xnack_guessed: bool
+    gpu_class: str
+    name: str
+    node: int
+    hsa_node: int | None
+    gpu_id: int
+    unique_id: int
+    uuid: str
+    hive_id: int
+    pci_address: str
+    vendor_id: int
+    device_id: int
+    render_node: str | None
+    compute_units: int
+    xcc_count: int
+    partition: int
+    partition_count: int
+    memory: int
+    hip_index: int | None
+    opencl_index: int | None
+    usable: bool
+    why_not: str | None
+
+class Finding(NamedTuple):
+    code: str
+    node: int | None
+    subject: str
+    cause: str
+    cure: str
+
+class Target(NamedTuple):
+    name: str
+    major: int
+    minor: int
+    stepping: int
+    mach: int
+    xnack: str
+    sramecc: bool
+    gpu_class: str
+    product: str
+    families: tuple[str, ...]
+    generic: str | None
+    sub_family: str | None
+    family: str | None
+    package_owner: str
+
 class _SdkFacts(TypedDict):
     version: str | None
     nonce: str
@@ -63,3 +117,12 @@ def built_targets() -> str: ...
 def package_directory(name: str, /) -> str: ...
 def catalog() -> tuple[tuple[str, str, str, str, str, bool, bool], ...]: ...
 def packages() -> tuple[tuple[str, str, str, str, bool], ...]: ...
+def gpus(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[Gpu, ...]: ...
+def check_gpu_access(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[Finding, ...]: ...
+def gpu_processors(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[str, ...]: ...
+def choose_family(families: tuple[str, ...], /) -> tuple[str | None, str | None]: ...
+def target(name: str, /) -> Target: ...
+def targets() -> tuple[Target, ...]: ...
+def expand_targets(names: str, /) -> tuple[str, ...]: ...
+def families_of(target: str, /) -> tuple[str, ...]: ...
+def target_id(name: str, /) -> str: ...

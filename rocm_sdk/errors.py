@@ -58,6 +58,14 @@ class EnvironmentOverrideError(RocmSdkError, RuntimeError):
     """An environment variable asks for something that fails; the cause is chained."""
 
 
+class TopologyError(RocmSdkError, OSError):
+    """The kernel's files about the GPUs are damaged, or do not hold still while they are read."""
+
+
+class UnknownTargetError(RocmSdkError, ValueError):
+    """No gfx target or target family has this name, or the target has not got the feature."""
+
+
 class RocmSdkWarning(UserWarning):
     """Something about the ROCm SDK that does not stop the program."""
 

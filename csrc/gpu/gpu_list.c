@@ -133,7 +133,7 @@ static void number_partitions(rsdk_gpu_list *list) {
 static void check_devices(builder *b) {
     int next = 0;
     size_t index = 0;
-    if (b->list->gpus.count > 0) {
+    if (b->list->gpus.count > 0 && !b->targets_only) {
         b->kfd_fault = rsdk_access_check_kfd(&b->access);
     }
     for (size_t i = 0; i < b->topology.nodes.count; i++) {
@@ -146,6 +146,10 @@ static void check_devices(builder *b) {
             continue;
         }
         rsdk_gpu *gpu = &b->list->gpus.items[index++];
+        if (b->targets_only) {
+            gpu->hsa_node = next++;
+            continue;
+        }
         const char *cause = NULL;
         rsdk_device_state state = rsdk_access_check_render_node(&b->access, gpu->render_minor, (int)gpu->node, &cause);
         if (state != RSDK_DEVICE_LEFT_OUT) {

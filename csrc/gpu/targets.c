@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "gpu/shown_input.h"
 #include "gpu/tables.h"
+#include "gpu/targets.h"
 
 size_t rsdk_target_count(void) {
     return rsdk_target_table_size;
@@ -245,12 +246,10 @@ rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, si
     return RSDK_OK;
 }
 
-/* The target of "gfx942" and of "gfx942:sramecc+:xnack-"; NULL, and an error, where there is none. */
-static const rsdk_target *find_or_fail(const char *name, rsdk_error *error, rsdk_status *status) {
+rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error) {
     size_t length = strcspn(name, ":");
-    const rsdk_target *target = find_target((piece){name, length});
-    *status = target != NULL ? RSDK_OK : fail_unknown(name, length, "GPU target", error);
-    return target;
+    *target = find_target((piece){name, length});
+    return *target != NULL ? RSDK_OK : fail_unknown(name, length, "GPU target", error);
 }
 
 static const rsdk_target *owner_of(const rsdk_target *target) {
@@ -258,15 +257,15 @@ static const rsdk_target *owner_of(const rsdk_target *target) {
 }
 
 rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error) {
-    rsdk_status status;
-    const rsdk_target *found = find_or_fail(target, error, &status);
+    const rsdk_target *found = NULL;
+    rsdk_status status = rsdk_target_find_or_fail(target, &found, error);
     *owner = found != NULL ? owner_of(found)->name : NULL;
     return status;
 }
 
 rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error) {
-    rsdk_status status;
-    const rsdk_target *found = find_or_fail(target, error, &status);
+    const rsdk_target *found = NULL;
+    rsdk_status status = rsdk_target_find_or_fail(target, &found, error);
     *count = 0;
     if (found == NULL) {
         return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exceptions.h"
 #include "result_types.h"
 #include "session.h"
 
@@ -362,9 +363,6 @@ static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
     Py_XDECREF(values);
     return result;
 }
-
-/* CPython's own types for functions with keywords do not convert without this cast. */
-#define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
 
 PyMethodDef rsdk_loader_methods[] = {
     {"locate", locate, METH_O, locate_doc},

@@ -18,8 +18,13 @@ rsdk_module_state *rsdk_state_of(PyObject *module) {
 }
 
 static int add_functions(PyObject *module) {
-    return PyModule_AddFunctions(module, rsdk_loader_methods) < 0 ? -1
-                                                                  : PyModule_AddFunctions(module, rsdk_sdk_methods);
+    PyMethodDef *const subjects[] = {rsdk_loader_methods, rsdk_sdk_methods, rsdk_gpu_methods, rsdk_target_methods};
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) { /* NOLINT(bugprone-sizeof-expression) */
+        if (PyModule_AddFunctions(module, subjects[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }
 
 static int module_exec(PyObject *module) {

@@ -13,6 +13,9 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_LOADED,
     RSDK_TYPE_STEP,
     RSDK_TYPE_PLAN,
+    RSDK_TYPE_GPU,
+    RSDK_TYPE_FINDING,
+    RSDK_TYPE_TARGET,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 
@@ -25,8 +28,13 @@ typedef struct rsdk_module_state {
 
 rsdk_module_state *rsdk_state_of(PyObject *module);
 
+/* CPython's own types for functions with keywords do not convert without this cast. */
+#define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))
+
 /* Functions of the module, by subject. */
 extern PyMethodDef rsdk_loader_methods[];
 extern PyMethodDef rsdk_sdk_methods[];
+extern PyMethodDef rsdk_gpu_methods[];
+extern PyMethodDef rsdk_target_methods[];
 
 #endif

@@ -110,25 +110,31 @@ static PyObject *package_directory(PyObject *module, PyObject *name) {
     return result;
 }
 
+static PyObject *build_catalog_row(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    (void)list;
+    const rsdk_catalog_entry *entry = rsdk_catalog_get(index);
+    return Py_BuildValue("(sssssNN)", entry->shortname, rsdk_package_get(entry->package)->name, entry->so_pattern,
+                         entry->dll_pattern, entry->directory, PyBool_FromLong(entry->is_optional),
+                         PyBool_FromLong(entry->is_compiler));
+}
+
 PyDoc_STRVAR(
     catalog_doc,
     "catalog()\n--\n\n"
     "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional, compiler).");
 
 static PyObject *catalog(PyObject *module, PyObject *unused) {
-    (void)module;
     (void)unused;
-    PyObject *rows = PyTuple_New((Py_ssize_t)rsdk_catalog_size());
-    for (size_t i = 0; rows != NULL && i < rsdk_catalog_size(); i++) {
-        const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
-        PyObject *row = Py_BuildValue("(sssssNN)", entry->shortname, rsdk_package_get(entry->package)->name,
-                                      entry->so_pattern, entry->dll_pattern, entry->directory,
-                                      PyBool_FromLong(entry->is_optional), PyBool_FromLong(entry->is_compiler));
-        if (row == NULL || PyTuple_SetItem(rows, (Py_ssize_t)i, row) < 0) {
-            Py_CLEAR(rows);
-        }
-    }
-    return rows;
+    return rsdk_build_tuple(rsdk_state_of(module), build_catalog_row, NULL, rsdk_catalog_size());
+}
+
+static PyObject *build_package_row(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    (void)list;
+    const rsdk_package_entry *entry = rsdk_package_get((rsdk_package_id)index);
+    return Py_BuildValue("(ssssN)", entry->name, entry->dist_template, entry->pure_module, entry->template_directory,
+                         PyBool_FromLong(entry->is_required));
 }
 
 PyDoc_STRVAR(packages_doc,
@@ -136,18 +142,8 @@ PyDoc_STRVAR(packages_doc,
              "The packages of the SDK: tuples (name, distribution template, module, template directory, required).");
 
 static PyObject *packages(PyObject *module, PyObject *unused) {
-    (void)module;
     (void)unused;
-    PyObject *rows = PyTuple_New(RSDK_PACKAGE_COUNT);
-    for (unsigned id = 0; rows != NULL && id < RSDK_PACKAGE_COUNT; id++) {
-        const rsdk_package_entry *entry = rsdk_package_get((rsdk_package_id)id);
-        PyObject *row = Py_BuildValue("(ssssN)", entry->name, entry->dist_template, entry->pure_module,
-                                      entry->template_directory, PyBool_FromLong(entry->is_required));
-        if (row == NULL || PyTuple_SetItem(rows, (Py_ssize_t)id, row) < 0) {
-            Py_CLEAR(rows);
-        }
-    }
-    return rows;
+    return rsdk_build_tuple(rsdk_state_of(module), build_package_row, NULL, RSDK_PACKAGE_COUNT);
 }
 
 PyMethodDef rsdk_sdk_methods[] = {

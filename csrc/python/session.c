@@ -1,67 +1,11 @@
-/* Sessions, errors and warnings. */
+/* Sessions: the interpreter's search path and import hooks, and the environment, as the C library takes them. */
 #include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "exceptions.h"
 #include "result_types.h"
-
-/* ---- exceptions
- * -------------------------------------------------------------------------------------------------------------------------
- */
-
-static const char *const exception_names[] = {
-    [RSDK_OK] = "RocmSdkError",
-    [RSDK_NO_MEMORY] = "RocmSdkError",
-    [RSDK_BAD_ARGUMENT] = "RocmSdkError",
-    [RSDK_IO_ERROR] = "LibraryAccessError",
-    [RSDK_BAD_ELF] = "BadLibraryError",
-    [RSDK_BAD_METADATA] = "BadMetadataError",
-    [RSDK_UNKNOWN_LIBRARY] = "UnknownLibraryError",
-    [RSDK_PACKAGE_NOT_INSTALLED] = "PackageNotInstalledError",
-    [RSDK_FILE_NOT_FOUND] = "LibraryNotFoundError",
-    [RSDK_LOAD_FAILED] = "LibraryLoadError",
-};
-
-static PyObject *class_named(const char *name) {
-    PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
-    PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, name) : NULL;
-    Py_XDECREF(errors);
-    return class;
-}
-
-static void raise_error(const rsdk_error *error) {
-    if (error->status == RSDK_NO_MEMORY) {
-        PyErr_NoMemory();
-        return;
-    }
-    PyObject *class = class_named(exception_names[error->status]);
-    PyObject *exception = class != NULL
-                              ? PyObject_CallFunction(class, "NNN", rsdk_build_path(rsdk_error_message(error)),
-                                                      rsdk_build_path(error->hint), rsdk_build_path(error->path))
-                              : NULL;
-    if (exception != NULL) {
-        PyErr_SetObject(class, exception);
-    }
-    Py_XDECREF(exception);
-    Py_XDECREF(class);
-}
-
-int rsdk_warn(const char *class_name, const char *text) {
-    PyObject *class = class_named(class_name);
-    int result = class != NULL ? PyErr_WarnEx(class, text, 1) : -1;
-    Py_XDECREF(class);
-    return result;
-}
-
-int rsdk_session_warn(const rsdk_session *session) {
-    for (size_t i = 0; i < rsdk_sdk_warning_count(session->sdk); i++) {
-        if (rsdk_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
 
 /* ---- sys.path
  * ------------------------------------------------------------------------------------------------------------------------------
@@ -129,7 +73,8 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                            .search_path_count = (size_t)count,
                            .modules = in->modules,
                            /* os.environ writes through to the environment, and the GIL keeps other writers away. */
-                           .target_family = getenv("ROCM_SDK_TARGET_FAMILY")};
+                           .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
+                           .gpus = &session->gpus.options};
     return take_modules(session, in);
 }
 
@@ -192,7 +137,8 @@ int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation ope
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
     *session = (rsdk_session){.state = rsdk_state_of(module), .search_path = search_path_of_interpreter()};
-    int result = session->search_path != NULL ? attempt(session, operation, context, &status, &error) : -1;
+    int result = session->search_path != NULL ? rsdk_process_gpus_init(&session->gpus) : -1;
+    result = result == 0 ? attempt(session, operation, context, &status, &error) : -1;
     /* Twice at most: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
     for (int round = 0; result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && round < 2; round++) {
         int is_known = session->sdk != NULL ? ask_import_system(session) : 0;
@@ -204,7 +150,7 @@ int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation ope
         result = attempt(session, operation, context, &status, &error);
     }
     if (result == 0 && status != RSDK_OK) {
-        raise_error(&error);
+        rsdk_raise(&error);
         result = -1;
     }
     rsdk_error_clear(&error);
@@ -213,6 +159,16 @@ int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation ope
 
 void rsdk_session_end(rsdk_session *session) {
     rsdk_sdk_free(session->sdk);
+    rsdk_process_gpus_clear(&session->gpus);
     Py_CLEAR(session->search_path);
     Py_CLEAR(session->modules);
+}
+
+int rsdk_session_warn(const rsdk_session *session) {
+    for (size_t i = 0; i < rsdk_sdk_warning_count(session->sdk); i++) {
+        if (rsdk_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
+            return -1;
+        }
+    }
+    return 0;
 }

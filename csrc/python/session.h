@@ -1,10 +1,11 @@
 /* A session: one call's view of the installed SDK. It takes what the C library needs of the interpreter (sys.path,
- * environment), opens the SDK, and turns errors and warnings into Python's. */
+ * environment) and opens the SDK. */
 #ifndef RSDK_PYTHON_SESSION_H
 #define RSDK_PYTHON_SESSION_H
 
 #include <stdbool.h>
 
+#include "gpu_options.h"
 #include "module.h"
 #include "rocm_sdk/rocm_sdk.h"
 
@@ -12,6 +13,7 @@ typedef struct rsdk_session {
     rsdk_module_state *state; /* borrowed */
     PyObject *search_path;    /* tuple of bytes: keeps the texts alive */
     PyObject *modules;        /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
+    rsdk_process_gpus gpus;   /* which the SDK borrows */
     rsdk_sdk *sdk;
 } rsdk_session;
 
@@ -22,9 +24,6 @@ typedef rsdk_status (*rsdk_operation)(rsdk_sdk *sdk, void *context, rsdk_error *
  * installation) and tries once more. Returns 0, or -1 with an exception; the session must be ended in both cases. */
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context);
 void rsdk_session_end(rsdk_session *session);
-
-/* Issues one warning of the class `rocm_sdk.errors.NAME`; -1 where a filter makes it an exception. */
-int rsdk_warn(const char *class_name, const char *text);
 
 /* Issues what the SDK noticed. */
 int rsdk_session_warn(const rsdk_session *session);

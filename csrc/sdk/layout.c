@@ -27,7 +27,8 @@ struct rsdk_sdk {
     rsdk_arena arena;
     rsdk_strings search_path; /* absolute */
     RSDK_LIST(rsdk_module_location) modules;
-    const char *wanted_family; /* NULL: none */
+    const char *wanted_family;    /* NULL: none */
+    const rsdk_gpu_options *gpus; /* borrowed; NULL: none */
     rsdk_dist_info info;
     const char *version;
     package_state packages[RSDK_PACKAGE_COUNT];
@@ -216,6 +217,7 @@ static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, 
         failed |= location.module == NULL || location.directory == NULL;
         RSDK_PUSH(&sdk->arena, &sdk->modules, location, failed);
     }
+    sdk->gpus = options->gpus;
     if (options->target_family != NULL && options->target_family[0] != '\0') {
         sdk->wanted_family = rsdk_arena_copy(&sdk->arena, options->target_family);
         failed |= sdk->wanted_family == NULL;
@@ -358,8 +360,45 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const family_choice *choice, rsdk_
         sdk->wanted_family, installed);
 }
 
-/* The libraries package of one family, where the SDK has one per family: the one asked for; else the only one; else the
- * default family's; else the first. */
+/* The index of the installed family that fits the machine's GPUs; their count where none does. */
+static size_t family_of_machine(rsdk_sdk *sdk, const family_choice *choice) {
+    size_t count = choice->families.count;
+    rsdk_family_choice fitting = {.family = count};
+    rsdk_error error = RSDK_ERROR_INIT;
+    if (sdk->gpus == NULL) {
+        return count;
+    }
+    if (rsdk_family_choose(sdk->gpus, choice->families.items, count, &fitting, &error) != RSDK_OK) {
+        rsdk_sdk_warn(sdk, "the GPUs of this machine are not known: %s", rsdk_error_message(&error));
+        fitting.family = count;
+    } else if (fitting.other < count) {
+        rsdk_sdk_warn(sdk,
+                      "GPUs of several target families are visible; the libraries for %s are used, not those for %s: "
+                      "set ROCM_SDK_TARGET_FAMILY to choose",
+                      choice->families.items[fitting.family], choice->families.items[fitting.other]);
+    }
+    rsdk_error_clear(&error);
+    return fitting.family;
+}
+
+/* The one of several installed families: the one that fits the machine; else the default family; else the first. */
+static size_t pick_family(rsdk_sdk *sdk, const family_choice *choice) {
+    size_t count = choice->families.count, picked = family_of_machine(sdk, choice);
+    for (size_t i = 0; picked == count && sdk->info.default_family != NULL && i < count; i++) {
+        picked = strcmp(choice->families.items[i], sdk->info.default_family) == 0 ? i : picked;
+    }
+    if (picked == count) {
+        rsdk_sdk_warn(sdk,
+                      "libraries for %zu target families are installed, none fits a GPU of this machine and none is "
+                      "the default; using %s: set ROCM_SDK_TARGET_FAMILY to choose",
+                      count, choice->families.items[0]);
+        picked = 0;
+    }
+    return picked;
+}
+
+/* The libraries package of one family, where the SDK has one per family: the one asked for; else the only one; else
+ * the one that is picked. */
 static rsdk_status choose_family(rsdk_sdk *sdk, package_state *chosen, rsdk_error *error) {
     family_choice choice = {0};
     rsdk_status status = sdk->wanted_family != NULL ? try_family(sdk, sdk->wanted_family, &choice, error) : RSDK_OK;
@@ -378,19 +417,7 @@ static rsdk_status choose_family(rsdk_sdk *sdk, package_state *chosen, rsdk_erro
     if (status != RSDK_OK || choice.installed.count == 0) {
         return status;
     }
-    *chosen = choice.installed.items[0];
-    for (size_t i = 0; i < choice.installed.count; i++) {
-        if (sdk->info.default_family != NULL && strcmp(choice.families.items[i], sdk->info.default_family) == 0) {
-            *chosen = choice.installed.items[i];
-            return RSDK_OK;
-        }
-    }
-    if (choice.installed.count > 1) {
-        rsdk_sdk_warn(sdk,
-                      "libraries for %zu target families are installed and none is the default; using %s: set "
-                      "ROCM_SDK_TARGET_FAMILY to choose",
-                      choice.installed.count, choice.families.items[0]);
-    }
+    *chosen = choice.installed.items[choice.installed.count == 1 ? 0 : pick_family(sdk, &choice)];
     return RSDK_OK;
 }
 

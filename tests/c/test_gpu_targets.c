@@ -230,6 +230,48 @@ static void families_and_owner(void **state) {
     assert_int_equal(rsdk_target_families_of("dgpu-all", families, &count, &error), RSDK_BAD_ARGUMENT);
 }
 
+static void target_ids(void **state) {
+    (void)state;
+    static const char *const ids[][2] = {{"gfx942", "gfx942"},
+                                         {"gfx942:xnack-", "gfx942:xnack-"},
+                                         {"gfx942:xnack-:sramecc+", "gfx942:sramecc+:xnack-"},
+                                         {"gfx1010:xnack+", "gfx1010:xnack+"},
+                                         {"gfx1250-strict", "gfx1250-strict"}};
+    static const char *const wrong[] = {"",
+                                        "gfx943",
+                                        "gfx94X-dcgpu",
+                                        "gfx942:",
+                                        "gfx942::",
+                                        "gfx942:x",
+                                        "gfx942:xnack",
+                                        "gfx942:xnack++",
+                                        "gfx942:xnack+:",
+                                        "gfx942:XNACK+",
+                                        "gfx1100:xnack+",
+                                        "gfx1250:xnack+",
+                                        "gfx1010:sramecc-",
+                                        "gfx942:xnack+:xnack-"};
+    char normal[RSDK_TARGET_ID_SIZE];
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        assert_int_equal(rsdk_target_id_normalize(ids[i][0], normal, &error), RSDK_OK);
+        assert_string_equal(normal, ids[i][1]);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(rsdk_target_id_normalize(wrong[i], normal, &error), RSDK_BAD_ARGUMENT);
+        assert_non_null(error.message);
+        rsdk_error_clear(&error);
+    }
+    /* The longest id there is fits. */
+    FOR_EACH_TARGET(target) {
+        char id[RSDK_TARGET_ID_SIZE];
+        bool has_xnack = target->xnack == RSDK_XNACK_OF_DRIVER || target->xnack == RSDK_XNACK_OF_PROCESS;
+        (void)snprintf(id, sizeof id, "%s%s%s", target->name, target->has_sramecc ? ":sramecc-" : "",
+                       has_xnack ? ":xnack+" : "");
+        assert_int_equal(rsdk_target_id_normalize(id, normal, &error), RSDK_OK);
+        assert_string_equal(normal, id);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_follow_from_isa_numbers),
@@ -240,6 +282,7 @@ int main(void) {
         cmocka_unit_test_teardown(expansion, clear_error),
         cmocka_unit_test_teardown(unknown_names, clear_error),
         cmocka_unit_test_teardown(families_and_owner, clear_error),
+        cmocka_unit_test_teardown(target_ids, clear_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,12 @@ rsdk_status rsdk_target_families_of(const char *target, const char **families, s
 /* The target whose packages serve this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error);
 
+/* Checks a target id, a target and the features its code is built for in any order, and writes it as the tools do:
+ * "gfx942:xnack-:sramecc+" becomes "gfx942:sramecc+:xnack-". RSDK_BAD_ARGUMENT for an unknown target, as above, and for
+ * features that it has not got. */
+enum { RSDK_TARGET_ID_SIZE = 64 };
+rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error);
+
 /* The known targets and families that `name` may have been meant for, the nearest first; returns how many. */
 size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit);
 
@@ -137,7 +143,7 @@ typedef struct rsdk_gpu_environment {
 typedef struct rsdk_gpu_options {
     const char *root;                        /* the file system's root; NULL: "/" */
     const rsdk_gpu_environment *environment; /* NULL: no variable is set */
-    bool targets_only;                       /* quicker: name, gpu_id, partitions and memory are left out */
+    bool targets_only; /* quicker: name, gpu_id, partitions and memory are left out, device files taken as there */
 } rsdk_gpu_options;
 
 typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEATURE_ON } rsdk_feature;
@@ -224,6 +230,21 @@ size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list);
 
 size_t rsdk_gpu_list_finding_count(const rsdk_gpu_list *list);
 const rsdk_gpu_finding *rsdk_gpu_list_finding(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
+
+/* ---- what fits ---- */
+
+/* Indices of target families; their count stands for "none". */
+typedef struct rsdk_family_choice {
+    size_t family; /* the one that fits the machine's GPUs */
+    size_t other;  /* one that another visible GPU would need instead */
+} rsdk_family_choice;
+
+/* Which of the families that are offered ("gfx94X-dcgpu", "gfx1100", "gfx942:xnack+") the machine needs. The GPU with
+ * the greatest weight decides: visible before hidden, discrete before integrated, then more memory, then the order of
+ * nodes; GPUs that no family fits do not count. For one GPU a family of its series goes before its own name, as with
+ * the established `rocm` package. Errors as with rsdk_gpu_list_new. */
+rsdk_status rsdk_family_choose(const rsdk_gpu_options *options, const char *const *families, size_t count,
+                               rsdk_family_choice *choice, rsdk_error *error);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include <stddef.h>
 
 #include "rocm_sdk/error.h"
+#include "rocm_sdk/gpu.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,7 +77,8 @@ typedef struct rsdk_sdk_options {
     size_t search_path_count;
     const rsdk_module_location *modules; /* asked after the search path */
     size_t module_count;
-    const char *target_family; /* the one asked for (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
+    const char *target_family;    /* the one asked for (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
+    const rsdk_gpu_options *gpus; /* the machine to choose for, borrowed until rsdk_sdk_free; NULL: none */
 } rsdk_sdk_options;
 
 typedef struct rsdk_sdk rsdk_sdk;

@@ -1,0 +1,66 @@
+/* Target ids: a processor and the features that its code is built for, as in "gfx942:sramecc+:xnack-". */
+#include <string.h>
+
+#include "base/fail.h"
+#include "gpu/shown_input.h"
+#include "gpu/targets.h"
+
+static rsdk_status fail_id(const char *id, const char *what, const char *hint, rsdk_error *error) {
+    rsdk_shown shown = rsdk_show_input(id, strlen(id));
+    return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, hint, "\"%s\": %s", shown.text, what);
+}
+
+/* Reads one feature, `text` up to the next ':'. False where it is neither of the two, or has no sign. */
+static bool read_feature(const char *text, size_t length, char *sramecc, char *xnack) {
+    static const char *const names[] = {"sramecc", "xnack"};
+    char *signs[] = {sramecc, xnack};
+    for (size_t i = 0; i < 2; i++) {
+        size_t name_length = strlen(names[i]);
+        if (length == name_length + 1 && strncmp(text, names[i], name_length) == 0 && *signs[i] == '\0' &&
+            (text[name_length] == '+' || text[name_length] == '-')) {
+            *signs[i] = text[name_length];
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *append(char *at, const char *text, char sign) {
+    size_t length = strlen(text);
+    memcpy(at, text, length);
+    at += length;
+    if (sign != '\0') {
+        *at++ = sign;
+    }
+    *at = '\0';
+    return at;
+}
+
+rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error) {
+    const rsdk_target *target = NULL;
+    char sramecc = '\0', xnack = '\0';
+    rsdk_status status = rsdk_target_find_or_fail(id, &target, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    for (const char *at = id + strcspn(id, ":"); *at != '\0';) {
+        size_t length = strcspn(++at, ":");
+        if (!read_feature(at, length, &sramecc, &xnack)) {
+            return fail_id(id, "features are sramecc and xnack, each once at most, with + or - behind it",
+                           "write for instance gfx942:sramecc+:xnack-", error);
+        }
+        at += length;
+    }
+    if (sramecc != '\0' && !target->has_sramecc) {
+        return fail_id(id, "this processor has no feature sramecc", "leave it out", error);
+    }
+    if (xnack != '\0' && (target->xnack == RSDK_XNACK_NONE || target->xnack == RSDK_XNACK_ALWAYS)) {
+        return fail_id(id, "the feature xnack of this processor cannot be chosen", "leave it out", error);
+    }
+    char *end = append(normal, target->name, '\0');
+    end = sramecc != '\0' ? append(end, ":sramecc", sramecc) : end;
+    if (xnack != '\0') {
+        (void)append(end, ":xnack", xnack);
+    }
+    return RSDK_OK;
+}

@@ -1,0 +1,11 @@
+/* What this room needs of the look-ups beyond the public header. */
+#ifndef RSDK_GPU_TARGETS_H
+#define RSDK_GPU_TARGETS_H
+
+#include "rocm_sdk/gpu.h"
+
+/* The target of "gfx942" and of "gfx942:sramecc+:xnack-", whatever the features are. RSDK_BAD_ARGUMENT, with the
+ * nearest names, where there is none. */
+rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error);
+
+#endif

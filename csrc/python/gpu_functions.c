@@ -1,0 +1,155 @@
+/* Functions about the GPUs of this machine. */
+#include <stdlib.h>
+
+#include "exceptions.h"
+#include "gpu_options.h"
+#include "result_types.h"
+
+/* The class for whatever is wrong with the kernel's files. */
+static const char topology_error[] = "TopologyError";
+
+/* Reads the machine, without the GIL. `root` is bytes, or NULL for the one that the environment says. */
+static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
+    rsdk_process_gpus gpus;
+    rsdk_gpu_list *list = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_OK;
+    if (rsdk_process_gpus_init(&gpus) == 0) {
+        gpus.options.root = root != NULL ? PyBytes_AsString(root) : gpus.options.root;
+        gpus.options.targets_only = targets_only;
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&gpus.options, &list, &error);
+        Py_END_ALLOW_THREADS
+    }
+    rsdk_process_gpus_clear(&gpus);
+    if (status != RSDK_OK) {
+        rsdk_raise_as(topology_error, &error);
+        rsdk_error_clear(&error);
+    }
+    return list;
+}
+
+/* The list for arguments `(*, root=None)`. NULL with an exception. */
+static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targets_only) {
+    static char *keywords[] = {"root", NULL};
+    PyObject *argument = Py_None, *root = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O", keywords, &argument) ||
+        (argument != Py_None && !PyUnicode_FSConverter(argument, &root))) {
+        return NULL;
+    }
+    rsdk_gpu_list *list = read_gpus(root, targets_only);
+    Py_XDECREF(root);
+    return list;
+}
+
+static PyObject *build_gpu(const rsdk_module_state *state, const void *list, size_t index) {
+    return rsdk_build_gpu(state, rsdk_gpu_list_get(list, index));
+}
+
+static PyObject *build_finding(const rsdk_module_state *state, const void *list, size_t index) {
+    return rsdk_build_finding(state, rsdk_gpu_list_finding(list, index));
+}
+
+PyDoc_STRVAR(gpus_doc,
+             "gpus(*, root=None)\n--\n\n"
+             "The GPUs of this machine, in the order of their KFD nodes (tuple of Gpu), read from the kernel's files:\n"
+             "no process is started and ROCm is not needed. No driver and no GPU give an empty tuple;\n"
+             "check_gpu_access() says why.\n\n"
+             "root (path): the file system's root, by default ROCM_SDK_ROOTFS or '/'. Raises TopologyError (OSError)\n"
+             "where the kernel's files are damaged or do not hold still.");
+
+static PyObject *gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
+    rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
+    size_t count = list != NULL ? rsdk_gpu_list_count(list) : 0;
+    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build_gpu, list, count) : NULL;
+    rsdk_gpu_list_free(list);
+    return result;
+}
+
+PyDoc_STRVAR(check_gpu_access_doc,
+             "check_gpu_access(*, root=None)\n--\n\n"
+             "What stands between this user and the GPUs, and variables that are likely not meant so (tuple of\n"
+             "Finding): driver, device files and their groups, containers, WSL2, visibility, overrides.\n\n"
+             "root and errors as with gpus().");
+
+static PyObject *check_gpu_access(PyObject *module, PyObject *args, PyObject *kwargs) {
+    rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
+    size_t count = list != NULL ? rsdk_gpu_list_finding_count(list) : 0;
+    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build_finding, list, count) : NULL;
+    rsdk_gpu_list_free(list);
+    return result;
+}
+
+static PyObject *build_processor(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    return rsdk_build_text(rsdk_gpu_list_get(list, index)->real_processor);
+}
+
+PyDoc_STRVAR(gpu_processors_doc,
+             "gpu_processors(*, root=None)\n--\n\n"
+             "real_processor of each GPU (tuple of str): quicker than gpus(). root and errors as there.");
+
+static PyObject *gpu_processors(PyObject *module, PyObject *args, PyObject *kwargs) {
+    rsdk_gpu_list *list = read_gpus_for(args, kwargs, true);
+    size_t count = list != NULL ? rsdk_gpu_list_count(list) : 0;
+    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build_processor, list, count) : NULL;
+    rsdk_gpu_list_free(list);
+    return result;
+}
+
+/* The items of a tuple as C texts, borrowed from it. NULL with an exception; to be freed. */
+static const char **texts_of(PyObject *tuple) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    const char **texts = count >= 0 ? calloc((size_t)count + 1, sizeof *texts) : NULL;
+    if (texts == NULL) {
+        return count >= 0 ? (const char **)PyErr_NoMemory() : NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        texts[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), NULL);
+        if (texts[i] == NULL) {
+            free((void *)texts);
+            return NULL;
+        }
+    }
+    return texts;
+}
+
+PyDoc_STRVAR(choose_family_doc,
+             "choose_family(families, /)\n--\n\n"
+             "Which of the target families (tuple of str) fits the GPUs of this machine, and one that another visible\n"
+             "GPU would need instead (tuple of two str or None). Raises TopologyError as gpus() does.");
+
+static PyObject *choose_family(PyObject *module, PyObject *families) {
+    (void)module;
+    const char **texts = texts_of(families);
+    rsdk_process_gpus gpus;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_OK;
+    PyObject *result = NULL;
+    if (texts == NULL) {
+        return NULL;
+    }
+    if (rsdk_process_gpus_init(&gpus) == 0) {
+        rsdk_family_choice choice;
+        size_t count = (size_t)PyTuple_Size(families);
+        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&gpus.options, texts, count, &choice, &error);
+        Py_END_ALLOW_THREADS if (status == RSDK_OK) {
+            result = Py_BuildValue("(zz)", choice.family < count ? texts[choice.family] : NULL,
+                                   choice.other < count ? texts[choice.other] : NULL);
+        }
+        else {
+            rsdk_raise_as(topology_error, &error);
+        }
+    }
+    rsdk_error_clear(&error);
+    rsdk_process_gpus_clear(&gpus);
+    free((void *)texts);
+    return result;
+}
+
+PyMethodDef rsdk_gpu_methods[] = {
+    {"gpus", WITH_KEYWORDS(gpus), METH_VARARGS | METH_KEYWORDS, gpus_doc},
+    {"check_gpu_access", WITH_KEYWORDS(check_gpu_access), METH_VARARGS | METH_KEYWORDS, check_gpu_access_doc},
+    {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
+    {"choose_family", choose_family, METH_O, choose_family_doc},
+    {NULL, NULL, 0, NULL},
+};

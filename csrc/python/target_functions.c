@@ -1,0 +1,134 @@
+/* Functions about gfx targets: what the tables say. They touch nothing but their arguments. */
+#include <string.h>
+
+#include "exceptions.h"
+#include "result_types.h"
+#include "rocm_sdk/gpu.h"
+
+static const char unknown_target_error[] = "UnknownTargetError";
+
+/* Raises what `error` says and returns NULL. */
+static PyObject *fail(rsdk_error *error) {
+    rsdk_raise_as(unknown_target_error, error);
+    rsdk_error_clear(error);
+    return NULL;
+}
+
+/* The argument as text, borrowed. NULL with an exception. */
+static const char *text_of(PyObject *argument) {
+    if (!PyUnicode_Check(argument)) {
+        PyErr_Format(PyExc_TypeError, "a name is a str, not %R", (PyObject *)Py_TYPE(argument));
+        return NULL;
+    }
+    Py_ssize_t length = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(argument, &length);
+    if (text != NULL && strlen(text) != (size_t)length) {
+        PyErr_SetString(PyExc_ValueError, "a name with a null character in it");
+        return NULL;
+    }
+    return text;
+}
+
+PyDoc_STRVAR(target_doc, "target(name, /)\n--\n\n"
+                         "The gfx target of this name, whatever features are behind it (Target). Raises "
+                         "UnknownTargetError\n"
+                         "(ValueError) with the nearest known names.");
+
+static PyObject *target(PyObject *module, PyObject *argument) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    const char *owner = NULL, *name = text_of(argument);
+    if (name == NULL) {
+        return NULL;
+    }
+    if (rsdk_target_package_owner(name, &owner, &error) != RSDK_OK) {
+        return fail(&error);
+    }
+    char base[RSDK_TARGET_ID_SIZE];
+    size_t length = strcspn(name, ":"); /* shorter than the buffer: it is a known name */
+    memcpy(base, name, length);
+    base[length] = '\0';
+    return rsdk_build_target(rsdk_state_of(module), rsdk_target_find(base));
+}
+
+static PyObject *build_row(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)list;
+    return rsdk_build_target(state, rsdk_target_get(index));
+}
+
+PyDoc_STRVAR(targets_doc, "targets()\n--\n\n"
+                          "The table of targets (tuple of Target).");
+
+static PyObject *targets(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_build_tuple(rsdk_state_of(module), build_row, NULL, rsdk_target_count());
+}
+
+static PyObject *build_name(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    return rsdk_build_text(((const rsdk_target *const *)list)[index]->name);
+}
+
+PyDoc_STRVAR(expand_targets_doc,
+             "expand_targets(names, /)\n--\n\n"
+             "The targets that a list of targets and families stands for, `,` or `;` between them (tuple of str): in\n"
+             "order, each once. Raises UnknownTargetError (ValueError) with the nearest known names.");
+
+static PyObject *expand_targets(PyObject *module, PyObject *argument) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    const char *names = text_of(argument);
+    const rsdk_target **found = names != NULL ? PyMem_Calloc(rsdk_target_count(), sizeof(rsdk_target *)) : NULL;
+    size_t count = 0;
+    if (found == NULL) {
+        return names != NULL ? PyErr_NoMemory() : NULL;
+    }
+    PyObject *result = rsdk_target_expand(names, found, &count, &error) == RSDK_OK
+                           ? rsdk_build_tuple(rsdk_state_of(module), build_name, (const void *)found, count)
+                           : fail(&error);
+    PyMem_Free((void *)found);
+    return result;
+}
+
+PyDoc_STRVAR(
+    families_of_doc,
+    "families_of(target, /)\n--\n\n"
+    "The packaging families of a target, its own name first (tuple of str); empty where ROCm is not built for\n"
+    "it. Raises UnknownTargetError (ValueError) with the nearest known names.");
+
+static PyObject *families_of(PyObject *module, PyObject *argument) {
+    (void)module;
+    rsdk_error error = RSDK_ERROR_INIT;
+    const char *families[RSDK_TARGET_FAMILY_LIMIT + 1], *name = text_of(argument);
+    size_t count = 0;
+    if (name == NULL) {
+        return NULL;
+    }
+    return rsdk_target_families_of(name, families, &count, &error) == RSDK_OK ? rsdk_build_paths(families, count)
+                                                                              : fail(&error);
+}
+
+PyDoc_STRVAR(
+    target_id_doc,
+    "target_id(id, /)\n--\n\n"
+    "A target id in the form that the tools write (str): 'gfx942:xnack-:sramecc+' as\n"
+    "'gfx942:sramecc+:xnack-'. Raises UnknownTargetError (ValueError) for an unknown target, and for features\n"
+    "that it has not got.");
+
+static PyObject *target_id(PyObject *module, PyObject *argument) {
+    (void)module;
+    rsdk_error error = RSDK_ERROR_INIT;
+    char normal[RSDK_TARGET_ID_SIZE];
+    const char *id = text_of(argument);
+    if (id == NULL) {
+        return NULL;
+    }
+    return rsdk_target_id_normalize(id, normal, &error) == RSDK_OK ? rsdk_build_text(normal) : fail(&error);
+}
+
+PyMethodDef rsdk_target_methods[] = {
+    {"target", target, METH_O, target_doc},
+    {"targets", targets, METH_NOARGS, targets_doc},
+    {"expand_targets", expand_targets, METH_O, expand_targets_doc},
+    {"families_of", families_of, METH_O, families_of_doc},
+    {"target_id", target_id, METH_O, target_id_doc},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,30 @@
+"""A machine with GPUs for each test."""
+
+from pathlib import Path
+
+import pytest
+from sample_machine import Machine
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with a CPU node and amdgpu, and no GPU yet."""
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    return machine
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "ROCR_VISIBLE_DEVICES",
+        "HIP_VISIBLE_DEVICES",
+        "CUDA_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
+        "HSA_OVERRIDE_GFX_VERSION",
+        "HSA_XNACK",
+        "HSA_ENABLE_SRAMECC",
+        "ROCM_SDK_ROOTFS",
+        "ROCM_SDK_TARGET_FAMILY",
+    ):
+        monkeypatch.delenv(name, raising=False)

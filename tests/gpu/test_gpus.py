@@ -1,0 +1,315 @@
+"""rocm_sdk.gpus() and check_gpu_access() on trees of files as the kernel makes them."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+from sample_machine import GIB, TOPOLOGY, Machine
+from sample_site import clean_environment, run_python
+
+import rocm_sdk
+from rocm_sdk import targets
+
+# By PCI device id alone, without gfx_target_version.
+OLD_KERNEL_DEVICES = {0x15DD: "gfx902", 0x1636: "gfx90c", 0x7408: "gfx90a", 0x738C: "gfx908", 0x163F: "gfx1033"}
+
+
+@pytest.mark.parametrize("target", [row.name for row in targets.table() if row.name != "gfx1250-strict"])
+def test_each_row_of_the_table(machine: Machine, target: str) -> None:
+    machine.gpu(1, target)
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    row = targets.lookup(target)
+    assert (gpu.real_processor, gpu.known, gpu.usable) == (target, True, True)
+    assert gpu.gpu_class == row.gpu_class
+    assert gpu.target.partition(":")[0] == target
+    assert (gpu.sramecc is not None) == row.sramecc
+    assert (gpu.xnack is None) == (row.xnack == "none")
+
+
+def test_all_that_is_said_of_a_gpu(machine: Machine) -> None:
+    machine.gpu(
+        2,
+        "gfx942",
+        memory=192 * GIB,
+        location_id=0xC100,
+        device_id=0x74A1,
+        unique_id=0xABCDEF0123456789,
+        capability=1 << 26,
+        hive_id=77,
+        simd_count=1216,
+        simd_per_cu=4,
+        num_xcc=8,
+    )
+    machine.cpu(1)
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    assert gpu.target == "gfx942:sramecc+:xnack-"
+    assert (gpu.processor, gpu.node, gpu.hsa_node, gpu.hip_index) == ("gfx942", 2, 2, 0)
+    assert (gpu.pci_address, gpu.render_node) == ("0000:c1:00.0", "/dev/dri/renderD130")
+    assert (gpu.uuid, gpu.unique_id, gpu.hive_id) == ("GPU-abcdef0123456789", 0xABCDEF0123456789, 77)
+    assert (gpu.compute_units, gpu.xcc_count, gpu.memory) == (304, 8, 192 * GIB)
+    assert (gpu.gpu_class, gpu.gpu_id, gpu.vendor_id, gpu.device_id) == ("data centre", 40002, 0x1002, 0x74A1)
+    assert (gpu.partition, gpu.partition_count, gpu.usable, gpu.why_not) == (0, 1, True, None)
+    assert rocm_sdk.check_gpu_access(root=machine.root) == ()
+
+
+def test_a_chip_that_is_newer_than_the_tables_hides_no_other(machine: Machine) -> None:
+    machine.gpu(1, "gfx1999")
+    machine.gpu(2, "gfx1100")
+    new, old = rocm_sdk.gpus(root=machine.root)
+    assert (new.real_processor, new.known, new.usable) == ("gfx1999", False, True)
+    assert (old.real_processor, old.known, old.usable) == ("gfx1100", True, True)
+
+
+@pytest.mark.parametrize(("device_id", "target"), OLD_KERNEL_DEVICES.items())
+def test_kernels_without_gfx_target_version(machine: Machine, device_id: int, target: str) -> None:
+    machine.gpu(1, "gfx1100", device_id=device_id)
+    properties = machine.root / TOPOLOGY / "nodes/1/properties"
+    kept = [line for line in properties.read_text().splitlines() if not line.startswith(("gfx_target", "num_xcc"))]
+    properties.write_text("\n".join(kept) + "\n")
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    assert (gpu.real_processor, gpu.xcc_count) == (target, 1)
+
+
+@pytest.mark.parametrize("count", [1, 8, 64])
+def test_nodes_are_in_numeric_order(machine: Machine, count: int) -> None:
+    for node in range(1, count + 1):
+        machine.gpu(node, "gfx942")
+    gpus = rocm_sdk.gpus(root=machine.root)
+    assert [gpu.node for gpu in gpus] == list(range(1, count + 1))
+    assert [gpu.hip_index for gpu in gpus] == list(range(count))
+
+
+def test_partitions_of_one_gpu(machine: Machine) -> None:
+    for part in range(8):  # CPX with NPS4: eight compute partitions, their memory in four
+        machine.gpu(1 + part, "gfx942", location_id=0xC100 + part, memory=24 * GIB, drm_render_minor=128 + part)
+    machine.gpu(9, "gfx942", location_id=0xD100)
+    gpus = rocm_sdk.gpus(root=machine.root)
+    assert [(gpu.partition, gpu.partition_count) for gpu in gpus] == [(part, 8) for part in range(8)] + [(0, 1)]
+
+
+def test_no_driver_and_no_gpu(tmp_path: Path, machine: Machine) -> None:
+    assert rocm_sdk.gpus(root=tmp_path / "nothing") == ()
+    (finding,) = rocm_sdk.check_gpu_access(root=tmp_path / "nothing")
+    assert (finding.code, finding.node) == ("driver-missing", None)
+    assert "modprobe amdgpu" in finding.cure
+    assert rocm_sdk.gpus(root=machine.root) == ()
+    assert [finding.code for finding in rocm_sdk.check_gpu_access(root=machine.root)] == ["none-found"]
+
+
+def test_a_container_without_its_devices(machine: Machine) -> None:
+    machine.gpu(1, "gfx942")
+    machine.gpu(2, "gfx942")
+    (machine.root / "dev/kfd").unlink()
+    (machine.root / "dev/dri/renderD130").unlink()
+    first, second = rocm_sdk.gpus(root=machine.root)
+    assert not first.usable
+    assert "/dev/kfd" in str(first.why_not)
+    assert second.why_not is not None
+    findings = {finding.code: finding for finding in rocm_sdk.check_gpu_access(root=machine.root)}
+    assert findings.keys() == {"kfd-missing", "render-node-missing"}
+    assert "--device" in findings["kfd-missing"].cure
+    assert findings["render-node-missing"].node == 2
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user, and give a file to a group")
+def test_a_user_outside_the_group() -> None:
+    """As an unprivileged user: root may open everything."""
+    with tempfile.TemporaryDirectory() as directory:
+        machine = Machine(Path(directory) / "machine")
+        machine.gpu(1, "gfx942")
+        Path(directory).chmod(0o755)
+        (machine.root / "dev/dri/renderD129").chmod(0o666)
+        device = machine.root / "dev/kfd"
+        device.chmod(0o660)
+        os.chown(device, 0, 4242)
+        machine.write("etc/group", "root:x:0:\nrender:x:4242:\n")
+        result = run_unprivileged(
+            f"""
+            (gpu,) = rocm_sdk.gpus(root={str(machine.root)!r})
+            (finding,) = rocm_sdk.check_gpu_access(root={str(machine.root)!r})
+            print(gpu.usable, gpu.why_not == finding.cause, finding.code, finding.cause, finding.cure, sep="|")
+            """
+        )
+    usable, is_same, code, cause, cure = result.stdout.strip().split("|")
+    assert (usable, is_same, code) == ("False", "True", "kfd-refused")
+    assert "group render (4242)" in cause
+    assert "usermod -aG render" in cure
+
+
+def run_unprivileged(code: str) -> subprocess.CompletedProcess[str]:
+    # The import comes first: the environment may lie where others cannot read.
+    program = "import os, rocm_sdk; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n" + textwrap.dedent(code)
+    return run_python(program)
+
+
+@pytest.mark.parametrize(
+    ("variables", "order", "lost"),
+    [
+        ({}, [1, 2, 3], None),
+        ({"ROCR_VISIBLE_DEVICES": "2,0"}, [3, 1], None),
+        ({"ROCR_VISIBLE_DEVICES": "0,5,1"}, [1], '"5"'),
+        ({"ROCR_VISIBLE_DEVICES": "0,0,1"}, [1], "names a device again"),
+        ({"ROCR_VISIBLE_DEVICES": ""}, [], None),
+        ({"ROCR_VISIBLE_DEVICES": "0x1"}, [2], None),
+        ({"ROCR_VISIBLE_DEVICES": "GPU-0000000000001003"}, [3], None),
+        ({"HIP_VISIBLE_DEVICES": "01"}, [], '"01"'),
+        ({"HIP_VISIBLE_DEVICES": "1, 0"}, [2], '" 0"'),
+        ({"HIP_VISIBLE_DEVICES": "-1"}, [], None),
+        ({"HIP_VISIBLE_DEVICES": ""}, [1, 2, 3], None),
+        ({"HIP_VISIBLE_DEVICES": "1,1,0"}, [2, 1], None),
+        ({"HIP_VISIBLE_DEVICES": "", "CUDA_VISIBLE_DEVICES": "2"}, [3], None),
+        ({"HIP_VISIBLE_DEVICES": "0", "CUDA_VISIBLE_DEVICES": "2"}, [1], None),
+        ({"ROCR_VISIBLE_DEVICES": "2,1", "HIP_VISIBLE_DEVICES": "1"}, [2], None),
+        ({"GPU_DEVICE_ORDINAL": "1"}, [1, 2, 3], None),
+    ],
+)
+def test_visibility(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], order: list[int], lost: str | None
+) -> None:
+    for node in (1, 2, 3):
+        machine.gpu(node, "gfx942")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    gpus = rocm_sdk.gpus(root=machine.root)
+    seen = {gpu.hip_index: gpu.node for gpu in gpus if gpu.hip_index is not None}
+    assert [seen[index] for index in range(len(seen))] == order
+    for gpu in gpus:
+        assert gpu.usable == (gpu.node in order)
+        assert gpu.usable or "hidden by" in str(gpu.why_not)
+    causes = [finding.cause for finding in rocm_sdk.check_gpu_access(root=machine.root)]
+    assert len(causes) == (lost is not None)
+    assert lost is None or lost in causes[0]
+    if "GPU_DEVICE_ORDINAL" in variables:
+        assert [gpu.opencl_index for gpu in gpus] == [None, 0, None]
+
+
+def test_overrides(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.gpu(1, "gfx1031")
+    machine.gpu(2, "gfx90a")
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "10.3.0")
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION_2", "9.0.8")
+    first, second = rocm_sdk.gpus(root=machine.root)
+    assert (first.real_processor, first.processor, first.overridden) == ("gfx1031", "gfx1030", True)
+    assert (second.real_processor, second.processor, second.overridden) == ("gfx90a", "gfx908", True)
+    monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "11.0.0 ")
+    assert [gpu.usable for gpu in rocm_sdk.gpus(root=machine.root)] == [False, False]
+    assert "override-invalid" in [finding.code for finding in rocm_sdk.check_gpu_access(root=machine.root)]
+
+
+def test_features_that_the_environment_decides(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.gpu(1, "gfx90a")
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    assert (gpu.target, gpu.xnack_guessed) == ("gfx90a:sramecc-:xnack-", True)
+    monkeypatch.setenv("HSA_XNACK", "1")
+    monkeypatch.setenv("HSA_ENABLE_SRAMECC", "1")
+    (gpu,) = rocm_sdk.gpus(root=machine.root)
+    assert (gpu.target, gpu.xnack, gpu.sramecc) == ("gfx90a:sramecc+:xnack+", True, True)
+
+
+def test_the_root_of_the_whole_process(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine.gpu(1, "gfx1100")
+    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+    assert [gpu.processor for gpu in rocm_sdk.gpus()] == ["gfx1100"]
+    assert [gpu.processor for gpu in rocm_sdk.gpus(root=os.fsencode(machine.root))] == ["gfx1100"]
+
+
+@pytest.mark.parametrize("root", [3, "a\0b"])
+def test_a_root_that_is_no_path(root: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        rocm_sdk.gpus(root=root)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"simd_count", b"simd_count -3\n", b"simd_count 99999999999999999999999\n", b"\0\xff" * 500]
+)
+def test_a_damaged_file_is_named(machine: Machine, content: bytes) -> None:
+    machine.gpu(1, "gfx1100")
+    path = machine.root / TOPOLOGY / "nodes/1/properties"
+    path.write_bytes(content)
+    with pytest.raises(rocm_sdk.TopologyError) as caught:
+        rocm_sdk.gpus(root=machine.root)
+    assert isinstance(caught.value, OSError)
+    assert str(path) in str(caught.value)
+
+
+def test_a_million_node_names_are_no_flood(machine: Machine) -> None:
+    """A node is a directory with a number; everything else beside it does not count."""
+    for name in ("12abc", "-1", "", "0x3", "99999999999999999999"):
+        machine.write(f"{TOPOLOGY}/nodes/{name or 'x'}/properties", "simd_count 1\n")
+    machine.gpu(1, "gfx1100")
+    assert [gpu.node for gpu in rocm_sdk.gpus(root=machine.root)] == [1]
+
+
+def test_a_gpu_that_vanishes_while_it_is_read(machine: Machine) -> None:
+    """The topology changes all the time: each answer is one state of it, or an error that says so."""
+    machine.gpu(1, "gfx942")
+    machine.gpu(2, "gfx1100")
+    node, away = machine.root / TOPOLOGY / "nodes/2", machine.root / "away"
+    generation = machine.root / TOPOLOGY / "generation_id"
+    stop = threading.Event()
+
+    def plug_and_unplug() -> None:
+        number = 3
+        while not stop.is_set():
+            for source, goal in ((node, away), (away, node)):
+                (generation.with_name("new")).write_text(f"{number}\n")
+                source.rename(goal)
+                generation.with_name("new").rename(generation)
+                number += 1
+
+    thread = threading.Thread(target=plug_and_unplug)
+    thread.start()
+    answers = set()
+    try:
+        for _ in range(2000):
+            answers.add(processors_or_error(machine))
+    finally:
+        stop.set()
+        thread.join()
+    assert answers
+    assert answers <= {("gfx942",), ("gfx942", "gfx1100"), ("TopologyError",)}
+
+
+def processors_or_error(machine: Machine) -> tuple[str, ...]:
+    try:
+        return tuple(gpu.processor for gpu in rocm_sdk.gpus(root=machine.root))
+    except rocm_sdk.TopologyError as error:
+        return (type(error).__name__,)
+
+
+def test_nodes_that_the_device_cgroup_hides(machine: Machine, tmp_path: Path) -> None:
+    """The kernel opens such a file and refuses to read it: strace plays the kernel, for the 2nd of three GPUs."""
+    for node in (1, 2, 3):
+        machine.gpu(node, "gfx942")
+    program = f"import rocm_sdk; print(rocm_sdk.gpus(root={str(machine.root)!r}))"
+    hidden = [f"{machine.root}/{TOPOLOGY}/nodes/2/{name}" for name in ("gpu_id", "properties")]
+    strace = ["strace", "-f", "-o", str(tmp_path / "trace"), "-e", "inject=read,pread64:error=EPERM"]
+    only = [word for path in hidden for word in ("-P", path)]
+    result = subprocess.run(
+        [*strace, *only, sys.executable, "-c", program],
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "PTRACE" in result.stderr:
+        pytest.skip(f"strace may not trace here: {result.stderr.splitlines()[0]}")
+    assert result.returncode == 0, result.stderr
+    assert "EPERM" in (tmp_path / "trace").read_text()
+    assert [f" node={node}," in result.stdout for node in (1, 2, 3)] == [True, False, True]
+
+
+def test_it_ends_on_a_symlink_loop(machine: Machine) -> None:
+    (machine.root / TOPOLOGY / "nodes/1").symlink_to("1")
+    signal.alarm(20)
+    try:
+        with pytest.raises(rocm_sdk.TopologyError, match="nodes/1"):
+            rocm_sdk.gpus(root=machine.root)
+    finally:
+        signal.alarm(0)

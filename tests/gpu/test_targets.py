@@ -1,0 +1,83 @@
+"""rocm_sdk.targets: names, families and what belongs to whom."""
+
+import pytest
+
+from rocm_sdk import RocmSdkError, UnknownTargetError, targets
+
+
+def test_lookup_tells_a_row_of_the_table() -> None:
+    row = targets.lookup("gfx1151")
+    assert (row.name, row.major, row.minor, row.stepping, row.mach) == ("gfx1151", 11, 5, 1, 0x4A)
+    assert (row.xnack, row.sramecc, row.gpu_class) == ("none", False, "integrated")
+    assert row.families == ("igpu-all", "gfx115X-all", "gfx115X-igpu")
+    assert (row.generic, row.sub_family, row.family) == ("gfx11-generic", "gfx115x", "gfx11")
+    assert row in targets.table()
+    assert targets.lookup("gfx90a:sramecc+").stepping == 10
+
+
+@pytest.mark.parametrize(
+    ("names", "expanded"),
+    [
+        ("gfx110X-all,gfx942", ("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx942")),
+        ("gfx94X-dcgpu;gfx9_4; gfx94x ,gfx9-4", ("gfx942",)),
+        ("gfx942:xnack-:sramecc+,gfx942:sramecc+:xnack-", ("gfx942:sramecc+:xnack-",)),
+        ("gfx1250", ("gfx1250",)),
+        ("", ()),
+        (" , ;", ()),
+    ],
+)
+def test_expand(names: str, expanded: tuple[str, ...]) -> None:
+    assert targets.expand(names) == expanded
+
+
+@pytest.mark.parametrize(
+    ("names", "near"),
+    [
+        ("gfx943", "gfx942"),
+        ("gfx110X-al", "gfx110X-all"),
+        ("gfx942,gfx9O6", "gfx906"),
+        ("gfx1151:xnack-", "leave it out"),
+        ("gfx942:xnack", "gfx942:sramecc+:xnack-"),
+        ("gfx942:xnack+:xnack+", "each once"),
+        ("gfx1250:xnack+", "leave it out"),
+        ("gfx94X-dcgpu:xnack+", "gfx94X-dcgpu"),
+        ("sm_90", "gfx942"),
+    ],
+)
+def test_what_cannot_be_meant(names: str, near: str) -> None:
+    with pytest.raises(ValueError, match=r"gfx|sm_90") as caught:
+        targets.expand(names)
+    assert isinstance(caught.value, UnknownTargetError)
+    assert near in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["gfx943", "gfx\0", ""])
+def test_unknown_names_are_value_errors_everywhere(name: str) -> None:
+    for ask in (targets.lookup, targets.families_of, targets.package_owner):
+        with pytest.raises(ValueError):
+            ask(name)
+
+
+def test_a_name_is_a_str() -> None:
+    with pytest.raises(TypeError):
+        targets.lookup(b"gfx942")  # type: ignore[arg-type]
+
+
+def test_families_and_owners() -> None:
+    assert targets.families_of("gfx942") == ("gfx942", "dcgpu-all", "gfx94X-all", "gfx94X-dcgpu")
+    assert targets.families_of("gfx803") == ()
+    assert targets.package_owner("gfx1250-strict") == "gfx1250"
+    assert targets.families_of("gfx1250-strict")[0] == "gfx1250"
+    assert targets.package_owner("gfx942:xnack+") == "gfx942"
+
+
+def test_each_family_of_the_table_contains_its_target() -> None:
+    for row in targets.table():
+        for family in row.families:
+            assert row.name in targets.expand(family), (row.name, family)
+        for hierarchy in filter(None, (row.sub_family, row.family)):
+            assert (row.name in targets.expand(hierarchy)) == bool(row.families)
+
+
+def test_the_error_is_one_of_ours() -> None:
+    assert issubclass(UnknownTargetError, RocmSdkError)
