@@ -66,6 +66,14 @@ class UnknownTargetError(RocmSdkError, ValueError):
     """No gfx target or target family has this name, or the target has not got the feature."""
 
 
+class EmptySelectionError(RocmSdkError, ValueError):
+    """No gfx target to build for: an empty list is never the answer, for build systems take it for a default."""
+
+
+class UnservedTargetError(RocmSdkError, ValueError):
+    """The installed libraries have no device code for a target that was asked for."""
+
+
 class RocmSdkWarning(UserWarning):
     """Something about the ROCm SDK that does not stop the program."""
 

@@ -10,8 +10,9 @@ import sys
 # Subcommand -> what it does, in a line. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and
 # EXAMPLE.
 COMMANDS = {
+    "gpus": "print the GPUs of this machine, and why one cannot be used",
     "path": "print the file of a library",
-    "targets": "print the gfx targets that the SDK was built for",
+    "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
     "version": "print the version of the installed SDK",
 }
 
@@ -30,6 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
             from . import targets
 
             return targets.run(None)
+        if words == ["gpus", "--arch"]:
+            from . import gpus
+
+            return gpus.print_targets()
         from .parser import parse
 
         run, options = parse(words)

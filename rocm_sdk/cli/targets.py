@@ -1,25 +1,54 @@
-"""`rocm-sdk targets`: the gfx targets that the SDK was built for."""
+"""`rocm-sdk targets`: the gfx targets of the SDK, what its packages serve, and flags to build for them."""
 
-from typing import TYPE_CHECKING
+import sys
 
 from rocm_sdk._native import built_targets
 
+TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
-EXAMPLE = "cmake -DGPU_TARGETS=$(rocm-sdk targets)"
-
-
-def add_arguments(_parser: "ArgumentParser") -> None:
-    """It has none."""
+EXAMPLE = "cmake $(rocm-sdk targets --cmake machine) .."
 
 
-def run(_options: "Namespace | None") -> int:
-    """Prints the targets in one line, `;` between them; status 1 where the SDK does not say."""
+def add_arguments(parser: "ArgumentParser") -> None:
+    """What is asked, and for which targets."""
+    question = parser.add_mutually_exclusive_group()
+    question.add_argument("--installed", action="store_true", help="the targets that the installed packages serve")
+    question.add_argument("--missing", action="store_true", help="GPUs here that no installed package serves")
+    question.add_argument("--check", action="store_true", help="whether core, libraries and torch serve the same GPUs")
+    for name in _FLAGS:
+        question.add_argument(f"--{name}", action="store_true", help=f"flags for a build: {_FLAGS[name](('gfx942',))}")
+    parser.add_argument(
+        "selection",
+        nargs="?",
+        metavar="SELECTION",
+        help="for --cmake, --offload-arch, --torch: `sdk` (the default), `machine`, or targets and families with a"
+        " comma between them",
+    )
+
+
+def run(options: "Namespace | None") -> int:
+    """Prints the answer in one line; status 1 where there is none, or where something is missing."""
+    if options is None:
+        return _print_built()
+    flags = next((name for name in _FLAGS if getattr(options, name.replace("-", "_"))), None)
+    if flags is not None:
+        return _print_flags(_FLAGS[flags], options.selection or "sdk")
+    if options.selection is not None:
+        print("rocm-sdk: a selection goes with --cmake, --offload-arch or --torch", file=sys.stderr)
+        return 2
+    if options.installed:
+        return _print_installed()
+    if options.missing:
+        return _print_missing()
+    return _print_check() if options.check else _print_built()
+
+
+def _print_built() -> int:
     targets = built_targets()
     if not targets:
-        import sys
-
         print(
             "rocm-sdk: the installed SDK does not say what it was built for (share/therock/dist_info.json)",
             file=sys.stderr,
@@ -27,3 +56,80 @@ def run(_options: "Namespace | None") -> int:
         return 1
     print(targets)
     return 0
+
+
+# ---- flags for builds
+
+
+def _cmake(targets: tuple[str, ...]) -> str:
+    names = ";".join(targets)
+    return f"-DAMDGPU_TARGETS={names} -DGPU_TARGETS={names} -DCMAKE_HIP_ARCHITECTURES={names}"
+
+
+def _offload_arch(targets: tuple[str, ...]) -> str:
+    return " ".join(f"--offload-arch={name}" for name in targets)
+
+
+def _torch(targets: tuple[str, ...]) -> str:
+    return f"PYTORCH_ROCM_ARCH={';'.join(targets)}"
+
+
+_FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
+    "cmake": _cmake,
+    "offload-arch": _offload_arch,
+    "torch": _torch,
+}
+
+
+def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> int:
+    from rocm_sdk._target_selection import select
+
+    chosen, notes = select(selection)
+    for note in notes:
+        print(f"rocm-sdk: {note}", file=sys.stderr)
+    print(form(chosen))
+    return 0
+
+
+# ---- packages
+
+
+def _print_installed() -> int:
+    from rocm_sdk._package_targets import served_targets, serving_packages
+
+    faulty = [package for package in serving_packages() if package.fault is not None]
+    for package in faulty:
+        print(f"rocm-sdk: {package.distribution} serves nothing: {package.fault}", file=sys.stderr)
+    served = served_targets()
+    if not served:
+        print("rocm-sdk: no installed package has device code; rocm-sdk targets --missing says more", file=sys.stderr)
+        return 1
+    print(";".join(served))
+    return 0
+
+
+def _print_missing() -> int:
+    from rocm_sdk import _native
+    from rocm_sdk._package_targets import missing_targets, requirement_for
+
+    missing = missing_targets()
+    for name in missing:
+        requirement = requirement_for(name)
+        line = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it"
+        print(f"{name}: {line}")
+    if not missing and not _native.gpus():
+        print("rocm-sdk: no GPU was found: rocm-sdk gpus says why", file=sys.stderr)
+    return 1 if missing else 0
+
+
+def _print_check() -> int:
+    from rocm_sdk._target_coherence import check
+
+    result = check()
+    for part, served in result.parts:
+        print(f"{part}: {';'.join(served)}")
+    for note in result.notes:
+        print(f"rocm-sdk: {note}", file=sys.stderr)
+    for lacking, name, server in result.gaps:
+        print(f"rocm-sdk: {lacking} does not serve {name}, which {server} serves", file=sys.stderr)
+    return 1 if result.gaps or result.notes else 0

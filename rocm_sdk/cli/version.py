@@ -1,9 +1,8 @@
 """`rocm-sdk version`: the version of the installed SDK."""
 
-from typing import TYPE_CHECKING
-
 from rocm_sdk._native import sdk_version
 
+TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 

@@ -1,0 +1,121 @@
+"""Which gfx targets the installed packages of the SDK serve, and which packages the GPUs of this machine miss.
+
+Libraries come in two layouts. One package per target family holds the device code of that family. Or one neutral
+package holds none at all, and a device package for each target brings it.
+"""
+
+import csv
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from . import _native, targets
+from ._dist_info import ALL_PACKAGES
+from .errors import PackageNotInstalledError, UnknownTargetError
+
+
+class PackageTargets(NamedTuple):
+    """An installed distribution, and the targets that it has device code for."""
+
+    distribution: str
+    version: str
+    targets: tuple[str, ...]
+    fault: str | None  # why it serves none of them, although it is installed
+
+
+def serving_packages() -> list[PackageTargets]:
+    """The installed packages with device code, in the order of their names. PackageNotInstalledError without an SDK."""
+    facts = _native.sdk_facts()
+    try:
+        libraries = _native.package_directory("libraries")
+    except PackageNotInstalledError:
+        return []
+    site = os.path.dirname(libraries)
+    if facts["kpack_split"]:
+        return sorted(_device_packages(site, libraries, str(facts["version"])))
+    package = ALL_PACKAGES["libraries"]
+    return [
+        PackageTargets(package.get_dist_package_name(family), str(facts["version"]), _targets_of(family), None)
+        for family in sorted({name.partition(":")[0] for name in facts["available_families"]})
+        if os.path.isdir(os.path.join(site, package.get_py_package_name(family)))
+    ]
+
+
+def served_targets() -> tuple[str, ...]:
+    """The targets that the installed packages serve, in the order of the table of targets."""
+    served = {name for package in serving_packages() if package.fault is None for name in package.targets}
+    return tuple(row.name for row in targets.table() if row.name in served)
+
+
+def missing_targets() -> tuple[str, ...]:
+    """The package owners of the GPUs of this machine that no installed package serves, in the order of the GPUs."""
+    served = served_targets()
+    owners = dict.fromkeys(_owner(gpu.processor) for gpu in _native.gpus() if gpu.processor != "unknown")
+    return tuple(owner for owner in owners if owner not in served)
+
+
+def requirement_for(target: str) -> str | None:
+    """What to install for a target ("rocm-sdk-device-gfx942==7.10.0"); None where the SDK offers nothing for it."""
+    facts = _native.sdk_facts()
+    offered = [family for family in facts["available_families"] if target in _targets_of(family)]
+    if not offered:
+        return None
+    family = min(offered, key=lambda name: (name.endswith("gpu-all") and not name.startswith("gfx"), name != target))
+    return ALL_PACKAGES["device" if facts["kpack_split"] else "libraries"].get_dist_package_require(family)
+
+
+def _owner(processor: str) -> str:
+    """The package owner; a target that the table does not know yet owns its packages."""
+    try:
+        return targets.package_owner(processor)
+    except UnknownTargetError:
+        return processor
+
+
+def _targets_of(family: str) -> tuple[str, ...]:
+    """The targets of a family; a family that the table does not know yet is taken for a target."""
+    name = family.partition(":")[0]
+    try:
+        return targets.expand(name)
+    except UnknownTargetError:
+        return (name,)
+
+
+def _device_packages(site: str, libraries: str, sdk_version: str) -> Iterator[PackageTargets]:
+    prefix = ALL_PACKAGES["device"].get_dist_package_name("")
+    for entry in sorted(os.listdir(site)):
+        if not entry.endswith(".dist-info"):
+            continue
+        if not entry.lower().replace("_", "-").startswith(prefix):
+            continue
+        name, version = _name_and_version(os.path.join(site, entry, "METADATA"))
+        fault = None
+        if _without_post(version) != _without_post(sdk_version):
+            fault = f"it has version {version}, the SDK {sdk_version}"
+        elif missing := _absent_file(site, os.path.join(site, entry, "RECORD"), os.path.basename(libraries)):
+            fault = f"its file {missing} is not there"
+        yield PackageTargets(name, version, _targets_of(name[len(prefix) :]), fault)
+
+
+def _name_and_version(metadata: str) -> tuple[str, str]:
+    from email.parser import HeaderParser
+
+    with open(metadata, encoding="utf-8", errors="replace") as file:
+        headers = HeaderParser().parse(file)
+    return headers.get("Name", ""), headers.get("Version", "")
+
+
+def _absent_file(site: str, record: str, directory: str) -> str | None:
+    """A file of the platform directory that RECORD promises and that is not there."""
+    try:
+        with open(record, encoding="utf-8", errors="replace", newline="") as file:
+            promised = [row[0] for row in csv.reader(file) if row and row[0].startswith(f"{directory}/")]
+    except FileNotFoundError:
+        return os.path.basename(record)
+    return next((name for name in promised if not os.path.exists(os.path.join(site, name))), None)
+
+
+def _without_post(version: str) -> str:
+    """A version without its `.postN`: a device package that was built again fits."""
+    base, _, after = version.partition(".post")
+    return base + after.lstrip("0123456789")

@@ -1,0 +1,129 @@
+"""`rocm-sdk gpus` as its users call it."""
+
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from sample_machine import GIB, TOPOLOGY, Machine
+from sample_site import clean_environment
+
+SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
+Result = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """An MI300X and an APU, whose number comes before it as text, after it as a number."""
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(2, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, unique_id=0xAB)
+    machine.gpu(10, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
+    return machine
+
+
+def call(machine: Machine, *words: str, **variables: str) -> Result:
+    return subprocess.run(
+        [str(SCRIPT), *words],
+        env=clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_the_table(machine: Machine) -> None:
+    names = "1.0.0\n164E,\t00,\tAMD Radeon Graphics\n74A1,\t00,\tAMD Instinct MI300X\n"
+    machine.write("usr/share/libdrm/amdgpu.ids", names)
+    for address in ("0000:c1:00.0", "0000:0f:00.0"):
+        machine.write(f"sys/bus/pci/devices/{address}/revision", "0x00\n")
+    result = call(machine, "gpus", HIP_VISIBLE_DEVICES="0")
+    assert result.returncode == 0
+    assert result.stdout.splitlines() == [
+        "node  target   GPU                  PCI           memory   usable  why not",
+        "2     gfx942   AMD Instinct MI300X  0000:c1:00.0  192 GiB  yes",
+        "10    gfx1036  AMD Radeon Graphics  0000:0f:00.0  512 MiB  no      hidden by HIP_VISIBLE_DEVICES=0",
+    ]
+    assert result.stderr == ""
+
+
+def test_targets_for_scripts(machine: Machine) -> None:
+    """Real targets of all GPUs, whatever the environment hides or presents otherwise."""
+    variables = {"HSA_OVERRIDE_GFX_VERSION": "9.0.10", "HIP_VISIBLE_DEVICES": "1"}
+    result = call(machine, "gpus", "--arch", **variables)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "gfx942\ngfx1036\n", "")
+    result = call(machine, "gpus", "--arch", "--visible", **variables)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "gfx90a\n", "")
+    result = call(machine, "gpus", "--visible", "--arch", ROCR_VISIBLE_DEVICES="1,0")
+    assert (result.returncode, result.stdout) == (0, "gfx1036\ngfx942\n")
+
+
+def test_an_override_is_shown(machine: Machine) -> None:
+    result = call(machine, "gpus", HSA_OVERRIDE_GFX_VERSION_2="10.3.0")
+    assert "10    gfx1030  " in result.stdout or "10    gfx1036  " in result.stdout
+    result = call(machine, "gpus", HSA_OVERRIDE_GFX_VERSION="10.3.0")
+    assert "node 10: real gfx1036, presented as gfx1030" in result.stderr
+
+
+def test_json_says_all(machine: Machine) -> None:
+    result = call(machine, "gpus", "--json", ROCR_VISIBLE_DEVICES="0,7")
+    answer = json.loads(result.stdout)
+    assert (answer["schema"], len(answer["gpus"])) == (1, 2)
+    assert answer["gpus"][0]["memory"] == 192 * GIB
+    assert answer["gpus"][1]["hip_index"] is None
+    assert [finding["code"] for finding in answer["findings"]] == ["visibility-cut-short"]
+    assert '"7" is not the number of a device' in result.stderr
+
+
+def test_all_facts_for_people(machine: Machine) -> None:
+    result = call(machine, "gpus", "--all")
+    assert "node 2: MI300A/MI300X CDNA\n" in result.stdout
+    assert "  uuid             GPU-00000000000000ab\n" in result.stdout
+    assert "  why not          -\n" in result.stdout
+
+
+@pytest.mark.parametrize("words", [[], ["--arch"], ["--json"], ["--all"], ["--visible"], ["--arch", "--visible"]])
+def test_no_gpu_is_status_1_with_the_reason(tmp_path: Path, words: list[str]) -> None:
+    result = call(Machine(tmp_path / "empty"), "gpus", *words)
+    assert result.returncode == 1
+    assert "the kernel's compute driver knows no GPU" in result.stderr
+    assert "lspci" in result.stderr
+    assert (result.stdout == "") == (words != ["--json"])
+
+
+def test_no_usable_gpu_is_status_1_with_the_reason(machine: Machine) -> None:
+    (machine.root / "dev/kfd").unlink()
+    result = call(machine, "gpus")
+    assert result.returncode == 1
+    assert "/dev/kfd: not there" in result.stdout
+    assert "--device=/dev/kfd" in result.stderr
+    assert call(machine, "gpus", "--arch").returncode == 0
+
+
+def test_a_damaged_topology_is_one_message(machine: Machine) -> None:
+    machine.write(f"{TOPOLOGY}/nodes/10/properties", "simd_count ten\n")
+    for words in (["--arch"], [], ["--json"]):
+        result = call(machine, "gpus", *words)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert f"{machine.root}/{TOPOLOGY}/nodes/10/properties" in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_it_needs_no_sdk_and_starts_no_process(machine: Machine, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    command = ["strace", "-f", "-e", "trace=execve,fork,vfork,clone,clone3", "-o", str(trace)]
+    result = subprocess.run(
+        [*command, sys.executable, str(SCRIPT), "gpus", "--arch"],
+        env=clean_environment() | {"ROCM_SDK_ROOTFS": str(machine.root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "PTRACE" in result.stderr:
+        pytest.skip(f"strace may not trace here: {result.stderr.splitlines()[0]}")
+    assert result.stdout == "gfx942\ngfx1036\n"
+    calls = [line for line in trace.read_text().splitlines() if "exited" not in line]
+    assert len(calls) == 1, calls

@@ -1,0 +1,68 @@
+"""`rocm-sdk gpus --arch` beside rocm_agent_enumerator, an independent judge that Debian packages: both look where the
+kernel has its files, in a mount namespace with a tree of ours there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from sample_machine import Machine
+from sample_site import clean_environment
+
+from rocm_sdk.packaging.apt import Apt
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
+
+_MOUNT = """
+set -e
+mount -t tmpfs none /sys
+mkdir -p /sys/class /sys/devices/virtual
+cp -a "$1/sys/class/kfd" /sys/class/kfd
+cp -a "$1/sys/module" /sys/module
+ln -s /sys/class/kfd /sys/devices/virtual/kfd
+shift
+exec "$@"
+"""
+
+
+def in_place(machine: Machine, *command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command with the machine's files where the kernel has them."""
+    return subprocess.run(
+        ["unshare", "-m", "sh", "-c", _MOUNT, "sh", str(machine.root), *command],
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="session")
+def enumerator() -> Path:
+    if shutil.which("apt-get") is None:
+        pytest.skip("apt is not on this system: there is no package rocminfo to take the judge from")
+    apt = Apt(BUILD / "agent-enumerator")
+    (package,) = (package for package in apt.closure(["rocminfo"], ()) if package.name == "rocminfo")
+    return apt.unpack([package])[package] / "usr/bin/rocm_agent_enumerator"
+
+
+def test_both_name_the_same_targets(tmp_path: Path, enumerator: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.cpu(1)
+    machine.gpu(2, "gfx90a")
+    machine.gpu(3, "gfx1100")
+    machine.gpu(4, "gfx1036")
+    if shutil.which("unshare") is None or in_place(machine, "true").returncode != 0:
+        pytest.skip("this user may not make mount namespaces")
+    ours = in_place(machine, sys.executable, str(SCRIPT), "gpus", "--arch")
+    assert (ours.returncode, ours.stdout) == (0, "gfx90a\ngfx1100\ngfx1036\n")
+    judged = in_place(machine, sys.executable, str(enumerator))
+    names = [line for line in judged.stdout.split() if line != "gfx000"]  # what versions of 2022 call the CPU
+    assert names == ours.stdout.split(), judged.stderr
