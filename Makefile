@@ -99,7 +99,7 @@ setup-test:
 # The benchmarks start from build/, where no source tree shadows the installed package.
 run-benchmarks: build/wheel/stamp
 	@$(INSTALL_PACKAGES) build bench
-	@$(ENVIRONMENT) packaging
+	@$(ENVIRONMENT) bench,packaging
 	@ln -sfn ../benchmarks build/benchmarks
 	cd build && venv/bin/python -m benchmarks $(BENCH_ARGS)
 

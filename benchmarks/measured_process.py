@@ -7,6 +7,10 @@ import os
 import sys
 from time import perf_counter_ns
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 CHECK_VERSION = "5.*"
 
 
@@ -44,6 +48,46 @@ def show_plan(*shortnames: str) -> None:
         print("step", step.method, "global" if step.rtld_global else "local", step.path, *step.members, sep="\t")
 
 
+def detect_first(module_name: str, root: str) -> None:
+    """Import and first detection together."""
+    begin = perf_counter_ns()
+    if module_name == "rocm_sdk":
+        __import__(module_name)._native.gpu_processors(root=root)
+    else:
+        bootstrap_detector(root)()
+    print_interval(begin, perf_counter_ns())
+
+
+def detect_in_turn(root: str, rounds: str) -> None:
+    """The time of each detector in each round but the first, in nanoseconds."""
+    import reference_detector
+
+    import rocm_sdk
+
+    detectors = {
+        "targets": lambda: rocm_sdk._native.gpu_processors(root=root),
+        "full": lambda: rocm_sdk.gpus(root=root),
+        "pathlib": lambda: reference_detector.targets(root),
+        "rocm-bootstrap": bootstrap_detector(root),
+    }
+    counts = {name: len(detect()) for name, detect in detectors.items()}
+    if len(set(counts.values())) != 1:
+        sys.exit(f"the detectors do not agree: {counts}")
+    for _ in range(int(rounds)):
+        for name, detect in detectors.items():
+            begin = perf_counter_ns()
+            detect()
+            print(name, perf_counter_ns() - begin, sep="\t")
+
+
+def bootstrap_detector(root: str) -> "Callable[[], list[object]]":
+    """rocm-bootstrap looks at a constant path: it is given another one."""
+    from rocm_bootstrap import _platform, detect
+
+    _platform.KFD_TOPOLOGY = type(_platform.KFD_TOPOLOGY)(f"{root}{_platform.KFD_TOPOLOGY}")
+    return detect.detect_gpus
+
+
 def print_interval(begin: int, end: int) -> None:
     print("interval", begin, end, sep="\t")
     print("search-path-entries", len(sys.path), sep="\t")
@@ -56,7 +100,10 @@ def print_mapped_files() -> None:
         print("mapped", f"/{path}", sep="\t")
 
 
-ACTIONS = {function.__name__: function for function in (import_module, initialize, open_all, show_plan)}
+ACTIONS = {
+    function.__name__: function
+    for function in (import_module, initialize, open_all, show_plan, detect_first, detect_in_turn)
+}
 
 if __name__ == "__main__":
     ACTIONS[sys.argv[1]](*sys.argv[2:])

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 
 FILE_CALLS = "/^open|stat|^f?access|readlink|getdents"
 STRACE_LINE = re.compile(r"^(?:\d+ +)?(\w+)\((?:\d+<([^>]*)>)?")
@@ -52,6 +53,13 @@ class Observation:
 def observe(arguments: Sequence[str]) -> Observation:
     """Runs a process undisturbed."""
     return Observation(_facts(_run(arguments)))
+
+
+def run_timed(arguments: Sequence[str], **environment: str) -> float:
+    """The seconds from the start of a process to its end, as whoever started it sees them."""
+    begin = perf_counter()
+    _complete(arguments, **environment)
+    return perf_counter() - begin
 
 
 def observe_dlopen(arguments: Sequence[str], clock: Path) -> Observation:

@@ -1,7 +1,7 @@
 """The stage: a virtual environment for each shape of SDK, in which the measured processes run.
 
-Its site-packages is that of a user, with all that is compared side by side: the SDK (hard links), a copy of the package
-`rocm_sdk` as it is installed, the empty package `bare_package`, and the reference loader.
+Its site-packages is that of a user, with all that is compared side by side: the SDK (hard links), copies of the
+packages `rocm_sdk` and `rocm_bootstrap` as they are installed, the empty package `bare_package`, the references.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+
+import rocm_bootstrap
 
 import rocm_sdk
 from rocm_sdk.packaging.debian_build import build_site
 from rocm_sdk.packaging.sample import write_sample_site
 from rocm_sdk.packaging.site_tree import Shape
+
+from .observation import run_timed
 
 SOURCES = Path(__file__).resolve().parent
 BUILD = SOURCES.parent / "build"
@@ -39,6 +43,14 @@ class Environment:
     def command(self, action: str, *arguments: str) -> list[str]:
         """The command line of a measured process."""
         return [str(self.python), "-I", str(SOURCES / "measured_process.py"), action, *arguments]
+
+    def nothing(self) -> Callable[[], float]:
+        """Runs an interpreter that does nothing; the run's time in seconds, as the caller of a command waits for it."""
+        return partial(run_timed, [str(self.python), "-I", "-c", "pass"])
+
+    def script(self, *words: str, **variables: str) -> Callable[[], float]:
+        """The same for the command `rocm-sdk`, as pip installs it."""
+        return partial(run_timed, [str(self.python), "-I", str(self.python.with_name("rocm-sdk")), *words], **variables)
 
     def sdk_files(self, paths: Iterable[str]) -> set[str]:
         """Those of the paths that are the SDK's."""
@@ -88,7 +100,10 @@ class Stage:
         _write_bare_package(site / "bare_package")
         installed = Path(rocm_sdk.__file__).parent
         shutil.copytree(installed, site / "rocm_sdk", ignore=shutil.ignore_patterns("__pycache__", "packaging"))
+        shutil.copytree(Path(rocm_bootstrap.__file__).parent, site / "rocm_bootstrap")
         shutil.copy(SOURCES / "reference_loader.py", site)
+        shutil.copy(SOURCES / "reference_detector.py", site)
+        shutil.copy(Path(sysconfig.get_path("scripts"), "rocm-sdk"), directory / "bin")
         compileall.compile_dir(site, quiet=1)
         return Environment(directory / "bin/python", site)
 

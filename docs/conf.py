@@ -1,6 +1,7 @@
 """Sphinx configuration: Markdown pages, no page left out of the contents, every reference resolved."""
 
 import re
+import sys
 from pathlib import Path
 
 project = "rocm_sdk"
@@ -12,7 +13,8 @@ _version = re.search(r'^#define RSDK_VERSION "(.+)"$', _header.read_text(encodin
 assert _version is not None, _header
 release = version = _version.group(1)
 
-extensions = ["myst_parser"]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+extensions = ["myst_parser", "target_table"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nitpicky = True

@@ -11,10 +11,12 @@ import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk.packaging.sample import write_sample_site
@@ -60,8 +62,27 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return site
 
 
+MACHINE: dict[str, str] = {}  # variables that lead to the machine
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The machine of the page about GPUs: an MI300X and an APU."""
+    machine = Machine(tmp_path_factory.mktemp("machine"))
+    machine.cpu(0)
+    machine.gpu(1, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, capability=1 << 26)
+    machine.gpu(2, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
+    names = "1.0.0\n164E,\t00,\tAMD Radeon Graphics\n74A1,\t00,\tAMD Instinct MI300X\n"
+    machine.write("usr/share/libdrm/amdgpu.ids", names)
+    for address in ("0000:c1:00.0", "0000:0f:00.0"):
+        machine.write(f"sys/bus/pci/devices/{address}/revision", "0x00\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(MACHINE, "ROCM_SDK_ROOTFS", str(machine.root))
+        yield
+
+
 def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subprocess.CompletedProcess[str]:
-    environment = clean_environment() | {"PYTHONPATH": str(sample)}
+    environment = clean_environment() | MACHINE | {"PYTHONPATH": str(sample)}
     environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
     return subprocess.run(
         command, input=text, env=environment, cwd=cwd, capture_output=True, text=True, check=False, timeout=60

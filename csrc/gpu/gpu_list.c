@@ -103,7 +103,9 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
     if (properties->simd_per_cu != 0) {
         gpu.compute_units = (unsigned)(properties->simd_count / properties->simd_per_cu);
     }
-    fill_places(b, properties, &gpu);
+    if (!b->targets_only) {
+        fill_places(b, properties, &gpu);
+    }
     fill_target(b, properties, &gpu);
     if (b->failed) {
         return rsdk_fail_no_memory(error);

@@ -25,7 +25,7 @@ typedef struct reader {
     bool with_details;
     rsdk_arena *arena;
     char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the directory */
-    char text[ATTRIBUTE_LIMIT + 1]; /* what it held */
+    char *text; /* what it held; room for ATTRIBUTE_LIMIT + 1, not cleared for each answer: it is large */
     size_t length;
 } reader;
 
@@ -51,7 +51,7 @@ static int read_once(reader *r) {
         return errno;
     }
     do {
-        got = read(descriptor, r->text, sizeof r->text);
+        got = read(descriptor, r->text, ATTRIBUTE_LIMIT + 1);
     } while (got < 0 && errno == EINTR);
     int reason = got < 0 ? errno : 0;
     (void)close(descriptor);
@@ -237,7 +237,8 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
 
 rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *arena, rsdk_topology *topology,
                                rsdk_error *error) {
-    reader r = {.with_details = with_details, .arena = arena};
+    char text[ATTRIBUTE_LIMIT + 1];
+    reader r = {.with_details = with_details, .arena = arena, .text = text};
     *topology = (rsdk_topology){0};
     r.path = rsdk_arena_format(arena, "%s%s", root, topology_directory);
     if (r.path == NULL) {

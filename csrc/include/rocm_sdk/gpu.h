@@ -143,7 +143,8 @@ typedef struct rsdk_gpu_environment {
 typedef struct rsdk_gpu_options {
     const char *root;                        /* the file system's root; NULL: "/" */
     const rsdk_gpu_environment *environment; /* NULL: no variable is set */
-    bool targets_only; /* quicker: name, gpu_id, partitions and memory are left out, device files taken as there */
+    bool targets_only; /* quicker: name, gpu_id, uuid, places, partitions and memory are left out, and device files
+                          taken as there */
 } rsdk_gpu_options;
 
 typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEATURE_ON } rsdk_feature;
@@ -164,10 +165,10 @@ typedef struct rsdk_gpu {
     int hsa_node;       /* number that ROCm gives to the node, n of HSA_OVERRIDE_GFX_VERSION_n; -1: left out */
     uint64_t gpu_id;    /* KFD's hash, 0 with targets_only */
     uint64_t unique_id; /* serial number, 0: unknown */
-    const char *uuid;   /* "GPU-" and unique_id in 16 hexadecimal digits; "GPU-XX": unknown */
+    const char *uuid;   /* "GPU-" and unique_id in 16 hexadecimal digits; "GPU-XX": unknown; NULL with targets_only */
     uint64_t hive_id;   /* XGMI hive, 0: none */
 
-    const char *pci_address; /* "0000:c1:00.0" */
+    const char *pci_address; /* "0000:c1:00.0"; NULL with targets_only, as are the render node's two */
     uint16_t vendor_id, device_id;
     unsigned render_minor;    /* 128 stands for renderD128, 0: none */
     const char *render_node;  /* "/dev/dri/renderD128", below the root; NULL: none */
