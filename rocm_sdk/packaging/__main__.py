@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rocm_sdk.packaging", description="Make wheels of a ROCm SDK.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    debian = commands.add_parser("debian", help="make rocm-sdk-core and rocm-sdk-libraries from Debian's packages")
+    debian = commands.add_parser("debian", help="make core, libraries and development wheels from Debian's packages")
     _add_shape(debian, default=None)
     debian.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
     _add_cache(debian)

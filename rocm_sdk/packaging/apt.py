@@ -63,7 +63,7 @@ class Apt:
             if name not in reached and name not in excluded:
                 reached.add(name)
                 pending += depends.get(name, ())
-        return self._candidates(reached)
+        return self.candidates(reached)
 
     def unpack(self, packages: Iterable[DebianPackage]) -> dict[DebianPackage, Path]:
         """The directory of each package's files; downloads and unpacks only those that are not there yet."""
@@ -104,14 +104,15 @@ class Apt:
         except PackagingError as error:
             complaint = f" ({error})"
         try:
-            self._candidates(roots)
+            self.candidates(roots)
         except PackagingError as error:
             raise PackagingError(
                 f"{error}{complaint}", "Debian 12 has these packages: see that apt's sources name it and can be reached"
             ) from error
         self._updated.touch()
 
-    def _candidates(self, names: Iterable[str]) -> list[DebianPackage]:
+    def candidates(self, names: Iterable[str]) -> list[DebianPackage]:
+        """The packages of these names alone; by name. PackagingError if apt knows no such package."""
         output = _run(self._apt("apt-get", "download", "--print-uris", *sorted(names)))
         packages = []
         for line in output.splitlines():

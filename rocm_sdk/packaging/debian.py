@@ -9,14 +9,22 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from .apt import Apt, DebianPackage
-from .debian_rules import ABSENT_LIBRARIES, BASE_PACKAGES, ROCM_LIBRARIES, VERSION_PACKAGE
+from .debian_development import plan_development
+from .debian_rules import (
+    ABSENT_LIBRARIES,
+    BASE_PACKAGES,
+    DEVELOPMENT_PACKAGES,
+    ROCM_LIBRARIES,
+    VERSION_PACKAGE,
+)
 from .errors import PackagingError
 from .plan import PlannedLibrary, SdkPlan, add_host_libraries, find_shared_libraries, plan_library, select_by_stem
 
 
 def resolve_packages(apt: Apt) -> list[DebianPackage]:
-    """Debian's ROCm packages and what they depend on, as apt would install them."""
-    return apt.closure((row.package for row in ROCM_LIBRARIES), BASE_PACKAGES)
+    """Debian's ROCm packages and what they depend on, as apt would install them, and those to develop with."""
+    runtime = apt.closure((row.package for row in ROCM_LIBRARIES), BASE_PACKAGES)
+    return sorted({*runtime, *apt.candidates(DEVELOPMENT_PACKAGES)})
 
 
 def sdk_version(packages: list[DebianPackage], requested: str | None) -> str:
@@ -42,14 +50,15 @@ def plan_sdk(apt: Apt, packages: list[DebianPackage], version: str) -> SdkPlan:
     found = [library for name, directory in directories.items() for library in find_shared_libraries(name, directory)]
     rocm = [plan_library(select_by_stem(found, row.package, row.stem), row.wheel) for row in ROCM_LIBRARIES]
     libraries = tuple(add_host_libraries(rocm, found))
-    return SdkPlan(version, libraries, ABSENT_LIBRARIES, _licenses(libraries, directories))
+    development = plan_development([directories[name] for name in DEVELOPMENT_PACKAGES], libraries)
+    return SdkPlan(version, libraries, ABSENT_LIBRARIES, development, _licenses(libraries, directories))
 
 
 def _licenses(libraries: tuple[PlannedLibrary, ...], directories: dict[str, Path]) -> dict[str, dict[str, Path]]:
     licenses: dict[str, dict[str, Path]] = defaultdict(dict)
-    for library in libraries:
-        package = library.found.package
+    origins = [(library.wheel, library.found.package) for library in libraries]
+    for wheel, package in [*origins, *(("devel", package) for package in DEVELOPMENT_PACKAGES)]:
         file = directories[package] / "usr/share/doc" / package / "copyright"
         if file.is_file():
-            licenses[library.wheel][package] = file
+            licenses[wheel][package] = file
     return licenses

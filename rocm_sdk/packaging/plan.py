@@ -34,12 +34,22 @@ class PlannedLibrary(NamedTuple):
         return PurePosixPath(WHEELS[self.wheel].platform_directory, self.directory, self.found.facts.soname)
 
 
+class DevelopmentFile(NamedTuple):
+    """A file of the development tree: its path in it, and its content, or the text of a symbolic link."""
+
+    place: PurePosixPath
+    content: bytes = b""
+    link: str = ""
+    is_program: bool = False
+
+
 class SdkPlan(NamedTuple):
     """Everything that goes into the wheels. `licenses`: wheel -> package -> file with its copyright terms."""
 
     version: str
     libraries: tuple[PlannedLibrary, ...]
     absent_libraries: tuple[str, ...]
+    development: tuple[DevelopmentFile, ...]
     licenses: Mapping[str, Mapping[str, Path]]
 
 

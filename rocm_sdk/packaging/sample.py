@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from .debian_development import plan_development
 from .debian_rules import ABSENT_LIBRARIES
 from .errors import PackagingError
-from .plan import FoundLibrary, SdkPlan, add_host_libraries, plan_library
+from .plan import DevelopmentFile, FoundLibrary, SdkPlan, add_host_libraries, plan_library
 from .sdk_rules import WHEELS
 from .shared_object import read_shared_object
 from .site_tree import Shape, dist_info_name, wheel_tag, write_site_tree
@@ -53,6 +54,15 @@ LIBRARIES = (
 # fmt: on
 
 
+DEVELOPMENT_FILES = (
+    DevelopmentFile(PurePosixPath("bin/hipconfig"), b"#!/bin/sh\necho 5.2.3\n", is_program=True),
+    DevelopmentFile(PurePosixPath("include/hip/hip_runtime.h"), b"int hipRuntimeGetVersion(int *version);\n"),
+    DevelopmentFile(PurePosixPath("lib/cmake/hip/hip-config.cmake"), b"set(hip_FOUND TRUE)\n"),
+    DevelopmentFile(PurePosixPath("lib/libamdhip64.so"), link="libamdhip64.so.5"),
+    DevelopmentFile(PurePosixPath("lib/llvm/amdgcn/bitcode/ocml.bc")),
+)
+
+
 def write_sample_site(shape: Shape, site: Path) -> None:
     """Writes the sample SDK as pip would install it into the new directory `site`; PackagingError without a compiler.
 
@@ -63,7 +73,9 @@ def write_sample_site(shape: Shape, site: Path) -> None:
         compiled.mkdir()
         found = {library.soname: _compile(library, compiled) for library in LIBRARIES}
         rocm = [plan_library(found[library.soname], library.wheel) for library in LIBRARIES if library.wheel]
-        plan = SdkPlan(VERSION, tuple(add_host_libraries(rocm, found.values())), ABSENT_LIBRARIES, {})
+        libraries = tuple(add_host_libraries(rocm, found.values()))
+        development = (*DEVELOPMENT_FILES, *plan_development([], libraries))
+        plan = SdkPlan(VERSION, libraries, ABSENT_LIBRARIES, development, {})
         write_site_tree(plan, shape, Path(partial, "site"))
         Path(partial, "site").rename(site)
 

@@ -27,7 +27,11 @@ class Wheel(NamedTuple):
 WHEELS = {
     "core":      Wheel("core",      "rocm-sdk-core",      "ROCm SDK: runtime libraries"),
     "libraries": Wheel("libraries", "rocm-sdk-libraries", "ROCm SDK: math libraries"),
+    "devel":     Wheel("devel",     "rocm-sdk-devel",     "ROCm SDK: headers, CMake packages, build tools"),
 }
+
+# Wheels whose platform directory pip installs; that of the development wheel is made from an archive in it.
+RUNTIME_WHEELS = ("core", "libraries")
 
 # Wheel -> directories of the core wheel where its libraries look for what they need, in this order, after their own.
 CORE_SEARCH_DIRECTORIES = {
@@ -37,6 +41,7 @@ CORE_SEARCH_DIRECTORIES = {
 # fmt: on
 
 LIBRARY_DIRECTORY = "lib"
+DEVELOPMENT_ARCHIVE = "_devel.tar.xz"
 HOST_LIBRARY_DIRECTORY = "lib/rocm_sysdeps/lib"
 
 # SONAME patterns of what every glibc system with a C++ runtime has: never part of an SDK.

@@ -15,11 +15,12 @@ import sysconfig
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
+from .development_archive import write_archive
 from .dist_info import json_text, python_text
 from .offload_targets import in_hardware_order, read_offload_targets
 from .patchelf import write_with_search_path
 from .plan import PlannedLibrary, SdkPlan
-from .sdk_rules import CORE_SEARCH_DIRECTORIES, WHEELS, Wheel
+from .sdk_rules import CORE_SEARCH_DIRECTORIES, DEVELOPMENT_ARCHIVE, RUNTIME_WHEELS, WHEELS, Wheel
 
 DIST_INFO_JSON = "share/therock/dist_info.json"
 
@@ -39,13 +40,17 @@ def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
     targets = _device_targets(plan)
     core = WHEELS["core"].platform_directory
     _write_text(site / core / DIST_INFO_JSON, json_text(targets, plan.absent_libraries))
+    for name in RUNTIME_WHEELS:
+        _write_text(site / WHEELS[name].platform_directory / "__init__.py", "")
     for wheel in WHEELS.values():
         module = site / wheel.pure_module
-        _write_text(site / wheel.platform_directory / "__init__.py", "")
         _write_text(
             module / "__init__.py", f'"""{wheel.summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
         )
         _write_text(module / "_dist_info.py", python_text(wheel.logical_name, plan.version, targets))
+    devel = WHEELS["devel"]
+    write_archive(plan.development, devel.platform_directory, site / devel.pure_module / DEVELOPMENT_ARCHIVE)
+    for wheel in WHEELS.values():
         _write_dist_info(site, wheel, plan)
 
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.packaging.debian_rules import ROCM_LIBRARIES
+from rocm_sdk.packaging.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
 
 # Modules beside this file are imported by name; their directory as a package would be taken for PyPI's `packaging`.
 sys.path.append(str(Path(__file__).parent))
 
-from small_debian import LIBRARIES, Archive, add_rocm_library
+from small_debian import DEVELOPMENT, LIBRARIES, Archive, add_development_package, add_rocm_library
 
 Result = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture(scope="session")
 def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
-    """All of LIBRARIES, made once; tests take a copy."""
+    """All of LIBRARIES and DEVELOPMENT, made once; tests take a copy."""
     archive = Archive(tmp_path_factory.mktemp("debian"))
     for package in ("libc6", "libstdc++6"):
         archive.add(package, (), {})
@@ -33,7 +33,10 @@ def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
         for package in ready:
             add_rocm_library(archive, package)
             del pending[package]
+    for package in DEVELOPMENT:
+        add_development_package(archive, package)
     assert {row.package for row in ROCM_LIBRARIES} <= LIBRARIES.keys()
+    assert set(DEVELOPMENT_PACKAGES) == DEVELOPMENT.keys()
     return archive
 
 

@@ -29,6 +29,41 @@ LIBRARIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "librocrand1": ("librocrand.so.1", ("libamdhip64.so.5",), ("libamdhip64-5",)),
     "librocsparse0": ("librocsparse.so.0", ("libamdhip64.so.5",), ("libamdhip64-5",)),
 }
+# Package -> file -> content ("-> " and a name: a symbolic link), as Debian's -dev packages and tools have them.
+DEVELOPMENT: dict[str, dict[str, str]] = {
+    "hipcc": {"usr/bin/hipcc": "#!/bin/sh\n", "usr/bin/hipvars.pm": "$ENV{'ROCM_PATH'} // \"/opt/rocm\";\n"},
+    "libamd-comgr-dev": {"usr/include/amd_comgr.h": ""},
+    "libamdhip64-dev": {
+        "usr/include/hip/amd_detail/hip.h": "int hip;\n",
+        "usr/include/hip/hcc_detail": "-> amd_detail",
+        "usr/lib/any-linux-gnu/libamdhip64.so": "-> libamdhip64.so.5",
+        "usr/lib/any-linux-gnu/cmake/hip/hip-config.cmake": (
+            "cmake_minimum_required(VERSION 3.3)\n"
+            'get_filename_component(PACKAGE_PREFIX_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../../" ABSOLUTE)\n'
+            "set(ROCM_PATH /usr)\n"
+        ),
+        "usr/lib/any-linux-gnu/cmake/hip/hip-targets.cmake": (
+            'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)\n' * 4
+            + 'set(file "${_IMPORT_PREFIX}/lib/any-linux-gnu/libamdhip64.so.5.0.7")\n'
+        ),
+        "usr/share/doc/libamdhip64-dev/copyright": "License: Expat\n",
+    },
+    "libhiprand-dev": {},
+    "libhsa-runtime-dev": {},
+    "libhsakmt-dev": {
+        "usr/lib/any-linux-gnu/pkgconfig/libhsakmt.pc": (
+            "prefix=/usr\nlibdir=${prefix}/lib/any-linux-gnu\nincludedir=${prefix}/include/rocm\n"
+        )
+    },
+    "librocrand-dev": {},
+    "rocm-cmake": {"usr/share/rocm/cmake/ROCMConfig.cmake": ""},
+    "rocm-device-libs": {
+        "usr/lib/any-linux-gnu/amdgcn/bitcode/ocml.bc": "BC",
+        "usr/lib/cmake/AMDDeviceLibs/AMDDeviceLibsConfig.cmake": (
+            'set(file "${AMD_DEVICE_LIBS_PREFIX}/lib/any-linux-gnu/amdgcn/bitcode/ocml.bc")\n'
+        ),
+    },
+}
 VERSION = "5.2.3+dfsg-8"
 DEVICE_CODE = {"librocrand1": ("gfx1030", "gfx803", "gfx90a:xnack-"), "librocsparse0": ("gfx1030", "gfx90a", "gfx1100")}
 
@@ -133,6 +168,20 @@ def add_rocm_library(archive: Archive, package: str) -> None:
         f"usr/share/doc/{package}/copyright": copyright_file,
     }
     archive.add(package, (*depends, "libstdc++6"), files)
+
+
+def add_development_package(archive: Archive, package: str) -> None:
+    """Packages the files of a row of DEVELOPMENT; hipcc is a program."""
+    files = {}
+    for name, content in DEVELOPMENT[package].items():
+        files[name] = archive.directory / "development" / name
+        files[name].parent.mkdir(parents=True, exist_ok=True)
+        if content.startswith("-> "):
+            files[name].symlink_to(content.removeprefix("-> "))
+        else:
+            files[name].write_text(content)
+            files[name].chmod(0o755 if name == "usr/bin/hipcc" else 0o644)
+    archive.add(package, (), files)
 
 
 def install(wheels: Iterable[Path], target: Path) -> Path:

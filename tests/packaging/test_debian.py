@@ -120,6 +120,7 @@ def test_wheels_say_what_the_sdk_is(make_wheels: MakeWheels, tmp_path: Path) -> 
     assert [wheel.name for wheel in wheels] == [
         f"rocm_sdk_core-5.2.3-py3-none-{platform}.whl",
         f"rocm_sdk_libraries-5.2.3-py3-none-{platform}.whl",
+        f"rocm_sdk_devel-5.2.3-py3-none-{platform}.whl",
     ]
     site = install(wheels, tmp_path / "site")
     facts = json.loads((site / "_rocm_sdk_core/share/therock/dist_info.json").read_text())

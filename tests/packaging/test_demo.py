@@ -56,11 +56,13 @@ def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
     assert 'ctypes.CDLL("libamdhip64.so.5").hipRuntimeGetVersion(&version): version = 50200000' in result.stdout
     assert 'ctypes.CDLL("libhiprand.so.1").hiprandGetVersion(&version): version = 200000' in result.stdout
     assert 'ctypes.CDLL("libhipsparse.so.0"): found by its bare name' in result.stdout
+    prefix = result.stdout.partition("-DCMAKE_PREFIX_PATH=")[2].split()[0]
+    assert Path(prefix, "hip/hip-config.cmake").is_file()
     assert len(result.stdout.splitlines()) < 50, "one screen"
 
 
 def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> None:
-    lines = demo("--sample").stdout.partition("All that it takes:\n")[2]
+    lines = demo("--sample").stdout.partition("All that it takes to load it:\n")[2]
     program = "if True:\n" + lines + '  import ctypes; ctypes.CDLL("libhipsparse.so.0")\n'
     python = tmp_path / "demo/venv/bin/python"
     result = subprocess.run([python, "-I", "-c", program], capture_output=True, text=True, check=False)

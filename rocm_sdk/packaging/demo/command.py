@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
     environment.install([*wheels, loader])
     plan = _in_environment(environment, "plan")
     loaded = _in_environment(environment, "load")
-    _print_result(plan, loaded, shape, _site(environment), sample=bool(why_sample))
+    cmake = environment.run(environment.python.with_name("rocm-sdk"), "path", "--cmake").strip()
+    _print_result(plan, loaded, cmake, shape, _site(environment), sample=bool(why_sample))
     return 0
 
 
@@ -81,7 +82,7 @@ def _site(environment: Environment) -> Path:
     return site
 
 
-def _print_result(plan: Any, loaded: Any, shape: Shape, site: Path, *, sample: bool) -> None:
+def _print_result(plan: Any, loaded: Any, cmake: str, shape: Shape, site: Path, *, sample: bool) -> None:
     origin = "sample libraries" if sample else "Debian's ROCm"
     print(f"\nSDK {loaded['version']} of {origin}, shape {SHAPES[shape]}")
     print(f"preloaded by rocm_sdk {loaded['loader_version']} in Python {platform.python_version()}")
@@ -89,5 +90,7 @@ def _print_result(plan: Any, loaded: Any, shape: Shape, site: Path, *, sample: b
     print("\n".join(library_table(plan, loaded, site)))
     print("\nThey work:")
     print("\n".join(f"  {proof}" for proof in loaded["proofs"]))
-    print("\nAll that it takes:")
+    print("\nTo build with the SDK (`rocm-sdk path --cmake` expands the development tree at its first call):")
+    print(f"  cmake -DCMAKE_PREFIX_PATH={cmake} ...")
+    print("\nAll that it takes to load it:")
     print("\n".join(f"  {line}" for line in user_code(SHORTNAMES, CHECK_VERSION)))

@@ -1,0 +1,93 @@
+"""The development wheel made from a small Debian: an archive whose files fit the layout of the tree."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_debian import install
+
+Result = subprocess.CompletedProcess[str]
+MakeWheels = Callable[..., Result]
+
+TREE = "_rocm_sdk_devel/"
+
+
+@pytest.fixture
+def site(make_wheels: MakeWheels, tmp_path: Path) -> Path:
+    result = make_wheels("none")
+    assert result.returncode == 0, result.stderr
+    return install(map(Path, result.stdout.splitlines()), tmp_path / "site")
+
+
+@pytest.fixture
+def members(site: Path) -> dict[str, tuple[tarfile.TarInfo, str]]:
+    """Path in the tree -> its header, and its content or the text of the link."""
+    with tarfile.open(site / "rocm_sdk_devel/_devel.tar.xz") as archive:
+        found = {}
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() else None
+            found[member.name.removeprefix(TREE)] = member, file.read().decode() if file else member.linkname
+    return found
+
+
+def test_the_wheel_holds_the_archive_and_no_tree(site: Path) -> None:
+    assert {path.name for path in (site / "rocm_sdk_devel").iterdir()} >= {
+        "__init__.py",
+        "_devel.tar.xz",
+        "_dist_info.py",
+    }
+    assert not (site / "_rocm_sdk_devel").exists()
+    licenses = site / "rocm_sdk_devel-5.2.3.dist-info/licenses"
+    assert [path.name for path in licenses.iterdir()] == ["libamdhip64-dev"]
+
+
+def test_files_lie_where_the_tree_has_them(members: dict[str, tuple[tarfile.TarInfo, str]]) -> None:
+    links = {name: text for name, (member, text) in members.items() if member.issym()}
+    files = [name for name, (member, _) in members.items() if member.isfile()]
+    assert files == [
+        "__init__.py",
+        "bin/hipcc",
+        "bin/hipvars.pm",
+        "include/amd_comgr.h",
+        "include/hip/amd_detail/hip.h",
+        "lib/cmake/AMDDeviceLibs/AMDDeviceLibsConfig.cmake",
+        "lib/cmake/hip/hip-config.cmake",
+        "lib/cmake/hip/hip-targets.cmake",
+        "lib/cmake/rocm/ROCMConfig.cmake",
+        "lib/llvm/amdgcn/bitcode/ocml.bc",
+        "lib/pkgconfig/libhsakmt.pc",
+    ]
+    assert links["include/hip/hcc_detail"] == "amd_detail"
+    assert links["lib/libamdhip64.so"] == "libamdhip64.so.5"
+    assert links["lib/libamdhip64.so.5"] == "../../_rocm_sdk_core/lib/libamdhip64.so.5"
+    host = "lib/rocm_sysdeps/lib/libtinyhost.so.2"
+    assert links[host] == f"../../../../_rocm_sdk_core/{host}"
+    modes = {name: member.mode for name, (member, _) in members.items()}
+    assert (modes["bin/hipcc"], modes["bin/hipvars.pm"]) == (0o755, 0o644)
+
+
+def test_links_to_runtime_packages_lead_somewhere(site: Path, members: dict[str, tuple[tarfile.TarInfo, str]]) -> None:
+    for name, (member, text) in members.items():
+        if member.issym() and "_rocm_sdk_" in text:
+            assert (site / TREE / name).parent.joinpath(text).resolve() == site / Path(text.lstrip("./"))
+            assert (site / Path(text.lstrip("./"))).is_file()
+
+
+def test_texts_say_what_is_true_of_the_tree(members: dict[str, tuple[tarfile.TarInfo, str]]) -> None:
+    assert members["bin/hipvars.pm"][1] == "$ENV{'ROCM_PATH'} // \"$HIP_PATH\";\n"
+    assert members["lib/cmake/hip/hip-config.cmake"][1] == (
+        "cmake_minimum_required(VERSION 3.3...3.25)\n"
+        'get_filename_component(PACKAGE_PREFIX_DIR "${CMAKE_CURRENT_LIST_DIR}/../../../" ABSOLUTE)\n'
+        'set(ROCM_PATH "${PACKAGE_PREFIX_DIR}")\n'
+    )
+    up = 'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)\n'
+    expected = f'{up * 3}set(file "${{_IMPORT_PREFIX}}/lib/libamdhip64.so.5")\n'
+    assert members["lib/cmake/hip/hip-targets.cmake"][1] == expected
+    assert "/lib/llvm/amdgcn/bitcode/ocml.bc" in members["lib/cmake/AMDDeviceLibs/AMDDeviceLibsConfig.cmake"][1]
+    assert members["lib/pkgconfig/libhsakmt.pc"][1] == (
+        "prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\n"
+    )
