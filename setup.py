@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_clib import build_clib
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 LIBRARY_FLOORS = ("base", "elf", "sdk", "gpu", "loader", "device_code")
 VERSION_HEADER = Path("csrc/include/rocm_sdk/version.h")
@@ -104,6 +106,22 @@ class Build(build):
         super().run()
 
 
+class BuildPython(build_py):
+    """`build_py`, and an archive of what it built: `rocm-sdk adopt` restores from it what another package overwrote."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            package = Path(self.build_lib, "rocm_sdk")
+            files = sorted(path for path in package.rglob("*") if path.suffix in {".json", ".py", ".pyi", ".typed"})
+            with zipfile.ZipFile(package / "adoption/own_files.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+                for name, path in [
+                    *((path.relative_to(self.build_lib).as_posix(), path) for path in files),
+                    ("scripts/rocm-sdk", Path("scripts/rocm-sdk")),
+                ]:
+                    archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
 class BuildLibrary(build_clib):
     """`build_clib` for editable installs, which do not pass through `build`; the library's flags are asked for late."""
 
@@ -134,7 +152,7 @@ MACROS: list[tuple[str, str | None]] = [("_GNU_SOURCE", None)]
 
 setup(
     version=read_version(),
-    cmdclass={"build": Build, "build_clib": BuildLibrary, "build_ext": BuildExtension},
+    cmdclass={"build": Build, "build_py": BuildPython, "build_clib": BuildLibrary, "build_ext": BuildExtension},
     libraries=[
         (
             "rocm_sdk",

@@ -30,7 +30,8 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "packaging": set(),
-    "cli": {"packaging"},
+    "adoption": set(),
+    "cli": {"adoption", "packaging"},
     "__main__": {"cli"},
 }
 

@@ -10,6 +10,7 @@ import sys
 # Subcommand -> what it does, in a line. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and
 # EXAMPLE.
 COMMANDS = {
+    "adopt": "own the files that AMD's distribution rocm claims too",
     "gpus": "print the GPUs of this machine, and why one cannot be used",
     "path": "print the file of a library",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",

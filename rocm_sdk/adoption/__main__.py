@@ -1,0 +1,22 @@
+"""`python -m rocm_sdk.adoption`: the same as `rocm-sdk adopt`, for when that command is the other distribution's."""
+
+import argparse
+import sys
+
+from rocm_sdk.errors import RocmSdkError
+
+from .command import DESCRIPTION, add_arguments, run
+
+
+def main() -> int:
+    """Parses the arguments of the process; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m rocm_sdk.adoption", description=DESCRIPTION)
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args())
+    except RocmSdkError as error:
+        print(f"rocm-sdk: {error}", file=sys.stderr)
+        return 1
+
+
+sys.exit(main())

@@ -1,0 +1,52 @@
+"""The words of `rocm-sdk adopt`: options, output, errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .errors import AdoptionError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = 'pip install "rocm[libraries]" rocm-sdk-loader && python -m rocm_sdk.adoption'
+DESCRIPTION = """\
+AMD's distribution rocm has files of the same names as rocm-sdk-loader. This makes rocm-sdk-loader their only owner, and
+restores those that were overwritten: rocm can then be upgraded and uninstalled, and stays installed for pip and uv."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What to do instead of adopting."""
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--check", action="store_true", help="change nothing; status 1 where there is something to do")
+    instead.add_argument("--undo", action="store_true", help="give the files back to rocm")
+
+
+def run(options: Namespace) -> int:
+    """Adopts, undoes it or checks, and says in a line what was done or is to do."""
+    try:
+        return _check() if options.check else _change(options.undo)
+    except OSError as error:
+        raise AdoptionError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
+
+
+def _check() -> int:
+    from .state import state
+
+    found = state()
+    if found.problem is not None:
+        raise AdoptionError(found.problem, found.cure)
+    return 0
+
+
+def _change(undoes: bool) -> int:
+    from .adopt import adopt, undo
+
+    done = undo() if undoes else adopt()
+    direction = "given back to" if undoes else "taken over from"
+    what = f"{direction} {done.theirs}" if done.theirs else "rocm is not installed here"
+    if done.released or done.restored:
+        print(f"{what}: {len(done.released)} names; {len(done.restored)} files put back")
+    else:
+        print(f"{what}: nothing to do")
+    return 0

@@ -1,0 +1,60 @@
+"""A distribution that is installed in a site-packages directory, by pip, uv or whoever writes RECORD files."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+from typing import NamedTuple
+
+from . import record
+from .errors import AdoptionError
+
+
+class Installed(NamedTuple):
+    """A distribution: its directory `NAME-VERSION.dist-info` in `site`, and the rows of its RECORD."""
+
+    site: Path
+    dist_info: Path
+    rows: tuple[record.Row, ...]
+
+    @property
+    def version(self) -> str:
+        """The version, as the directory's name has it."""
+        return self.dist_info.name.removesuffix(".dist-info").partition("-")[2]
+
+    def name_of(self, file: str) -> str:
+        """How RECORD calls a file of the dist-info directory."""
+        return f"{self.dist_info.name}/{file}"
+
+    def rows_by_name(self) -> dict[str, record.Row]:
+        """The rows under their normalised names, in which two distributions agree."""
+        return {posixpath.normpath(row.name): row for row in self.rows}
+
+    def pip_name(self) -> str:
+        """Name and version as pip takes them."""
+        return f"{self.dist_info.name.partition('-')[0].replace('_', '-')}=={self.version}"
+
+
+def find(site: Path, name: str) -> Installed | None:
+    """The distribution in `site` whose dist-info directory begins with `name`; None: it is not installed there.
+
+    AdoptionError where there are several of it, or it has no RECORD.
+    """
+    found = sorted(site.glob(f"{name}-[0-9]*.dist-info"))
+    if not found:
+        return None
+    if len(found) > 1:
+        versions = " and ".join(path.name for path in found)
+        raise AdoptionError(
+            f"{site}: {versions}: an installation was cut short",
+            f"uninstall {name.replace('_', '-')} and install it again",
+            str(site),
+        )
+    try:
+        return Installed(site, found[0], record.parse((found[0] / "RECORD").read_bytes()))
+    except FileNotFoundError as error:
+        raise AdoptionError(
+            f"{found[0]}: it has no RECORD: not installed by pip or uv",
+            "use a virtual environment: python -m venv",
+            str(found[0]),
+        ) from error

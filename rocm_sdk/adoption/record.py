@@ -1,0 +1,46 @@
+"""RECORD files of installed distributions: which files belong to whom. Read whole, written whole."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One file: its path from site-packages, and what it held when it was installed ("" where nobody says)."""
+
+    name: str
+    digest: str = ""  # as in "sha256=rVpQ..."
+    size: str = ""
+
+
+def parse(content: bytes) -> tuple[Row, ...]:
+    """The rows of a RECORD."""
+    lines = csv.reader(io.StringIO(content.decode("utf-8"), newline=""))
+    return tuple(Row(*[*line, "", ""][:3]) for line in lines if line)
+
+
+def text(rows: Iterable[Row]) -> bytes:
+    """A RECORD with these rows."""
+    target = io.StringIO(newline="")
+    csv.writer(target, lineterminator="\n").writerows(rows)
+    return target.getvalue().encode("utf-8")
+
+
+def row(name: str, content: bytes) -> Row:
+    """The row of a file with this content."""
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode("ascii")
+    return Row(name, f"sha256={digest}", str(len(content)))
+
+
+def holds(path: Path, expected: Row) -> bool:
+    """Whether the file is there and as it was installed; False too where it cannot be read as a file."""
+    try:
+        return row(expected.name, path.read_bytes())[1:] == expected[1:]
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False

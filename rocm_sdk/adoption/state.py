@@ -1,0 +1,97 @@
+"""Who owns the names that both distributions have: what `rocm-sdk adopt` and `rocm-sdk test` begin with."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from . import metadata, own_files, record
+from .errors import AdoptionError
+from .installed import Installed, find
+
+THEIRS = "rocm"
+OURS = "rocm_sdk_loader"
+SITE = Path(__file__).parents[2]  # the site-packages directory that this copy is installed in
+
+
+class State(NamedTuple):
+    """What was found in a site-packages directory; names are those of RECORD, relative to it."""
+
+    ours: Installed
+    theirs: Installed | None  # None: `rocm` is not installed there
+    shared: tuple[str, ...]  # names that both claim
+    damaged: tuple[str, ...]  # files of ours that are missing, or are not what was installed
+    is_required: bool  # `rocm` requires rocm-sdk-loader, as it does after an adoption
+    has_command: bool  # `rocm` lists the command rocm-sdk as its own: pip would remove it with `rocm`
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong, in a sentence; None: each file has one owner, and ours are as they were installed."""
+        if self.theirs is not None and self.shared:
+            both = f"{self.theirs.pip_name()} and {self.ours.pip_name()}"
+            return f"{both} claim the same files: {_shortened(self.shared)}"
+        if self.damaged:
+            return f"files of {self.ours.pip_name()} are missing or were overwritten: {_shortened(self.damaged)}"
+        if self.theirs is not None and (self.has_command or not self.is_required):
+            return f"{self.theirs.pip_name()} is half adopted"
+        return None
+
+    @property
+    def cure(self) -> str:
+        """The command that solves the problem, one that works although the package is damaged."""
+        return "python -m rocm_sdk.adoption" if self.damaged else "rocm-sdk adopt"
+
+
+def state(site: Path = SITE) -> State:
+    """Looks at the distributions `rocm` and ours in a site-packages directory; changes nothing.
+
+    AdoptionError where ours is not installed there as a regular installation.
+    """
+    ours, theirs = find(site, OURS), find(site, THEIRS)
+    if ours is None or "rocm_sdk/__init__.py" not in ours.rows_by_name():
+        raise AdoptionError(
+            f"{site}: rocm-sdk-loader is not installed there as a wheel is (an editable installation, or none)",
+            "install it: pip install rocm-sdk-loader",
+            str(site),
+        )
+    damaged = tuple(name for name, row in ours.rows_by_name().items() if _is_damaged(site, name, row))
+    if theirs is None:
+        return State(ours, None, (), damaged, is_required=False, has_command=False)
+    return State(
+        ours,
+        theirs,
+        tuple(name for name in theirs.rows_by_name() if name in ours.rows_by_name()),
+        damaged,
+        is_required=metadata.requires_loader((theirs.dist_info / "METADATA").read_bytes()),
+        has_command=metadata.has_command(entry_points(theirs)),
+    )
+
+
+def entry_points(distribution: Installed) -> bytes:
+    """Its entry_points.txt; empty where it has none."""
+    try:
+        return (distribution.dist_info / "entry_points.txt").read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def compiled_names(name: str) -> str:
+    """How the names of a module's compiled files begin."""
+    path = PurePosixPath(name)
+    return f"{path.parent}/__pycache__/{path.stem}."
+
+
+def _is_damaged(site: Path, name: str, row: record.Row) -> bool:
+    path = site / name
+    if not row.digest or PurePosixPath(name).parts[0].endswith(".dist-info"):
+        return False
+    if own_files.is_script(name) and not own_files.is_script_directory(path.parent):
+        return False
+    return not record.holds(path, row)
+
+
+def _shortened(names: tuple[str, ...]) -> str:
+    sources = [name for name in names if posixpath.splitext(name)[1] != ".pyc"]
+    shown = [posixpath.basename(name) if name.startswith("..") else name for name in sources[:3]]
+    return ", ".join(shown) + (f" and {len(sources) - 3} more" if len(sources) > 3 else "")

@@ -1,0 +1,121 @@
+"""Virtual environments in which `rocm` and ours are installed, upgraded and uninstalled by pip and by uv."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+Result = subprocess.CompletedProcess[str]
+
+ROOT = Path(__file__).resolve().parents[2]
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+UV = str(Path(sysconfig.get_path("scripts"), "uv"))
+SETTINGS = {"PIP_ROOT_USER_ACTION": "ignore", "UV_OFFLINE": "1", "UV_NO_CONFIG": "1"}
+
+
+def _beside(name: str) -> ModuleType:
+    """A module of this directory; pytest's importlib mode keeps the directory off sys.path."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Environment:
+    """A virtual environment and the installer that works in it."""
+
+    def __init__(self, directory: Path, wheels: Path, installer: str) -> None:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory)], check=True)
+        self.directory = directory
+        self.wheels = wheels
+        self.installer = installer
+        (self.site,) = directory.glob("lib/python*/site-packages")
+
+    @property
+    def python(self) -> Path:
+        return self.directory / "bin/python"
+
+    def install(self, *requirements: str) -> None:
+        source = ["--no-index", "--find-links", str(self.wheels), *requirements]
+        if self.installer == "uv":
+            run([UV, "pip", "install", "--quiet", "--python", str(self.python), *source])
+        else:
+            run([*PIP, "--python", str(self.python), "install", "--quiet", *source])
+
+    def uninstall(self, name: str) -> None:
+        if self.installer == "uv":
+            run([UV, "pip", "uninstall", "--quiet", "--python", str(self.python), name])
+        else:
+            run([*PIP, "--python", str(self.python), "uninstall", "--quiet", "--yes", name])
+
+    def pip_check(self) -> Result:
+        """Both opinions in one: pip's words, and uv's must agree."""
+        pip = run([*PIP, "--python", str(self.python), "check"], check=False)
+        uv = run([UV, "pip", "check", "--python", str(self.python)], check=False)
+        assert bool(pip.returncode) == bool(uv.returncode), pip.stdout + uv.stderr
+        return pip
+
+    def is_satisfied(self, requirement: str) -> bool:
+        """Whether pip and uv find it installed: with no index they could get nothing."""
+        pip = run([*PIP, "--python", str(self.python), "install", "--no-index", "--dry-run", requirement], check=False)
+        uv = run([UV, "pip", "install", "--python", str(self.python), "--no-index", requirement], check=False)
+        assert bool(pip.returncode) == bool(uv.returncode), pip.stderr + uv.stderr
+        return pip.returncode == 0
+
+    def command(self, *words: str) -> Result:
+        return run([str(self.directory / "bin/rocm-sdk"), *words], check=False)
+
+    def adopt(self, *words: str) -> Result:
+        return run([str(self.python), "-m", "rocm_sdk.adoption", *words], check=False)
+
+    def problem(self) -> str:
+        """What state() says, "None" where all is well."""
+        code = "from rocm_sdk.adoption import state; print(state().problem)"
+        return run([str(self.python), "-c", code]).stdout.strip()
+
+    def files(self) -> dict[str, bytes]:
+        """Everything installed, but for what Python compiled."""
+        found = [*self.site.rglob("*"), *(self.directory / "bin").glob("rocm*")]
+        kept = [path for path in found if path.is_file() and path.suffix != ".pyc"]
+        return {str(path.relative_to(self.directory)): path.read_bytes() for path in kept}
+
+
+def run(command: list[str], *, check: bool = True) -> Result:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ROCM_"))}
+    result = subprocess.run(command, env=environment | SETTINGS, capture_output=True, text=True, check=False)
+    assert not check or result.returncode == 0, (command, result.stdout, result.stderr)
+    return result
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with ours, and with `rocm` and its SDK in two versions."""
+    SETTINGS["UV_CACHE_DIR"] = str(tmp_path_factory.mktemp("uv-cache"))
+    directory = tmp_path_factory.mktemp("wheels")
+    (ours,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
+    (directory / ours.name).symlink_to(ours)
+    for version in ("7.10.0", "7.11.0"):
+        _beside("established_rocm").write_wheels(version, directory, tmp_path_factory.mktemp("sources"))
+    return directory
+
+
+@pytest.fixture
+def make_environment(tmp_path: Path, wheels: Path) -> Callable[..., Environment]:
+    """`make_environment("pip")` or `("uv")`: an empty one; a second argument is the directory that it is made in."""
+    return lambda installer, parent=tmp_path: Environment(parent / "venv", wheels, installer)
+
+
+@pytest.fixture(params=["pip", "uv"])
+def environment(request: pytest.FixtureRequest, make_environment: Callable[..., Environment]) -> Environment:
+    """An empty one for each installer."""
+    return make_environment(request.param)

@@ -1,0 +1,257 @@
+"""`rocm-sdk adopt` against the distribution `rocm`: both orders of installation, upgrades, uninstallation, undoing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROCM = "rocm[libraries]==7.10.0"
+OURS = "rocm-sdk-loader"
+ORDERS = {"rocm first": (ROCM, OURS), "ours first": (OURS, ROCM)}
+
+# Environment is a class of conftest.py, which tests cannot import.
+Environment = Any
+
+
+def assert_ours_works(environment: Environment, version: str = "7.10.0") -> None:
+    assert environment.problem() == "None"
+    answer = environment.command("version")
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, f"{version}\n", "")
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+def test_both_orders_and_uninstallation(environment: Environment, order: tuple[str, str]) -> None:
+    for requirement in order:
+        environment.install(requirement)
+    assert "claim the same files: rocm-sdk, rocm_sdk/__init__.py" in environment.problem()
+    done = environment.adopt()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("taken over from rocm==7.10.0: ")
+
+    assert_ours_works(environment)
+    assert environment.pip_check().returncode == 0
+    assert environment.is_satisfied(ROCM)
+    assert not environment.is_satisfied("rocm[libraries]==7.11.0")
+
+    before = environment.files()
+    again = environment.command("adopt")
+    assert (again.returncode, again.stdout) == (0, "taken over from rocm==7.10.0: nothing to do\n")
+    assert environment.files() == before
+
+    environment.uninstall("rocm")
+    assert_ours_works(environment)
+    assert not list(environment.site.glob("rocm-*"))
+    assert not (environment.site / "rocm_sdk/tests").exists()
+    environment.uninstall(OURS)
+    assert not [name for name in environment.files() if "rocm_sdk/" in name or "bin/rocm" in name]
+
+
+def test_uninstalling_ours_is_noticed_by_pip_check(environment: Environment) -> None:
+    for requirement in (OURS, ROCM):
+        environment.install(requirement)
+    environment.adopt()
+    environment.uninstall(OURS)
+    assert "rocm 7.10.0 requires rocm-sdk-loader" in environment.pip_check().stdout
+    environment.uninstall("rocm")
+    environment.install(ROCM)
+    assert environment.command().stdout == "the command of rocm\n"
+
+
+def test_an_upgrade_of_rocm_is_noticed_and_adopted_again(environment: Environment) -> None:
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+    environment.adopt()
+    environment.install("--upgrade", "rocm[libraries]==7.11.0")
+    assert environment.command().stdout == "the command of rocm\n"
+    before = environment.files()
+    noticed = environment.adopt("--check")
+    assert (noticed.returncode, noticed.stdout) == (1, "")
+    assert noticed.stderr.startswith("rocm-sdk: rocm==7.11.0 and rocm-sdk-loader==")
+    assert noticed.stderr.endswith("\n  hint: python -m rocm_sdk.adoption\n")
+    assert environment.files() == before
+    assert "files put back" in environment.adopt().stdout
+    assert_ours_works(environment, "7.11.0")
+    checked = environment.command("adopt", "--check")
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+    assert environment.is_satisfied("rocm[libraries]==7.11.0")
+    assert environment.pip_check().returncode == 0
+
+
+def test_info_tells_of_it(make_environment: Callable[..., Environment]) -> None:
+    environment = make_environment("uv")
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+
+    def problems() -> list[str]:
+        told = json.loads(environment.command("info", "--json").stdout)["problems"]
+        return [problem for problem in told if "claim the same files" in problem]
+
+    (problem,) = problems()
+    assert problem.endswith("; rocm-sdk adopt")
+    assert environment.command("adopt").returncode == 0
+    assert problems() == []
+
+
+def test_an_upgrade_of_ours_keeps_the_adoption(environment: Environment) -> None:
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+    environment.adopt()
+    environment.install("--reinstall" if environment.installer == "uv" else "--force-reinstall", "--no-deps", OURS)
+    assert_ours_works(environment)
+    assert environment.pip_check().returncode == 0
+
+
+def test_rocm_uninstalled_before_any_adoption(environment: Environment) -> None:
+    """It took our files with it, `rocm_sdk/__init__.py` and the command included."""
+    for requirement in (OURS, ROCM):
+        environment.install(requirement)
+    environment.uninstall("rocm")
+    assert "missing or were overwritten" in environment.problem()
+    done = environment.adopt()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("rocm is not installed here: 0 names; ")
+    assert_ours_works(environment)
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+def test_undo_puts_back_every_byte(make_environment: Callable[..., Environment], order: tuple[str, str]) -> None:
+    environment = make_environment("uv")
+    for requirement in order:
+        environment.install(requirement)
+    before = environment.files()
+    environment.adopt()
+    assert environment.files() != before
+    undone = environment.adopt("--undo")
+    assert (undone.returncode, undone.stderr) == (0, "")
+    assert undone.stdout.startswith("given back to rocm==7.10.0: ")
+    assert environment.files() == before
+    assert environment.adopt("--undo").stdout == "given back to rocm==7.10.0: nothing to do\n"
+    environment.adopt()
+    assert_ours_works(environment)
+
+
+def test_what_uv_links_to_its_cache_is_not_written_into(
+    make_environment: Callable[..., Environment], tmp_path: Path
+) -> None:
+    """uv installs hard links: a file changed in one environment would be changed in the cache and in all others."""
+
+    def installed(parent: Path) -> Environment:
+        environment = make_environment("uv", parent)
+        for requirement in (OURS, ROCM):
+            environment.install(requirement)
+        return environment
+
+    first = installed(tmp_path / "first")
+    assert (first.site / "rocm_sdk/__init__.py").stat().st_nlink > 1
+    expected = {name: content for name, content in first.files().items() if "/rocm_sdk/" in name}
+    assert first.adopt().returncode == 0
+    second = installed(tmp_path / "second").files()
+    assert {name: second[name] for name in expected} == expected
+
+
+def test_without_rocm(make_environment: Callable[..., Environment]) -> None:
+    environment = make_environment("uv")
+    environment.install(OURS, "rocm-sdk-core==7.10.0")
+    before = environment.files()
+    assert environment.adopt().stdout == "rocm is not installed here: nothing to do\n"
+    assert environment.adopt("--undo").stdout == "rocm is not installed here: nothing to do\n"
+    assert environment.files() == before
+    assert_ours_works(environment)
+
+
+# --- interruptions: kill -9 at each of the renames, which are all that changes an installed file ----------------------
+
+
+def renames_until_done(environment: Environment, *words: str) -> int:
+    trace = environment.directory / "trace"
+    calls = "rename,renameat,renameat2"
+    adoption = [str(environment.python), "-m", "rocm_sdk.adoption", *words]
+    subprocess.run(["strace", "-f", "-o", str(trace), "-e", f"trace={calls}", *adoption], check=True, stdout=-3)
+    lines = [line for line in trace.read_text().splitlines() if "rename" in line and ".pyc" not in line]
+    trace.unlink()
+    return len(lines)
+
+
+def kill_at_rename(environment: Environment, number: int, *words: str) -> None:
+    kill = f"inject=rename,renameat,renameat2:signal=SIGKILL:when={number}"
+    adoption = [str(environment.python), "-B", "-m", "rocm_sdk.adoption", *words]
+    result = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", kill, *adoption], check=False, stdout=-3)
+    assert result.returncode in {-9, 137}, "it was not killed"
+
+
+@pytest.mark.parametrize("words", [(), ("--undo",)], ids=["adopt", "undo"])
+def test_killed_at_any_point(make_environment: Callable[..., Environment], words: tuple[str, ...]) -> None:
+    assert shutil.which("strace"), "strace is needed: make setup"
+    environment = make_environment("uv")
+    for requirement in (OURS, ROCM):
+        environment.install(requirement)
+    if words:
+        environment.adopt()
+    begin = environment.directory.with_name("begin")
+    shutil.copytree(environment.directory, begin, symlinks=True)
+    count = renames_until_done(environment, *words)
+    finished = environment.files()
+    assert count > 5
+    for number in range(1, count + 1):
+        shutil.rmtree(environment.directory)
+        shutil.copytree(begin, environment.directory, symlinks=True)
+        kill_at_rename(environment, number, *words)
+        assert environment.adopt(*words).returncode == 0
+        assert environment.files() == finished, f"killed at rename {number}"
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_without_a_copy(make_environment: Callable[..., Environment]) -> None:
+    environment = make_environment("uv")
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+    (extension,) = (environment.site / "rocm_sdk").glob("_native*.so")
+    extension.unlink()
+    (environment.site / "rocm_sdk/__init__.py").write_text("")
+    before = environment.files()
+    refused = environment.adopt()
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"{extension}: missing or overwritten" in refused.stderr
+    assert "pip install --force-reinstall --no-deps rocm-sdk-loader==" in refused.stderr
+    assert environment.files() == before
+
+
+AS_NOBODY = """
+import argparse, locale, os, runpy, rocm_sdk.adoption.command
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+runpy.run_module("rocm_sdk.adoption", run_name="__main__")
+"""
+
+
+def test_no_permission(make_environment: Callable[..., Environment]) -> None:
+    """The interpreter may lie where others may not go: it changes its user once it runs."""
+    with tempfile.TemporaryDirectory() as parent:
+        Path(parent).chmod(0o755)
+        environment = make_environment("uv", Path(parent))
+        for requirement in (ROCM, OURS):
+            environment.install(requirement)
+        before = environment.files()
+        command = [str(environment.python), "-B", "-c", AS_NOBODY]
+        refused = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert refused.stderr.startswith(f"rocm-sdk: {environment.site}: no permission")
+        assert environment.files() == before
+
+
+def test_a_directory_without_us(tmp_path: Path) -> None:
+    from rocm_sdk.adoption import state
+    from rocm_sdk.errors import RocmSdkError
+
+    with pytest.raises(RocmSdkError, match="rocm-sdk-loader is not installed there"):
+        state(tmp_path)
