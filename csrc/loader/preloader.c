@@ -9,6 +9,7 @@
 #include "elf/stub.h"
 #include "loader/explain.h"
 #include "loader/load_lock.h"
+#include "loader/load_watch.h"
 #include "loader/memory_object.h"
 #include "loader/plan.h"
 
@@ -21,6 +22,7 @@ typedef struct preloader {
     rsdk_plan *plan;
     const rsdk_load_options *options;
     rsdk_loaded *loaded;
+    rsdk_load_watch *watch;
     rsdk_error *error;
 } preloader;
 
@@ -233,10 +235,12 @@ static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
     const char *words = NULL;
     bool failed = false;
     report(p, formats[step->view.method], step->view.location.path, step->view.reason);
+    rsdk_load_watch_set(p->watch, step->view.location.path);
     double start = now();
     rsdk_loaded_entry entry = {
         .location = step->view.location, .handle = open_step(p, step, &words), .was_loaded = step->was_in_process};
     entry.seconds = now() - start;
+    rsdk_load_watch_set(p->watch, NULL);
     if (entry.handle == NULL) {
         return fail_step(p, step, words);
     }
@@ -262,9 +266,11 @@ static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk
     }
     preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
     report_absent(&p);
+    p.watch = rsdk_load_watch_start(options->watch_seconds);
     for (size_t i = 0; status == RSDK_OK && i < p.plan->steps.count; i++) {
         status = run_step(&p, &p.plan->steps.items[i]);
     }
+    rsdk_load_watch_stop(p.watch);
     return status == RSDK_OK && options->unversioned_names ? add_unversioned_names(&p) : status;
 }
 

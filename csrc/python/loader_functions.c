@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "exceptions.h"
 #include "result_types.h"
 #include "session.h"
@@ -209,6 +210,22 @@ static bool is_verbose(void) {
     return value != NULL && strcmp(value, "1") == 0;
 }
 
+/* ROCM_SDK_LOAD_WATCH as seconds; 0 where it is not set. -1 with an exception for anything else. */
+static double watch_seconds(void) {
+    const char *value = getenv("ROCM_SDK_LOAD_WATCH");
+    char *end = NULL;
+    double seconds = value != NULL && value[0] != '\0' ? strtod(value, &end) : 0;
+    if (end == NULL || (*end == '\0' && end != value && seconds > 0 && seconds < 1e6)) {
+        return seconds;
+    }
+    rsdk_error error = RSDK_ERROR_INIT;
+    (void)rsdk_fail(&error, RSDK_BAD_ARGUMENT, NULL, "give a number of seconds, or unset it",
+                    "ROCM_SDK_LOAD_WATCH=%s is not a number of seconds", value);
+    rsdk_raise_as("EnvironmentOverrideError", &error);
+    rsdk_error_clear(&error);
+    return -1;
+}
+
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     loading *l = context;
     rsdk_loaded_free(l->loaded);
@@ -263,6 +280,10 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
     rsdk_session session;
     loading l = {.options = *options};
     l.options.report = is_verbose() ? write_line : NULL;
+    l.options.watch_seconds = watch_seconds();
+    if (l.options.watch_seconds < 0) {
+        return NULL;
+    }
     int status = rsdk_session_run(module, &session, load, &l);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */

@@ -63,6 +63,7 @@ typedef struct rsdk_load_options {
     void (*report)(void *context,
                    const char *line); /* NULL, or called before each dlopen, in the loading thread, lock held */
     void *report_context;
+    double watch_seconds; /* > 0: a thread says on stderr which library has been loading for longer than that */
 } rsdk_load_options;
 
 /* ---- the plan ---- */
