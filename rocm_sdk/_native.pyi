@@ -91,6 +91,17 @@ class Target(NamedTuple):
     family: str | None
     package_owner: str
 
+class LibraryFacts(NamedTuple):
+    soname: str | None
+    needed: tuple[str, ...]
+    rpath: str | None
+    runpath: str | None
+    newest_glibc: str | None
+    executable_stack: bool
+    text_relocations: bool
+    static_tls: bool
+    damages: tuple[str, ...]
+
 class _SdkFacts(TypedDict):
     version: str | None
     nonce: str
@@ -126,3 +137,5 @@ def targets() -> tuple[Target, ...]: ...
 def expand_targets(names: str, /) -> tuple[str, ...]: ...
 def families_of(target: str, /) -> tuple[str, ...]: ...
 def target_id(name: str, /) -> str: ...
+def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
+def host_packages() -> tuple[tuple[str, str, str, str, str, str], ...]: ...

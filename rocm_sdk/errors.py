@@ -9,69 +9,123 @@ class RocmSdkError(Exception):
     """Something about the ROCm SDK.
 
     message (str) says what happened and to which file or name, hint (str or None) what can be done about it, path (str
-    or None) which file it is about.
+    or None) which file it is about, code (str) which kind of problem it is: `rocm-sdk explain CODE` tells more.
     """
 
-    def __init__(self, message: str, hint: str | None = None, path: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n  hint: {hint}")
+    code = "E-SDK-001"
+
+    def __init__(self, message: str, hint: str | None = None, path: str | None = None, code: str | None = None) -> None:
+        self.code = code or type(self).code
+        first_line = f"{message} [{self.code}]"
+        super().__init__(first_line if hint is None else f"{first_line}\n  hint: {hint}")
         self.message = message
         self.hint = hint
         self.path = path
 
-    def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[str, str | None, str | None]]":
-        return type(self), (self.message, self.hint, self.path)
+    def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[str, str | None, str | None, str]]":
+        return type(self), (self.message, self.hint, self.path, self.code)
 
 
 class UnknownLibraryError(RocmSdkError, ModuleNotFoundError):
     """No library has this shortname."""
 
+    code = "E-API-004"
+
 
 class PackageNotInstalledError(RocmSdkError, ModuleNotFoundError):
     """The package of the SDK that holds the library is not installed."""
+
+    code = "E-PKG-014"
 
 
 class LibraryNotFoundError(RocmSdkError, FileNotFoundError):
     """The package is installed, the library's file is not in it."""
 
+    code = "E-API-001"
+
 
 class LibraryAccessError(RocmSdkError, OSError):
     """A file or directory of the SDK cannot be read."""
+
+    code = "E-FILE-007"
 
 
 class BadLibraryError(RocmSdkError, OSError):
     """A file is damaged, is no shared library, or is one for another machine."""
 
+    code = "E-LIB-006"
+
 
 class LibraryLoadError(RocmSdkError, OSError):
     """The dynamic linker refused a library."""
+
+    code = "E-LIB-001"
 
 
 class BadMetadataError(RocmSdkError, ValueError):
     """The SDK's `_dist_info.py` or `dist_info.json` is damaged."""
 
+    code = "E-PKG-013"
+
 
 class VersionMismatchError(RocmSdkError, RuntimeError):
     """The SDK has another version than the caller asked for."""
+
+    code = "E-PKG-015"
 
 
 class EnvironmentOverrideError(RocmSdkError, RuntimeError):
     """An environment variable asks for something that fails; the cause is chained."""
 
+    code = "E-ENV-007"
+
 
 class TopologyError(RocmSdkError, OSError):
     """The kernel's files about the GPUs are damaged, or do not hold still while they are read."""
+
+    code = "E-GPU-004"
 
 
 class UnknownTargetError(RocmSdkError, ValueError):
     """No gfx target or target family has this name, or the target has not got the feature."""
 
+    code = "E-GPU-005"
+
 
 class EmptySelectionError(RocmSdkError, ValueError):
     """No gfx target to build for: an empty list is never the answer, for build systems take it for a default."""
 
+    code = "E-GPU-006"
+
 
 class UnservedTargetError(RocmSdkError, ValueError):
     """The installed libraries have no device code for a target that was asked for."""
+
+    code = "E-GPU-002"
+
+
+class DevelopmentTreeError(RocmSdkError, OSError):
+    """The development tree cannot be made or changed: no room, no permission, or something changed it meanwhile."""
+
+    code = "E-DEVEL-008"
+
+
+class BadArchiveError(RocmSdkError, ValueError):
+    """The archive of the development tree is damaged, or holds what such an archive must not."""
+
+    code = "E-DEVEL-009"
+
+
+class DevelopmentTreeLockedError(RocmSdkError, TimeoutError):
+    """Another process works on the development tree for longer than was to be waited for."""
+
+    code = "E-DEVEL-010"
+
+
+class SystemManagedError(RocmSdkError, ImportError):
+    """The development package has no RECORD: it was installed by something that pip cannot follow."""
+
+    code = "E-DEVEL-011"
 
 
 class RocmSdkWarning(UserWarning):

@@ -31,7 +31,8 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),
     "packaging": set(),
     "adoption": set(),
-    "cli": {"adoption", "packaging"},
+    "findings": set(),
+    "cli": {"adoption", "findings", "packaging"},
     "__main__": {"cli"},
 }
 

@@ -258,6 +258,10 @@ static rsdk_status locate_tables(reading *r, const void *entries, size_t count) 
             break;
         case DT_FLAGS:
             r->result->has_static_tls = (entry.value & DF_STATIC_TLS) != 0;
+            r->result->has_text_relocations |= (entry.value & DF_TEXTREL) != 0;
+            break;
+        case DT_TEXTREL:
+            r->result->has_text_relocations = true;
             break;
         default:
             break;
@@ -481,6 +485,21 @@ rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *fi
 
 rsdk_status rsdk_elf_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
     return read_file(path, true, arena, file, error);
+}
+
+const char *rsdk_elf_newest_glibc(const rsdk_elf_file *file) {
+    static const char prefix[] = "GLIBC_";
+    const char *newest = NULL;
+    for (size_t i = 0; i < file->version_needs.count; i++) {
+        const char *version = file->version_needs.items[i].version;
+        const char *number = version + sizeof prefix - 1;
+        /* "GLIBC_PRIVATE" is no number */
+        if (strncmp(version, prefix, sizeof prefix - 1) == 0 && number[strspn(number, "0123456789.")] == '\0' &&
+            (newest == NULL || strverscmp(number, newest) > 0)) {
+            newest = number;
+        }
+    }
+    return newest;
 }
 
 /* ---- this process ---- */

@@ -30,6 +30,7 @@ typedef struct rsdk_elf_file {
     rsdk_strings needed;    /* DT_NEEDED, in file order */
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_read_with_versions only */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */
+    bool has_text_relocations;                      /* DT_TEXTREL: the linker must write into its code */
     bool has_static_tls; /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late */
 } rsdk_elf_file;
 
@@ -40,6 +41,9 @@ rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *fi
 
 /* The same with the version needs: hundreds of records in a large library, of use only when it cannot be loaded. */
 rsdk_status rsdk_elf_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
+
+/* The newest glibc that a library read with versions needs ("2.34"); NULL where it names none. */
+const char *rsdk_elf_newest_glibc(const rsdk_elf_file *file);
 
 /* RSDK_BAD_ELF, with both machines named, where this process cannot load the file. */
 rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error);

@@ -16,6 +16,7 @@ typedef struct explanation {
     const rsdk_planned_step *step;
     const char *words;
     rsdk_text cause, hint;
+    const char *code; /* more precise than the row's; NULL: none */
 } explanation;
 
 static const rsdk_node *member_at(const explanation *e, size_t index) {
@@ -51,10 +52,11 @@ static void say_missing(explanation *e, const char *needing, const char *name) {
     const char *separator = e->hint.length > 0 ? "; " : "";
     if (host != NULL) {
         rsdk_text_add(&e->hint, "%sapt install %s (Fedora: dnf install %s)", separator, host->debian, host->fedora);
-    } else if (package != NULL && package->is_required) {
-        rsdk_text_add(&e->hint, "%spip install --force-reinstall %s", separator, package->dist_template);
     } else if (package != NULL) {
-        rsdk_text_add(&e->hint, "%spip install \"rocm[%s]\"", separator, package->name);
+        e->code = "E-LIB-003";
+        rsdk_text_add(&e->hint,
+                      package->is_required ? "%spip install --force-reinstall %s" : "%spip install \"rocm[%s]\"",
+                      separator, package->is_required ? package->dist_template : package->name);
     }
 }
 
@@ -83,23 +85,18 @@ static void find_missing(explanation *e) {
 }
 
 static void find_old_glibc(explanation *e) {
-    static const char prefix[] = "GLIBC_";
     const char *present = gnu_get_libc_version(), *wanted = present, *needing = NULL;
     for (size_t i = 0; i < e->step->members.count; i++) {
         rsdk_elf_file file;
         rsdk_error ignored = RSDK_ERROR_INIT;
-        if (rsdk_elf_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) != RSDK_OK) {
-            rsdk_error_clear(&ignored);
-            continue;
+        const char *newest = NULL;
+        if (rsdk_elf_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) == RSDK_OK) {
+            newest = rsdk_elf_newest_glibc(&file);
         }
-        for (size_t j = 0; j < file.version_needs.count; j++) {
-            const char *version = file.version_needs.items[j].version;
-            if (strncmp(version, prefix, sizeof prefix - 1) == 0 &&
-                strverscmp(version + sizeof prefix - 1, wanted) > 0 &&
-                strspn(version + sizeof prefix - 1, "0123456789.") == strlen(version) - (sizeof prefix - 1)) {
-                wanted = version + sizeof prefix - 1;
-                needing = file.path;
-            }
+        rsdk_error_clear(&ignored);
+        if (newest != NULL && strverscmp(newest, wanted) > 0) {
+            wanted = newest;
+            needing = file.path;
         }
     }
     if (needing != NULL) {
@@ -145,14 +142,22 @@ static void find_static_tls(explanation *e) {
                   "initialise ROCm earlier in the program, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384");
 }
 
-static void (*const causes[])(explanation *) = {find_missing, find_old_glibc, find_noexec_mount, find_executable_stack,
-                                                find_static_tls};
+/* In the order in which they are asked, with their codes. */
+static const struct cause {
+    void (*find)(explanation *);
+    const char *code;
+} causes[] = {
+    {find_missing, "E-LIB-002"},          {find_old_glibc, "E-LIB-005"},  {find_noexec_mount, "E-LIB-017"},
+    {find_executable_stack, "E-LIB-015"}, {find_static_tls, "E-LIB-018"},
+};
 
 rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step, const char *words, const char *before,
                                  rsdk_error *error) {
     explanation e = {.plan = plan, .step = step, .words = words != NULL ? words : "out of memory"};
+    const char *code = NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes && e.cause.length == 0; i++) {
-        causes[i](&e);
+        causes[i].find(&e);
+        code = e.cause.length == 0 ? NULL : e.code != NULL ? e.code : causes[i].code;
     }
     const rsdk_location *location = &step->view.location;
     const char *name = location->shortname != NULL ? location->shortname : rsdk_path_name(location->path);
@@ -160,6 +165,9 @@ rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step,
                                    "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.words,
                                    e.cause.length > 0 ? "; because " : "", rsdk_text_get(&e.cause),
                                    before[0] != '\0' ? "; loaded before and usable: " : "", before);
+    if (error != NULL) {
+        error->code = code;
+    }
     rsdk_text_clear(&e.cause);
     rsdk_text_clear(&e.hint);
     return status;

@@ -34,8 +34,9 @@ void rsdk_raise_as(const char *class_name, const rsdk_error *error) {
     }
     PyObject *class = class_named(class_name);
     PyObject *exception = class != NULL
-                              ? PyObject_CallFunction(class, "NNN", rsdk_build_path(rsdk_error_message(error)),
-                                                      rsdk_build_path(error->hint), rsdk_build_path(error->path))
+                              ? PyObject_CallFunction(class, "NNNN", rsdk_build_path(rsdk_error_message(error)),
+                                                      rsdk_build_path(error->hint), rsdk_build_path(error->path),
+                                                      rsdk_build_text(error->code))
                               : NULL;
     if (exception != NULL) {
         PyErr_SetObject(class, exception);

@@ -16,6 +16,7 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_GPU,
     RSDK_TYPE_FINDING,
     RSDK_TYPE_TARGET,
+    RSDK_TYPE_LIBRARY_FACTS,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 
@@ -36,5 +37,6 @@ extern PyMethodDef rsdk_loader_methods[];
 extern PyMethodDef rsdk_sdk_methods[];
 extern PyMethodDef rsdk_gpu_methods[];
 extern PyMethodDef rsdk_target_methods[];
+extern PyMethodDef rsdk_inspect_methods[];
 
 #endif

@@ -100,6 +100,19 @@ static PyStructSequence_Field target_fields[] = {
     {NULL, NULL},
 };
 
+static PyStructSequence_Field library_facts_fields[] = {
+    {"soname", "its DT_SONAME (str), None without one"},
+    {"needed", "its DT_NEEDED entries, in file order (tuple of str)"},
+    {"rpath", "its DT_RPATH (str), None without one, and where DT_RUNPATH makes the linker ignore it"},
+    {"runpath", "its DT_RUNPATH (str), None without one"},
+    {"newest_glibc", "the newest glibc version that it needs ('2.34'); None where it names none"},
+    {"executable_stack", "whether it asks for an executable stack (bool)"},
+    {"text_relocations", "whether the linker must write into its code (bool)"},
+    {"static_tls", "whether it takes from the small reserve of static TLS (bool)"},
+    {"damages", "what is wrong with the file, one sentence each (tuple of str)"},
+    {NULL, NULL},
+};
+
 static PyStructSequence_Desc descriptions[RSDK_TYPE_COUNT] = {
     [RSDK_TYPE_LOCATION] = {"rocm_sdk.LibraryLocation", "Where a library is, and how it was found.", location_fields,
                             5},
@@ -111,6 +124,8 @@ static PyStructSequence_Desc descriptions[RSDK_TYPE_COUNT] = {
     [RSDK_TYPE_FINDING] = {"rocm_sdk.Finding", "What stands between a GPU and its use, or is likely not meant.",
                            finding_fields, 5},
     [RSDK_TYPE_TARGET] = {"rocm_sdk.Target", "A gfx target.", target_fields, 14},
+    [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.",
+                                 library_facts_fields, 9},
 };
 
 static const char *const type_names[RSDK_TYPE_COUNT] = {
@@ -121,6 +136,7 @@ static const char *const type_names[RSDK_TYPE_COUNT] = {
     [RSDK_TYPE_GPU] = "Gpu",
     [RSDK_TYPE_FINDING] = "Finding",
     [RSDK_TYPE_TARGET] = "Target",
+    [RSDK_TYPE_LIBRARY_FACTS] = "LibraryFacts",
 };
 
 int rsdk_add_result_types(PyObject *module, rsdk_module_state *state) {
@@ -328,4 +344,20 @@ PyObject *rsdk_build_target(const rsdk_module_state *state, const rsdk_target *t
         rsdk_build_text(target->package_owner != NULL ? target->package_owner : target->name),
     };
     return BUILD(state, RSDK_TYPE_TARGET, items);
+}
+
+PyObject *rsdk_build_library_facts(const rsdk_module_state *state, const rsdk_elf_file *file,
+                                   const rsdk_strings *damages) {
+    PyObject *const items[] = {
+        rsdk_build_path(file->soname),
+        rsdk_build_paths(file->needed.items, file->needed.count),
+        rsdk_build_path(file->rpath),
+        rsdk_build_path(file->runpath),
+        rsdk_build_text(rsdk_elf_newest_glibc(file)),
+        PyBool_FromLong(file->wants_executable_stack),
+        PyBool_FromLong(file->has_text_relocations),
+        PyBool_FromLong(file->has_static_tls),
+        rsdk_build_paths(damages->items, damages->count),
+    };
+    return BUILD(state, RSDK_TYPE_LIBRARY_FACTS, items);
 }

@@ -4,26 +4,26 @@
 
 /* clang-format off */
 const rsdk_host_package rsdk_host_packages[] = {
-    /* SONAME               Debian, Ubuntu     Fedora, RHEL */
-    {"libatomic.so.1",      "libatomic1",      "libatomic"},
-    {"libdrm.so.2",         "libdrm2",         "libdrm"},
-    {"libdrm_amdgpu.so.1",  "libdrm-amdgpu1",  "libdrm"},
-    {"libdw.so.1",          "libdw1",          "elfutils-libs"},
-    {"libelf.so.1",         "libelf1",         "elfutils-libelf"},
-    {"libgcc_s.so.1",       "libgcc-s1",       "libgcc"},
-    {"libgfortran.so.5",    "libgfortran5",    "libgfortran"},
-    {"libgomp.so.1",        "libgomp1",        "libgomp"},
-    {"libibverbs.so.1",     "libibverbs1",     "libibverbs"},
-    {"liblzma.so.5",        "liblzma5",        "xz-libs"},
-    {"libncursesw.so.6",    "libncursesw6",    "ncurses-libs"},
-    {"libnuma.so.1",        "libnuma1",        "numactl-libs"},
-    {"libquadmath.so.0",    "libquadmath0",    "libquadmath"},
-    {"libstdc++.so.6",      "libstdc++6",      "libstdc++"},
-    {"libtinfo.so.6",       "libtinfo6",       "ncurses-libs"},
-    {"libva.so.2",          "libva2",          "libva"},
-    {"libxml2.so.2",        "libxml2",         "libxml2"},
-    {"libz.so.1",           "zlib1g",          "zlib"},
-    {"libzstd.so.1",        "libzstd1",        "libzstd"},
+    /* SONAME              Debian, Ubuntu    Fedora, RHEL       SUSE              Arch              Gentoo */
+    {"libatomic.so.1",     "libatomic1",     "libatomic",       "libatomic1",     "gcc-libs",       "sys-devel/gcc"},
+    {"libdrm.so.2",        "libdrm2",        "libdrm",          "libdrm2",        "libdrm",         "x11-libs/libdrm"},
+    {"libdrm_amdgpu.so.1", "libdrm-amdgpu1", "libdrm",          "libdrm_amdgpu1", "libdrm",         "x11-libs/libdrm"},
+    {"libdw.so.1",         "libdw1",         "elfutils-libs",   "libdw1",         "elfutils",       "dev-libs/elfutils"},
+    {"libelf.so.1",        "libelf1",        "elfutils-libelf", "libelf1",        "libelf",         "dev-libs/elfutils"},
+    {"libgcc_s.so.1",      "libgcc-s1",      "libgcc",          "libgcc_s1",      "gcc-libs",       "sys-devel/gcc"},
+    {"libgfortran.so.5",   "libgfortran5",   "libgfortran",     "libgfortran5",   "gcc-libs",       "sys-devel/gcc"},
+    {"libgomp.so.1",       "libgomp1",       "libgomp",         "libgomp1",       "gcc-libs",       "sys-devel/gcc"},
+    {"libibverbs.so.1",    "libibverbs1",    "libibverbs",      "libibverbs1",    "rdma-core",      "sys-cluster/rdma-core"},
+    {"liblzma.so.5",       "liblzma5",       "xz-libs",         "liblzma5",       "xz",             "app-arch/xz-utils"},
+    {"libncursesw.so.6",   "libncursesw6",   "ncurses-libs",    "libncurses6",    "ncurses",        "sys-libs/ncurses"},
+    {"libnuma.so.1",       "libnuma1",       "numactl-libs",    "libnuma1",       "numactl",        "sys-process/numactl"},
+    {"libquadmath.so.0",   "libquadmath0",   "libquadmath",     "libquadmath0",   "gcc-libs",       "sys-devel/gcc"},
+    {"libstdc++.so.6",     "libstdc++6",     "libstdc++",       "libstdc++6",     "gcc-libs",       "sys-devel/gcc"},
+    {"libtinfo.so.6",      "libtinfo6",      "ncurses-libs",    "libncurses6",    "ncurses",        "sys-libs/ncurses"},
+    {"libva.so.2",         "libva2",         "libva",           "libva2",         "libva",          "media-libs/libva"},
+    {"libxml2.so.2",       "libxml2",        "libxml2",         "libxml2-2",      "libxml2-legacy", "dev-libs/libxml2"},
+    {"libz.so.1",          "zlib1g",         "zlib",            "libz1",          "zlib",           "sys-libs/zlib"},
+    {"libzstd.so.1",       "libzstd1",       "libzstd",         "libzstd1",       "zstd",           "app-arch/zstd"},
 };
 /* clang-format on */
 

@@ -27,7 +27,7 @@ extern const rsdk_run_time_edge rsdk_run_time_edges[];
 extern const size_t rsdk_run_time_edge_count;
 
 typedef struct rsdk_host_package {
-    const char *soname, *debian, *fedora;
+    const char *soname, *debian, *fedora, *suse, *arch, *gentoo;
 } rsdk_host_package;
 
 extern const rsdk_host_package rsdk_host_packages[];

@@ -11,6 +11,7 @@ import sys
 # EXAMPLE.
 COMMANDS = {
     "adopt": "own the files that AMD's distribution rocm claims too",
+    "explain": "explain a code that `rocm-sdk test` or an error names",
     "gpus": "print the GPUs of this machine, and why one cannot be used",
     "path": "print the file of a library",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",

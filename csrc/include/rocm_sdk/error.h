@@ -24,13 +24,15 @@ typedef enum rsdk_status {
 /* An error's texts are owned by it; any of them may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear. */
 typedef struct rsdk_error {
     rsdk_status status;
-    char *message; /* what happened, one sentence that names the file or name */
-    char *hint;    /* what the user can do */
-    char *path;    /* the file it is about */
+    char *message;    /* what happened, one sentence that names the file or name */
+    char *hint;       /* what the user can do */
+    char *path;       /* the file it is about */
+    const char *code; /* static: which kind of error, more precisely than the status ("E-LIB-002", see the
+                         documentation's list of codes); NULL: that of the status */
 } rsdk_error;
 
 #define RSDK_ERROR_INIT                                                                                                \
-    { RSDK_OK, 0, 0, 0 }
+    { RSDK_OK, 0, 0, 0, 0 }
 
 /* Frees the texts and makes the error reusable. */
 void rsdk_error_clear(rsdk_error *error);

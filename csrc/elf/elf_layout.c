@@ -1,0 +1,161 @@
+/* The checks of the layout. They read the ELF header and the program headers as they are: the file is one for this
+ * machine, so no byte needs to be swapped. */
+#include "elf/elf_layout.h"
+
+#include <inttypes.h>
+#include <link.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+
+/* No honest library has more program headers, nor more damages worth telling. */
+enum { HEADER_LIMIT = 1024, DAMAGE_LIMIT = 16 };
+
+typedef struct layout {
+    rsdk_file file;
+    rsdk_arena *arena;
+    rsdk_strings *damages;
+    ElfW(Ehdr) header;
+    ElfW(Phdr) * segments;
+    size_t count;
+    bool failed; /* an allocation failed */
+} layout;
+
+static void add_damage(layout *l, const char *sentence) {
+    l->failed |= sentence == NULL;
+    if (sentence != NULL && l->damages->count < DAMAGE_LIMIT) {
+        RSDK_PUSH(l->arena, l->damages, sentence, l->failed);
+    }
+}
+
+static bool is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint64_t outer_size) {
+    return start >= outer_start && size <= outer_size && start - outer_start <= outer_size - size;
+}
+
+/* The PT_LOAD segment that maps a range of addresses, or NULL. */
+static const ElfW(Phdr) * load_of(const layout *l, uint64_t address, uint64_t size) {
+    for (size_t i = 0; i < l->count; i++) {
+        const ElfW(Phdr) *segment = &l->segments[i];
+        if (segment->p_type == PT_LOAD && is_within(address, size, segment->p_vaddr, segment->p_memsz)) {
+            return segment;
+        }
+    }
+    return NULL;
+}
+
+/* ---- the checks ---- */
+
+/* Where the loader of the program looks for the headers they must be mapped; patchelf has moved them and forgotten it.
+ */
+static void check_headers(layout *l) {
+    for (size_t i = 0; i < l->count; i++) {
+        const ElfW(Phdr) *segment = &l->segments[i];
+        if (segment->p_type == PT_PHDR && load_of(l, segment->p_vaddr, segment->p_memsz) == NULL) {
+            add_damage(l, "its program headers lie outside every segment that is loaded");
+        }
+    }
+}
+
+static void check_loads(layout *l) {
+    const ElfW(Phdr) *before = NULL;
+    for (size_t i = 0; i < l->count; i++) {
+        const ElfW(Phdr) *segment = &l->segments[i];
+        if (segment->p_type != PT_LOAD) {
+            continue;
+        }
+        uint64_t align = segment->p_align;
+        if (align > 1 && ((align & (align - 1)) != 0 || (segment->p_vaddr - segment->p_offset) % align != 0)) {
+            add_damage(l, rsdk_arena_format(l->arena, "segment %zu is not aligned as it says", i));
+        }
+        if (segment->p_filesz > segment->p_memsz) {
+            add_damage(l, rsdk_arena_format(l->arena, "segment %zu is longer in the file than in memory", i));
+        }
+        if (before != NULL && segment->p_vaddr < before->p_vaddr) {
+            add_damage(l, rsdk_arena_format(l->arena, "segment %zu is not in the order of addresses", i));
+        } else if (before != NULL && segment->p_vaddr - before->p_vaddr < before->p_memsz) {
+            add_damage(l, rsdk_arena_format(l->arena, "segment %zu overlaps the one before it", i));
+        }
+        before = segment;
+    }
+}
+
+/* Segments that describe a part of what is loaded. */
+static void check_parts(layout *l) {
+    static const struct {
+        uint32_t type;
+        const char *name;
+    } parts[] = {
+        {PT_DYNAMIC, "dynamic section"}, {PT_GNU_EH_FRAME, "table of unwinding"}, {PT_GNU_RELRO, "RELRO part"}};
+    for (size_t i = 0; i < l->count; i++) {
+        const ElfW(Phdr) *segment = &l->segments[i];
+        for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
+            if (segment->p_type == parts[j].type && segment->p_memsz > 0 &&
+                load_of(l, segment->p_vaddr, parts[j].type == PT_GNU_RELRO ? 1 : segment->p_memsz) == NULL) {
+                add_damage(
+                    l, rsdk_arena_format(l->arena, "its %s lies outside every segment that is loaded", parts[j].name));
+            }
+        }
+    }
+}
+
+/* A note's place in the file and in memory must say the same. */
+static void check_notes(layout *l) {
+    for (size_t i = 0; i < l->count; i++) {
+        const ElfW(Phdr) *note = &l->segments[i];
+        if (note->p_type != PT_NOTE || note->p_filesz == 0) {
+            continue;
+        }
+        const ElfW(Phdr) *load = load_of(l, note->p_vaddr, note->p_filesz);
+        if (!is_within(note->p_offset, note->p_filesz, 0, l->file.size)) {
+            add_damage(l, rsdk_arena_format(l->arena, "note %zu lies outside the file", i));
+        } else if (note->p_vaddr != 0 && load != NULL &&
+                   note->p_offset - load->p_offset != note->p_vaddr - load->p_vaddr) {
+            add_damage(l, rsdk_arena_format(l->arena, "note %zu is somewhere else in the file than in memory", i));
+        }
+    }
+}
+
+/* The linker does without sections; tools do not, and their absence tells that the file's end is missing. */
+static void check_sections(layout *l) {
+    uint64_t size = (uint64_t)l->header.e_shnum * l->header.e_shentsize;
+    if (l->header.e_shoff != 0 && !is_within(l->header.e_shoff, size, 0, l->file.size)) {
+        add_damage(l, "its section headers lie outside the file: its end is missing");
+    }
+}
+
+/* ---- reading ---- */
+
+static rsdk_status read_headers(layout *l, rsdk_error *error) {
+    rsdk_status status = rsdk_file_read(&l->file, 0, &l->header, sizeof l->header, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    uint64_t size = (uint64_t)l->header.e_phnum * sizeof *l->segments;
+    if (l->header.e_phnum > HEADER_LIMIT || l->header.e_phentsize != sizeof *l->segments ||
+        !is_within(l->header.e_phoff, size, 0, l->file.size)) {
+        add_damage(l, "its program headers are not where it says");
+        return RSDK_OK;
+    }
+    l->count = l->header.e_phnum;
+    l->segments = rsdk_arena_alloc(l->arena, l->count + 1, sizeof *l->segments);
+    if (l->segments == NULL) {
+        return rsdk_fail_no_memory(error);
+    }
+    return rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error);
+}
+
+rsdk_status rsdk_elf_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages, rsdk_error *error) {
+    static void (*const checks[])(layout *) = {check_headers, check_loads, check_parts, check_notes, check_sections};
+    layout l = {.arena = arena, .damages = damages};
+    rsdk_status status = rsdk_file_open(path, &l.file, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    status = read_headers(&l, error);
+    rsdk_file_close(&l.file);
+    for (size_t i = 0; status == RSDK_OK && i < sizeof checks / sizeof *checks; i++) {
+        checks[i](&l);
+    }
+    return l.failed ? rsdk_fail_no_memory(error) : status;
+}

@@ -1,0 +1,79 @@
+/* Functions that tell what a library's file says of itself, for `rocm-sdk test`. They load nothing. */
+#include "base/fail.h"
+#include "elf/elf_file.h"
+#include "elf/elf_layout.h"
+#include "exceptions.h"
+#include "result_types.h"
+#include "sdk/tables.h"
+
+typedef struct inspection {
+    const char *path;
+    rsdk_arena arena;
+    rsdk_elf_file file;
+    rsdk_strings damages;
+} inspection;
+
+/* Without the GIL. A file for another machine is one damage. */
+static rsdk_status inspect(inspection *i, rsdk_error *error) {
+    rsdk_error reason = RSDK_ERROR_INIT;
+    bool failed = false;
+    rsdk_status status = rsdk_elf_read_with_versions(i->path, &i->arena, &i->file, error);
+    if (status == RSDK_OK && rsdk_elf_check_loadable(&i->file, &reason) != RSDK_OK) {
+        const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(&reason));
+        RSDK_PUSH(&i->arena, &i->damages, sentence, failed);
+        status = failed || sentence == NULL ? rsdk_fail_no_memory(error) : RSDK_OK;
+    } else if (status == RSDK_OK) {
+        status = rsdk_elf_find_damages(i->path, &i->arena, &i->damages, error);
+    }
+    rsdk_error_clear(&reason);
+    return status;
+}
+
+PyDoc_STRVAR(
+    inspect_library_doc,
+    "inspect_library(path, /)\n--\n\n"
+    "What the file of a shared library says of itself (LibraryFacts). Raises BadLibraryError where it is none,\n"
+    "LibraryAccessError or LibraryNotFoundError where it cannot be read.");
+
+static PyObject *inspect_library(PyObject *module, PyObject *argument) {
+    PyObject *path = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_OK;
+    if (!PyUnicode_FSConverter(argument, &path)) {
+        return NULL;
+    }
+    inspection i = {.path = PyBytes_AsString(path)};
+    Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
+    Py_END_ALLOW_THREADS PyObject *result = NULL;
+    if (status == RSDK_OK) {
+        result = rsdk_build_library_facts(rsdk_state_of(module), &i.file, &i.damages);
+    } else {
+        rsdk_raise(&error);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&i.arena);
+    Py_DECREF(path);
+    return result;
+}
+
+static PyObject *build_host_package(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    (void)list;
+    const rsdk_host_package *row = &rsdk_host_packages[index];
+    return Py_BuildValue("(ssssss)", row->soname, row->debian, row->fedora, row->suse, row->arch, row->gentoo);
+}
+
+PyDoc_STRVAR(host_packages_doc,
+             "host_packages()\n--\n\n"
+             "Which distribution package brings a host library: tuples (SONAME, Debian, Fedora, SUSE, Arch, Gentoo).");
+
+static PyObject *host_packages(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_build_tuple(rsdk_state_of(module), build_host_package, NULL, rsdk_host_package_count);
+}
+
+PyMethodDef rsdk_inspect_methods[] = {
+    {"inspect_library", inspect_library, METH_O, inspect_library_doc},
+    {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
+    {NULL, NULL, 0, NULL},
+};

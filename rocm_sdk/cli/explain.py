@@ -1,0 +1,34 @@
+"""`rocm-sdk explain`: the page of a code that `rocm-sdk test` or an error names."""
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = "rocm-sdk explain E-LIB-002"
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """The code."""
+    parser.add_argument("code", metavar="CODE", nargs="?", help="as in E-LIB-002; without one: a list of all codes")
+
+
+def run(options: "Namespace") -> int:
+    """Prints the page, or the list; status 1 for an unknown code, with the nearest ones."""
+    from rocm_sdk.findings import ENTRIES
+    from rocm_sdk.findings.page import markdown
+
+    if options.code is None:
+        for code, entry in ENTRIES.items():
+            print(f"{code:<13} {entry.title}")
+        return 0
+    code = options.code.upper()
+    if code not in ENTRIES:
+        from difflib import get_close_matches
+
+        near = ", ".join(get_close_matches(code, ENTRIES))
+        print(f"rocm-sdk: there is no code {options.code}{near and f'; did you mean {near}?'}", file=sys.stderr)
+        return 1
+    print(markdown(code))
+    return 0
