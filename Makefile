@@ -139,6 +139,7 @@ LIBS = $(shell $(PKGCONF) --libs libelf)
 
 LIBRARY := $(OUT)/librocm_sdk.a
 LIBRARY_SOURCES := $(sort $(wildcard $(addprefix csrc/,$(addsuffix /*.c,base elf sdk gpu loader device_code))))
+PROGRAM_SOURCES := $(sort $(wildcard csrc/programs/*.c))
 BINDING_SOURCES := $(sort $(wildcard csrc/python/*.c))
 TEST_SOURCES := $(sort $(wildcard tests/c/test_*.c))
 TEST_SUPPORT_SOURCES := $(filter-out $(TEST_SOURCES),$(sort $(wildcard tests/c/*.c)))
@@ -149,8 +150,9 @@ C_FILES = $(shell find csrc tests benchmarks -name '*.[ch]' 2>/dev/null | sort)
 
 TESTS := $(TEST_SOURCES:%.c=$(OUT)/%)
 EMBEDDINGS := $(EMBED_SOURCES:%.c=$(OUT)/%)
+PROGRAMS := $(PROGRAM_SOURCES:%.c=$(OUT)/%)
 
-c-programs: $(LIBRARY) $(TESTS) $(EMBEDDINGS)
+c-programs: $(LIBRARY) $(TESTS) $(EMBEDDINGS) $(PROGRAMS)
 
 c-binding: $(BINDING_SOURCES:%.c=$(OUT)/%.o)
 
@@ -187,12 +189,15 @@ $(TESTS): $(OUT)/%: $(OUT)/%.o $(TEST_SUPPORT_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
 $(EMBEDDINGS): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) $< $(LIBRARY) $(LIBS) -o $@
 
+$(PROGRAMS): $(OUT)/%: $(OUT)/%.o
+	@$(CC) $(INSTRUMENT_$(VARIANT)) $< -ldl -o $@
+
 $(FUZZERS:%=$(OUT)/%): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 	@$(CC) $(INSTRUMENT_$(VARIANT)) -fsanitize=fuzzer $< $(LIBRARY) $(LIBS) -o $@
 
 clang-tidy:
 	@echo "clang-tidy"
-	@printf '%s\n' $(LIBRARY_SOURCES) $(BINDING_SOURCES) | xargs -P "$$(nproc)" -I FILE clang-tidy --quiet FILE -- \
+	@printf '%s\n' $(LIBRARY_SOURCES) $(PROGRAM_SOURCES) $(BINDING_SOURCES) | xargs -P "$$(nproc)" -I FILE clang-tidy --quiet FILE -- \
 	    -std=c17 -D_GNU_SOURCE $(INCLUDES) $(PYTHON_INCLUDES) 2>&1 | \
 	    { grep -v 'warnings\? generated' || true; }
 

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # The C floors, from the ground up. Rooms on one floor know nothing of each other.
-C_FLOORS = [{"base"}, {"elf", "gpu"}, {"sdk"}, {"loader", "device_code"}, {"python"}]
+C_FLOORS = [{"base", "programs"}, {"elf", "gpu"}, {"sdk"}, {"loader", "device_code"}, {"python"}]
 HEIGHT = {room: height for height, rooms in enumerate(C_FLOORS) for room in rooms}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "elf/elf_file.h"
+#include "elf/elf_layout.h"
 #include "elf/stub.h"
 #include "loader/linker_search.h"
 #include "memory_file.h"
@@ -31,7 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
             rsdk_elf_make_stub(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }
-        (void)rsdk_elf_check_loadable(&file, &error);
+        rsdk_strings damages = {0};
+        if (rsdk_elf_check_loadable(&file, &error) == RSDK_OK &&
+            rsdk_elf_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
+            abort();
+        }
     } else if (status != RSDK_BAD_ELF || error.message == NULL) {
         abort();
     }

@@ -1,0 +1,313 @@
+/* load_check: loads shared libraries, each in a process of its own, and tells how it went. Part of `rocm-sdk test`.
+ *
+ *     load_check PARALLEL SECONDS OUTPUT-LIMIT <PATHS >RESULTS
+ *
+ * A program of its own, with libc alone in it: neither Python's threads nor libraries that Python has loaded are in the
+ * way, and starting a child is a cheap fork. PATHS are absolute, each ended by a NUL. RESULTS come in the order in
+ * which children end, six fields each, each ended by a NUL: index of the path; "loaded", "refused" (by the linker),
+ * "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after SECONDS); the number of the
+ * signal or the exit status, else 0; microseconds; the linker's words; what the library printed, at most OUTPUT-LIMIT
+ * bytes.
+ *
+ * No child outlives this program, and this program does not outlive the one that started it. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATHS_LIMIT = 1 << 24, WORDS_LIMIT = 1 << 14, EXIT_LOADED = 0, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
+
+/* What a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
+typedef struct capture {
+    int descriptor; /* -1: closed */
+    char *text;
+    size_t length, limit;
+} capture;
+
+typedef struct child {
+    pid_t process; /* 0: the slot is free */
+    size_t index;
+    long long started, deadline; /* microseconds */
+    bool is_stuck;
+    capture words, output;
+} child;
+
+typedef struct checker {
+    char **paths;
+    size_t path_count, next;
+    child *children;
+    size_t parallel, running;
+    long long limit; /* microseconds for each */
+    size_t output_limit;
+    int signals; /* readable when a child has ended */
+    struct pollfd *polled;
+} checker;
+
+static void give_up(const char *what) {
+    (void)fprintf(stderr, "load_check: %s: %s\n", what, strerror(errno));
+    exit(EXIT_TROUBLE);
+}
+
+static long long now(void) {
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (long long)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count + 1, size);
+    if (memory == NULL) {
+        give_up("memory");
+    }
+    return memory;
+}
+
+/* ---- the child ---- */
+
+/* One byte: a limit of 0 would still feed a core to a program that the kernel's core_pattern names (core(5)). */
+static void forbid_core_dumps(void) {
+    struct rlimit limit = {.rlim_cur = 1, .rlim_max = 1};
+    (void)setrlimit(RLIMIT_CORE, &limit);
+}
+
+static void load_in_child(const char *path, int words, int output, pid_t parent) {
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t none;
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forbid_core_dumps();
+    if (getppid() != parent || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(output, STDERR_FILENO) < 0) {
+        _exit(EXIT_TROUBLE);
+    }
+    if (dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL) {
+        (void)!write(words, "+", 1);
+        _exit(EXIT_LOADED);
+    }
+    const char *reason = dlerror(); /* NOLINT(concurrency-mt-unsafe): there is one thread */
+    (void)!write(words, "-", 1);
+    (void)!write(words, reason, reason != NULL ? strlen(reason) : 0);
+    _exit(EXIT_REFUSED);
+}
+
+/* ---- the parent ---- */
+
+static capture capture_of(int pipe_end, size_t limit) {
+    (void)fcntl(pipe_end, F_SETFL, O_NONBLOCK);
+    return (capture){.descriptor = pipe_end, .text = allocate(limit, 1), .limit = limit};
+}
+
+static void start(checker *c, child *slot) {
+    int words[2], output[2];
+    pid_t parent = getpid();
+    if (pipe2(words, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) {
+        give_up("pipe");
+    }
+    *slot = (child){.index = c->next++, .started = now()};
+    slot->deadline = slot->started + c->limit;
+    slot->process = fork();
+    if (slot->process < 0) {
+        give_up("fork");
+    }
+    if (slot->process == 0) {
+        load_in_child(c->paths[slot->index], words[1], output[1], parent);
+    }
+    (void)setpgid(slot->process, slot->process); /* whoever comes first */
+    (void)close(words[1]);
+    (void)close(output[1]);
+    slot->words = capture_of(words[0], WORDS_LIMIT);
+    slot->output = capture_of(output[0], c->output_limit);
+    c->running++;
+}
+
+/* Takes what is there; not for ever, should a library print without end. */
+static void drain(capture *from) {
+    char rest[4096];
+    for (int i = 0; i < 64 && from->descriptor >= 0; i++) {
+        size_t room = from->limit - from->length;
+        ssize_t got = room > 0 ? read(from->descriptor, from->text + from->length, room)
+                               : read(from->descriptor, rest, sizeof rest);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got == 0 || (got < 0 && errno != EAGAIN)) {
+            (void)close(from->descriptor);
+            from->descriptor = -1;
+        }
+        if (got <= 0) {
+            return;
+        }
+        from->length += room > 0 ? (size_t)got : 0;
+    }
+}
+
+/* A field must not hold the NUL that ends it. */
+static void print_field(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        (void)putchar(text[i] != '\0' ? text[i] : '?');
+    }
+    (void)putchar('\0');
+}
+
+static void print_number(long long number) {
+    (void)printf("%lld", number);
+    (void)putchar('\0');
+}
+
+static void print_result(const child *ended, int status) {
+    char verdict = ended->words.length > 0 ? ended->words.text[0] : '\0';
+    const char *kind = ended->is_stuck       ? "stuck"
+                       : WIFSIGNALED(status) ? "killed"
+                       : verdict == '+'      ? "loaded"
+                       : verdict == '-'      ? "refused"
+                                             : "ended";
+    size_t skipped = verdict != '\0';
+    print_number((long long)ended->index);
+    print_field(kind, strlen(kind));
+    print_number(WIFSIGNALED(status) ? WTERMSIG(status) : verdict == '\0' ? WEXITSTATUS(status) : 0);
+    print_number(now() - ended->started);
+    print_field(ended->words.text + skipped, ended->words.length - skipped);
+    print_field(ended->output.text, ended->output.length);
+    (void)fflush(stdout);
+}
+
+static void finish(checker *c, child *ended, int status) {
+    drain(&ended->words);
+    drain(&ended->output);
+    print_result(ended, status);
+    (void)kill(-ended->process, SIGKILL); /* what the library has started */
+    for (capture *each = &ended->words; each != NULL; each = each == &ended->words ? &ended->output : NULL) {
+        if (each->descriptor >= 0) {
+            (void)close(each->descriptor);
+        }
+        free(each->text);
+    }
+    ended->process = 0;
+    c->running--;
+}
+
+static void reap(checker *c) {
+    struct signalfd_siginfo ignored;
+    int status = 0;
+    while (read(c->signals, &ignored, sizeof ignored) > 0) {
+    }
+    for (pid_t process = waitpid(-1, &status, WNOHANG); process > 0; process = waitpid(-1, &status, WNOHANG)) {
+        for (size_t i = 0; i < c->parallel; i++) {
+            if (c->children[i].process == process) {
+                finish(c, &c->children[i], status);
+            }
+        }
+    }
+}
+
+/* Waits for output, an end, or the next deadline; whoever is over it is killed, and reaped like others. */
+static void wait_for_something(checker *c) {
+    long long nearest = now() + c->limit;
+    nfds_t count = 0;
+    c->polled[count++] = (struct pollfd){.fd = c->signals, .events = POLLIN};
+    for (size_t i = 0; i < c->parallel; i++) {
+        const child *each = &c->children[i];
+        if (each->process != 0) {
+            c->polled[count++] = (struct pollfd){.fd = each->words.descriptor, .events = POLLIN};
+            c->polled[count++] = (struct pollfd){.fd = each->output.descriptor, .events = POLLIN};
+            nearest = !each->is_stuck && each->deadline < nearest ? each->deadline : nearest;
+        }
+    }
+    long long wait = (nearest - now()) / 1000 + 1;
+    if (poll(c->polled, count, wait > 0 ? (int)wait : 0) < 0 && errno != EINTR) {
+        give_up("poll");
+    }
+    for (size_t i = 0; i < c->parallel; i++) {
+        child *each = &c->children[i];
+        if (each->process != 0) {
+            drain(&each->words);
+            drain(&each->output);
+            if (!each->is_stuck && now() >= each->deadline) {
+                each->is_stuck = true;
+                (void)kill(-each->process, SIGKILL);
+            }
+        }
+    }
+    reap(c);
+}
+
+static void check_all(checker *c) {
+    while (c->next < c->path_count || c->running > 0) {
+        for (size_t i = 0; i < c->parallel && c->next < c->path_count; i++) {
+            if (c->children[i].process == 0) {
+                start(c, &c->children[i]);
+            }
+        }
+        wait_for_something(c);
+    }
+}
+
+/* ---- input ---- */
+
+static void read_paths(checker *c) {
+    char *text = allocate(PATHS_LIMIT, 1);
+    size_t length = fread(text, 1, PATHS_LIMIT, stdin), count = 0;
+    if (ferror(stdin) || length == PATHS_LIMIT || (length > 0 && text[length - 1] != '\0')) {
+        (void)fputs("load_check: the paths on stdin must end in NUL and fit 16 MiB\n", stderr);
+        exit(EXIT_TROUBLE);
+    }
+    for (size_t i = 0; i < length; i++) {
+        c->path_count += text[i] == '\0';
+    }
+    c->paths = allocate(c->path_count, sizeof *c->paths);
+    for (char *at = text; at < text + length; at += strlen(at) + 1) {
+        c->paths[count++] = at;
+    }
+}
+
+static long number_of(const char *text, long limit) {
+    char *end = NULL;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || number < 1 || number > limit) {
+        (void)fprintf(stderr, "load_check: %s: not a number from 1 to %ld\n", text, limit);
+        exit(EXIT_TROUBLE);
+    }
+    return number;
+}
+
+static int watch_children(void) {
+    sigset_t ended;
+    (void)sigemptyset(&ended);
+    (void)sigaddset(&ended, SIGCHLD);
+    (void)sigprocmask(SIG_BLOCK, &ended, NULL);
+    int signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) {
+        give_up("signalfd");
+    }
+    return signals;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 4) {
+        (void)fputs("usage: load_check PARALLEL SECONDS OUTPUT-LIMIT <PATHS >RESULTS\n", stderr);
+        return EXIT_TROUBLE;
+    }
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    checker c = {.parallel = (size_t)number_of(argv[1], 1024),
+                 .limit = number_of(argv[2], 86400) * 1000000LL,
+                 .output_limit = (size_t)number_of(argv[3], 1 << 20)};
+    read_paths(&c);
+    c.children = allocate(c.parallel, sizeof *c.children);
+    c.polled = allocate(2 * c.parallel + 1, sizeof *c.polled);
+    c.signals = watch_children();
+    check_all(&c);
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* Damaged layouts: a real library whose headers are changed one at a time. */
+#include <link.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "elf/elf_file.h"
+#include "elf/elf_layout.h"
+
+enum { IMAGE_LIMIT = 1 << 20, SEGMENT_LIMIT = 64 };
+
+static char directory[] = "/tmp/rocm-sdk-layout-XXXXXX";
+static char path[64];
+static unsigned char image[IMAGE_LIMIT];
+static size_t image_size;
+
+static int compile_library(void **state) {
+    char command[256];
+    (void)state;
+    if (mkdtemp(directory) == NULL) {
+        return -1;
+    }
+    (void)snprintf(path, sizeof path, "%s/libx.so", directory);
+    (void)snprintf(command, sizeof command, "echo 'int x(void) { return 1; }' | cc -shared -fPIC -x c - -o %s", path);
+    if (system(command) != 0) {
+        return -1;
+    }
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return -1;
+    }
+    image_size = fread(image, 1, sizeof image, file);
+    return fclose(file);
+}
+
+static int remove_library(void **state) {
+    (void)state;
+    return unlink(path) + rmdir(directory);
+}
+
+static void write_image(const void *bytes, size_t size) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Headers of the library, to be changed; the rest of the file stays. */
+typedef struct headers {
+    ElfW(Ehdr) file;
+    ElfW(Phdr) segments[SEGMENT_LIMIT];
+} headers;
+
+static headers sound_headers(void) {
+    headers h;
+    memcpy(&h.file, image, sizeof h.file);
+    assert_true(h.file.e_phnum < SEGMENT_LIMIT);
+    memcpy(h.segments, image + h.file.e_phoff, h.file.e_phnum * sizeof *h.segments);
+    return h;
+}
+
+static ElfW(Phdr) * segment_of(headers *h, uint32_t type, unsigned number) {
+    for (unsigned i = 0; i < h->file.e_phnum; i++) {
+        if (h->segments[i].p_type == type && number-- == 0) {
+            return &h->segments[i];
+        }
+    }
+    fail_msg("no segment of type %u", type);
+    return NULL;
+}
+
+/* The damages of the library with these headers, in one text. */
+static const char *damages_with(const headers *h) {
+    static char all[4096];
+    static unsigned char changed[IMAGE_LIMIT];
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_strings damages = {0};
+    memcpy(changed, image, image_size);
+    memcpy(changed, &h->file, sizeof h->file);
+    memcpy(changed + h->file.e_phoff, h->segments, h->file.e_phnum * sizeof *h->segments);
+    write_image(changed, image_size);
+    assert_int_equal(rsdk_elf_find_damages(path, &arena, &damages, NULL), RSDK_OK);
+    all[0] = '\0';
+    for (size_t i = 0; i < damages.count; i++) {
+        (void)strcat(strcat(all, damages.items[i]), "; ");
+    }
+    rsdk_arena_clear(&arena);
+    return all;
+}
+
+static void assert_damage(const headers *h, const char *words) {
+    const char *all = damages_with(h);
+    if (strstr(all, words) == NULL) {
+        fail_msg("\"%s\" is not in \"%s\"", words, all);
+    }
+}
+
+static void a_sound_library(void **state) {
+    (void)state;
+    headers h = sound_headers();
+    assert_string_equal(damages_with(&h), "");
+}
+
+static void loads(void **state) {
+    (void)state;
+    headers h = sound_headers();
+    segment_of(&h, PT_LOAD, 1)->p_vaddr = segment_of(&h, PT_LOAD, 0)->p_vaddr;
+    assert_damage(&h, "overlaps");
+    h = sound_headers();
+    ElfW(Phdr) first = *segment_of(&h, PT_LOAD, 0);
+    *segment_of(&h, PT_LOAD, 0) = *segment_of(&h, PT_LOAD, 1);
+    *segment_of(&h, PT_LOAD, 1) = first;
+    assert_damage(&h, "not in the order of addresses");
+    h = sound_headers();
+    segment_of(&h, PT_LOAD, 1)->p_vaddr += 8;
+    assert_damage(&h, "not aligned");
+    h = sound_headers();
+    segment_of(&h, PT_LOAD, 0)->p_memsz = 1;
+    assert_damage(&h, "longer in the file than in memory");
+}
+
+static void parts(void **state) {
+    (void)state;
+    headers h = sound_headers();
+    segment_of(&h, PT_DYNAMIC, 0)->p_vaddr = UINT64_MAX - 8;
+    assert_damage(&h, "dynamic section lies outside");
+    h = sound_headers();
+    segment_of(&h, PT_GNU_EH_FRAME, 0)->p_type = PT_PHDR;
+    segment_of(&h, PT_PHDR, 0)->p_vaddr = 1U << 30;
+    assert_damage(&h, "program headers lie outside");
+    h = sound_headers();
+    segment_of(&h, PT_NOTE, 0)->p_offset += 64;
+    assert_damage(&h, "somewhere else in the file");
+    h = sound_headers();
+    segment_of(&h, PT_NOTE, 0)->p_filesz = image_size;
+    assert_damage(&h, "outside the file");
+}
+
+static void sections_and_headers(void **state) {
+    (void)state;
+    headers h = sound_headers();
+    h.file.e_shoff = image_size;
+    assert_damage(&h, "its end is missing");
+    h = sound_headers();
+    h.file.e_phentsize = 1;
+    assert_damage(&h, "not where it says");
+}
+
+static void what_cannot_be_read(void **state) {
+    (void)state;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_strings damages = {0};
+    assert_int_equal(rsdk_elf_find_damages("/tmp/rocm-sdk-nothing-here.so", &arena, &damages, NULL),
+                     RSDK_FILE_NOT_FOUND);
+    write_image("short", 5);
+    assert_int_equal(rsdk_elf_find_damages(path, &arena, &damages, NULL), RSDK_IO_ERROR);
+    rsdk_arena_clear(&arena);
+}
+
+static void needs_of_glibc(void **state) {
+    (void)state;
+    rsdk_elf_version_need needs[] = {{"libc.so.6", "GLIBC_2.9"},
+                                     {"libc.so.6", "GLIBC_2.34"},
+                                     {"libc.so.6", "GLIBC_PRIVATE"},
+                                     {"libstdc++.so.6", "GLIBCXX_3.4.30"}};
+    rsdk_elf_file file = {.version_needs = {.items = needs, .count = 4}};
+    assert_string_equal(rsdk_elf_newest_glibc(&file), "2.34");
+    file.version_needs.count = 0;
+    assert_null(rsdk_elf_newest_glibc(&file));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_library),
+        cmocka_unit_test(loads),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(sections_and_headers),
+        cmocka_unit_test(what_cannot_be_read),
+        cmocka_unit_test(needs_of_glibc),
+    };
+    return cmocka_run_group_tests(tests, compile_library, remove_library);
+}
