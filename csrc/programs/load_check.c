@@ -44,7 +44,8 @@ typedef struct child {
 } child;
 
 typedef struct checker {
-    char **paths;
+    char *text;   /* all paths, one after the other */
+    char **paths; /* their beginnings */
     size_t path_count, next;
     child *children;
     size_t parallel, running;
@@ -168,7 +169,8 @@ static void print_number(long long number) {
 }
 
 static void print_result(const child *ended, int status) {
-    char verdict = ended->words.length > 0 ? ended->words.text[0] : '\0';
+    const char *words = ended->words.length > 0 ? ended->words.text : "";
+    char verdict = words[0];
     const char *kind = ended->is_stuck       ? "stuck"
                        : WIFSIGNALED(status) ? "killed"
                        : verdict == '+'      ? "loaded"
@@ -179,7 +181,7 @@ static void print_result(const child *ended, int status) {
     print_field(kind, strlen(kind));
     print_number(WIFSIGNALED(status) ? WTERMSIG(status) : verdict == '\0' ? WEXITSTATUS(status) : 0);
     print_number(now() - ended->started);
-    print_field(ended->words.text + skipped, ended->words.length - skipped);
+    print_field(words + skipped, ended->words.length - skipped);
     print_field(ended->output.text, ended->output.length);
     (void)fflush(stdout);
 }
@@ -258,17 +260,18 @@ static void check_all(checker *c) {
 /* ---- input ---- */
 
 static void read_paths(checker *c) {
-    char *text = allocate(PATHS_LIMIT, 1);
-    size_t length = fread(text, 1, PATHS_LIMIT, stdin), count = 0;
-    if (ferror(stdin) || length == PATHS_LIMIT || (length > 0 && text[length - 1] != '\0')) {
+    c->text = allocate(PATHS_LIMIT, 1);
+    const size_t length = fread(c->text, 1, PATHS_LIMIT, stdin);
+    size_t count = 0;
+    if (ferror(stdin) || length == PATHS_LIMIT || (length > 0 && c->text[length - 1] != '\0')) {
         (void)fputs("load_check: the paths on stdin must end in NUL and fit 16 MiB\n", stderr);
         exit(EXIT_TROUBLE);
     }
     for (size_t i = 0; i < length; i++) {
-        c->path_count += text[i] == '\0';
+        c->path_count += c->text[i] == '\0';
     }
     c->paths = allocate(c->path_count, sizeof *c->paths);
-    for (char *at = text; at < text + length; at += strlen(at) + 1) {
+    for (char *at = c->text; at < c->text + length; at += strlen(at) + 1) {
         c->paths[count++] = at;
     }
 }
@@ -309,5 +312,9 @@ int main(int argc, char **argv) {
     c.polled = allocate(2 * c.parallel + 1, sizeof *c.polled);
     c.signals = watch_children();
     check_all(&c);
+    free(c.text);
+    free((void *)c.paths);
+    free(c.children);
+    free(c.polled);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* Functions about the GPUs of this machine. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "exceptions.h"
 #include "gpu_options.h"
 #include "result_types.h"
@@ -118,30 +119,35 @@ PyDoc_STRVAR(choose_family_doc,
              "Which of the target families (tuple of str) fits the GPUs of this machine, and one that another visible\n"
              "GPU would need instead (tuple of two str or None). Raises TopologyError as gpus() does.");
 
+static rsdk_status choose_without_gil(const char *const *families, size_t count, rsdk_family_choice *choice,
+                                      rsdk_error *error) {
+    rsdk_process_gpus gpus;
+    rsdk_status status = rsdk_fail_no_memory(error);
+    if (rsdk_process_gpus_init(&gpus) == 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&gpus.options, families, count, choice, error);
+        Py_END_ALLOW_THREADS
+    }
+    rsdk_process_gpus_clear(&gpus);
+    return status;
+}
+
 static PyObject *choose_family(PyObject *module, PyObject *families) {
     (void)module;
     const char **texts = texts_of(families);
-    rsdk_process_gpus gpus;
+    size_t count = texts != NULL ? (size_t)PyTuple_Size(families) : 0;
+    rsdk_family_choice choice = {.family = count, .other = count};
     rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_status status = RSDK_OK;
     PyObject *result = NULL;
     if (texts == NULL) {
         return NULL;
     }
-    if (rsdk_process_gpus_init(&gpus) == 0) {
-        rsdk_family_choice choice;
-        size_t count = (size_t)PyTuple_Size(families);
-        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&gpus.options, texts, count, &choice, &error);
-        Py_END_ALLOW_THREADS if (status == RSDK_OK) {
-            result = Py_BuildValue("(zz)", choice.family < count ? texts[choice.family] : NULL,
-                                   choice.other < count ? texts[choice.other] : NULL);
-        }
-        else {
-            rsdk_raise_as(topology_error, &error);
-        }
+    if (choose_without_gil(texts, count, &choice, &error) == RSDK_OK) {
+        result = Py_BuildValue("(zz)", choice.family < count ? texts[choice.family] : NULL,
+                               choice.other < count ? texts[choice.other] : NULL);
+    } else {
+        rsdk_raise_as(topology_error, &error);
     }
     rsdk_error_clear(&error);
-    rsdk_process_gpus_clear(&gpus);
     free((void *)texts);
     return result;
 }

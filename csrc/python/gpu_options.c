@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-extern char **environ;
+#include <unistd.h>
 
 static const char node_prefix[] = "HSA_OVERRIDE_GFX_VERSION_";
 
