@@ -38,8 +38,12 @@ if TYPE_CHECKING:
 
     from ._all_cdlls import CdllsByShortname
     from .errors import (
+        BadArchiveError,
         BadLibraryError,
         BadMetadataError,
+        DevelopmentTreeError,
+        DevelopmentTreeLockedError,
+        EmptySelectionError,
         EnvironmentOverrideError,
         LibraryAccessError,
         LibraryLoadError,
@@ -48,9 +52,11 @@ if TYPE_CHECKING:
         RocmLibraryConflictWarning,
         RocmSdkError,
         RocmSdkWarning,
+        SystemManagedError,
         TopologyError,
         UnknownLibraryError,
         UnknownTargetError,
+        UnservedTargetError,
         VersionMismatchError,
         VersionMismatchWarning,
     )
@@ -59,8 +65,12 @@ if TYPE_CHECKING:
     _ALL_CDLLS: CdllsByShortname
 
 __all__ = [
+    "BadArchiveError",
     "BadLibraryError",
     "BadMetadataError",
+    "DevelopmentTreeError",
+    "DevelopmentTreeLockedError",
+    "EmptySelectionError",
     "EnvironmentOverrideError",
     "Finding",
     "Gpu",
@@ -75,9 +85,11 @@ __all__ = [
     "RocmLibraryConflictWarning",
     "RocmSdkError",
     "RocmSdkWarning",
+    "SystemManagedError",
     "TopologyError",
     "UnknownLibraryError",
     "UnknownTargetError",
+    "UnservedTargetError",
     "VersionMismatchError",
     "VersionMismatchWarning",
     "check_gpu_access",

@@ -28,11 +28,13 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
-    "core": set(),
+    "core": {"findings"},
     "packaging": set(),
     "adoption": set(),
     "findings": set(),
-    "cli": {"adoption", "findings", "packaging"},
+    "devel": set(),
+    "_devel": {"devel"},
+    "cli": {"_devel", "adoption", "devel", "findings", "packaging"},
     "__main__": {"cli"},
 }
 

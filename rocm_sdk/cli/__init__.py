@@ -13,7 +13,9 @@ COMMANDS = {
     "adopt": "own the files that AMD's distribution rocm claims too",
     "explain": "explain a code that `rocm-sdk test` or an error names",
     "gpus": "print the GPUs of this machine, and why one cannot be used",
-    "path": "print the file of a library",
+    "init": "expand the development tree, or bring it up to date",
+    "path": "print the file of a library, or a directory of the SDK",
+    "store": "look after the store of development files that environments share",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
     "version": "print the version of the installed SDK",
 }
@@ -22,8 +24,6 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command with `arguments` (default: those of the process); returns the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
-    from rocm_sdk.errors import RocmSdkError
-
     try:
         if words == ["version"]:
             from . import version
@@ -37,16 +37,28 @@ def main(arguments: list[str] | None = None) -> int:
             from . import gpus
 
             return gpus.print_targets()
+        if words[:1] == ["path"] and len(words) == 2:
+            from . import path
+
+            if words[1] in path.DIRECTORIES:
+                return path.print_directory(words[1])
         from .parser import parse
 
         run, options = parse(words)
         return run(options)
-    except RocmSdkError as error:
-        print(f"rocm-sdk: {error}", file=sys.stderr)
-        return 1
+    except KeyboardInterrupt:
+        print("rocm-sdk: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         # The reader has gone (`| head`). Python flushes stdout once more at exit, which must not fail again.
         import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        from rocm_sdk.errors import RocmSdkError  # only here: it takes as long to import as some answers to find
+
+        if not isinstance(error, RocmSdkError):
+            raise
+        print(f"rocm-sdk: {error}", file=sys.stderr)
         return 1

@@ -1,0 +1,177 @@
+"""What the archive of a development tree may hold. Whoever made it, nothing outside the tree is ever written.
+
+All rules are about texts: since the tree is written into a new directory in which every directory is one that we made,
+a path that is sound as a text is sound on the disk.
+"""
+
+from __future__ import annotations
+
+import re
+from tarfile import TarInfo
+from typing import NamedTuple
+
+from rocm_sdk.errors import BadArchiveError
+
+from .layout import NOTES, TREE_PREFIX, nonce_of
+
+DIRECTORY, FILE, HARD_LINK, LINK, RUNTIME = "directory", "file", "hard link", "link", "runtime"
+
+_TREE_NAME = re.compile(rf"{TREE_PREFIX}\w*", re.ASCII)
+_SPECIAL_BITS = 0o7000
+_END_OF_TIME = 1 << 34  # seconds; ext4 counts no further
+
+
+class Member(NamedTuple):
+    """A member of the archive.
+
+    path: below the tree, "" the tree itself. kind: DIRECTORY, FILE, HARD_LINK (to an earlier file), LINK (a symbolic
+    link within the tree) or RUNTIME (a symbolic link into a platform directory beside the tree). is_program: whether it
+    is executable. size in bytes, mtime in seconds. target: the text of a symbolic link; the path of a hard link's file.
+    """
+
+    path: str
+    kind: str
+    is_program: bool = False
+    size: int = 0
+    mtime: float = 0
+    target: str = ""
+
+
+class ArchiveRules:
+    """Admits the members of one archive, in their order."""
+
+    def __init__(self, archive: str) -> None:
+        self.tree_name = ""
+        self._archive = archive
+        self._kinds = {"": DIRECTORY}
+        self._implied: set[str] = set()
+
+    def admit(self, header: TarInfo) -> list[Member]:
+        """The member, after the directories that it lies in and that no member has named."""
+        path = self._path(header)
+        kind, target = self._kind(header, path)
+        known = self._kinds.get(path)
+        if known == DIRECTORY == kind and (path in self._implied or not path):
+            self._implied.discard(path)
+            return []
+        if known is not None:
+            raise self._refuse(header, "is there twice")
+        members = [] if kind == DIRECTORY and not path else self._missing_parents(header, path)
+        self._kinds[path] = kind
+        size = header.size if kind == FILE else 0
+        members.append(Member(path, kind, bool(header.mode & 0o111), size, header.mtime, target))
+        return members
+
+    def finish(self) -> None:
+        """At the end: there must have been a tree."""
+        if self._kinds.get("__init__.py") != FILE:
+            raise BadArchiveError(
+                f"{self._archive} holds no development tree: no {self.tree_name or TREE_PREFIX}/__init__.py",
+                "reinstall rocm-sdk-devel",
+                self._archive,
+            )
+
+    def _path(self, header: TarInfo) -> str:
+        if not _is_text(header.name):
+            raise self._refuse(header, "has a name that is not UTF-8 text")
+        parts = header.name.split("/")
+        if "" in parts or "." in parts or ".." in parts:
+            raise self._refuse(header, "has a name that does not simply lead down")
+        if not self.tree_name:
+            if not _TREE_NAME.fullmatch(parts[0]):
+                raise self._refuse(header, f"lies outside {TREE_PREFIX}")
+            self.tree_name = parts[0]
+        if parts[0] != self.tree_name:
+            raise self._refuse(header, f"lies outside {self.tree_name}")
+        if len(parts) > 1 and parts[1] == NOTES:
+            raise self._refuse(header, f"has a reserved name ({NOTES})")
+        return "/".join(parts[1:])
+
+    def _kind(self, header: TarInfo, path: str) -> tuple[str, str]:
+        if header.isdir():
+            return DIRECTORY, ""
+        if not path:
+            raise self._refuse(header, "is not a directory")
+        if header.issym():
+            return self._link(header, path)
+        if header.islnk():
+            prefix = f"{self.tree_name}/"
+            target = header.linkname[len(prefix) :] if header.linkname.startswith(prefix) else ""
+            if self._kinds.get(target) != FILE:
+                raise self._refuse(header, f"is a hard link to {header.linkname}, which is no file before it")
+            return HARD_LINK, target
+        if header.issparse():
+            raise self._refuse(header, "is a sparse file")
+        if not header.isreg():
+            raise self._refuse(header, "is neither file nor directory nor link")
+        if header.mode & _SPECIAL_BITS:
+            raise self._refuse(header, "has a setuid, setgid or sticky bit")
+        if header.size < 0 or not 0 <= header.mtime < _END_OF_TIME:
+            raise self._refuse(header, f"has an impossible size or date ({header.size}, {header.mtime})")
+        return FILE, ""
+
+    def _link(self, header: TarInfo, path: str) -> tuple[str, str]:
+        text = header.linkname
+        depth = path.count("/")
+        place = link_place(depth, text)
+        if place is None:
+            raise self._refuse(header, f"is a link to {text}, which leaves the tree")
+        if place == "":
+            return LINK, text
+        if not is_platform_directory(place, nonce_of(self.tree_name)):
+            raise self._refuse(header, f"is a link to {text}, outside the tree and the SDK's packages")
+        return RUNTIME, text
+
+    def _missing_parents(self, header: TarInfo, path: str) -> list[Member]:
+        parents = []
+        parent = path.rpartition("/")[0]
+        while (known := self._kinds.get(parent)) is None:
+            parents.append(parent)
+            parent = parent.rpartition("/")[0]
+        if known != DIRECTORY:
+            raise self._refuse(header, f"lies below {parent}, which is no directory")
+        for parent in parents:
+            self._kinds[parent] = DIRECTORY
+            self._implied.add(parent)
+        return [Member(parent, DIRECTORY) for parent in reversed(parents)]
+
+    def _refuse(self, header: TarInfo, what: str) -> BadArchiveError:
+        return BadArchiveError(
+            f"{self._archive}: member {header.name!r} {what}; nothing was expanded",
+            "get rocm-sdk-devel from a source that you trust",
+            self._archive,
+        )
+
+
+def link_place(depth: int, text: str) -> str | None:
+    """Where a symbolic link with `text`, `depth` directories below the tree, leads: "" into the tree, else the name of
+    the directory beside the tree that it leads into; None where it leads elsewhere.
+
+    `..` counts only at the beginning of the text, where every directory that it leaves is a real one.
+    """
+    parts = text.split("/")
+    ups = 0
+    while ups < len(parts) and parts[ups] == "..":
+        ups += 1
+    rest = parts[ups:]
+    if "" in parts or ".." in rest or not _is_text(text):  # an absolute path begins with an empty part
+        return None
+    if ups <= depth:
+        return ""
+    if ups > depth + 1 or len(rest) < 2:
+        return None
+    return rest[0]
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be the name of a file and a row of RECORD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def is_platform_directory(name: str, nonce: str) -> bool:
+    """Whether this is the name of a directory of the SDK's packages, of the tree's nonce."""
+    return re.fullmatch(rf"_rocm_(sdk_\w+|profiler\w*){re.escape(nonce)}", name, re.ASCII) is not None

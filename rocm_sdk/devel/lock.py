@@ -1,0 +1,130 @@
+"""The lock that every writer of a development tree holds, on this machine and, over NFS, on others.
+
+It is flock(2) on a file of its own, which stays: unlinking a lock file lets two processes hold locks on two files of
+the same name. Only pip removes it, with the package; whoever gets the lock looks whether the file is still in place.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError
+
+_held: set[int] = set()
+
+
+def _close_inherited() -> None:
+    # A forked child shares the open file, and with it the lock, even after this process has died.
+    for descriptor in _held:
+        os.close(descriptor)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_close_inherited)
+
+
+@contextmanager
+def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: bool = False) -> Iterator[None]:
+    """Holds the lock file `path`, which is made at need.
+
+    timeout: seconds to wait for it. say: told once who holds it. shared: together with others that hold it shared.
+    Raises DevelopmentTreeLockedError when the time is up, DevelopmentTreeError where locking does not work.
+    """
+    descriptor = _acquire(path, timeout, say, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    try:
+        if not shared:
+            _write_holder(descriptor)
+        yield
+        if not shared:
+            os.ftruncate(descriptor, 0)
+    finally:
+        _held.discard(descriptor)
+        # Not left to close: a child that was just forked may still share the open file.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _acquire(path: str, timeout: float, say: Callable[[str], None], kind: int) -> int:
+    started = time.monotonic()
+    has_said = False
+    while True:
+        descriptor = _open(path)
+        if _try(descriptor, path, kind):
+            if _is_in_place(descriptor, path):
+                return descriptor
+            waited_for_removed_file = True
+        else:
+            waited_for_removed_file = False
+        holder = _read_holder(descriptor)
+        _held.discard(descriptor)
+        os.close(descriptor)
+        if waited_for_removed_file:
+            continue
+        waited = time.monotonic() - started
+        if waited >= timeout:
+            raise DevelopmentTreeLockedError(
+                f"{holder} works on the development tree and is not done after {timeout:g} s",
+                "wait for it, or give --timeout more seconds",
+                path,
+            )
+        if waited > 1 and not has_said:
+            say(f"waiting for {holder}, which works on the development tree")
+            has_said = True
+        time.sleep(min(0.02 + waited / 10, 0.5, timeout - waited))
+
+
+def _open(path: str) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        raise DevelopmentTreeError(
+            f"cannot open the lock file {path}: {error.strerror}",
+            "run it as the owner of that directory, or use a virtual environment of your own",
+            path,
+        ) from error
+    _held.add(descriptor)
+    return descriptor
+
+
+def _try(descriptor: int, path: str, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        _held.discard(descriptor)
+        os.close(descriptor)
+        hint = (
+            "start the NFS lock service (rpc.statd), or mount with -o local_lock=flock if no other machine writes here"
+        )
+        raise DevelopmentTreeError(
+            f"the file system of {path} refuses locks: {error.strerror}",
+            hint if error.errno == errno.ENOLCK else "use an environment on another file system",
+            path,
+        ) from error
+    return True
+
+
+def _is_in_place(descriptor: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _write_holder(descriptor: int) -> None:
+    command = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:80]
+    since = time.strftime("%H:%M:%S")
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} ({command}, since {since})".encode(), 0)
+
+
+def _read_holder(descriptor: int) -> str:
+    return os.pread(descriptor, 400, 0).decode("utf-8", errors="replace") or "another process"

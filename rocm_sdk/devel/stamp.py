@@ -1,0 +1,62 @@
+"""The stamp: tells in microseconds that nothing has changed around a tree since it was last brought up to date.
+
+It lists the metadata directories of the SDK's packages and, of each RECORD and device manifest, inode, size and
+modification time. pip and uv write a new RECORD whenever they install anything, so a package that came, went or was
+reinstalled shows. Clocks do not matter: a difference in either direction counts.
+
+Imports next to nothing: the commands that scripts call pass through here.
+"""
+
+import os
+
+from .layout import STAMP
+
+_PREFIXES = ("rocm_sdk_", "rocm_profiler")
+
+# inode, size in bytes, modification time in nanoseconds
+Identity = tuple[int, int, int]
+GONE: Identity = (0, 0, 0)
+
+
+def sdk_metadata(site: str) -> list[str]:
+    """Names of the `.dist-info` directories of the SDK's packages, sorted."""
+    return sorted(
+        name
+        for name in os.listdir(site)
+        if name.endswith(".dist-info") and name.lower().replace("-", "_").startswith(_PREFIXES)
+    )
+
+
+def identify(path: str) -> Identity:
+    """The identity of a file; GONE where there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return GONE
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+def is_current(site: str, tree: str, version: str | None = None) -> bool:
+    """Whether everything is as it was when the stamp was written, and that was for `version` (None: any)."""
+    try:
+        with open(f"{tree}/{STAMP}", encoding="utf-8", errors="surrogateescape") as file:
+            stamped_version, names, *rows = file.read().split("\n")
+    except (OSError, ValueError):
+        return False
+    if (version is not None and version != stamped_version) or names != "/".join(sdk_metadata(site)):
+        return False
+    for row in rows:
+        identity, _, path = row.partition("\t")
+        if identity != _text(identify(f"{site}/{path}")):
+            return False
+    return True
+
+
+def stamp_text(version: str, names: list[str], identities: dict[str, Identity]) -> str:
+    """The content of a stamp. `identities`: of files named below site-packages, as they were when they were read."""
+    rows = [f"{_text(identity)}\t{path}" for path, identity in sorted(identities.items())]
+    return "\n".join([version, "/".join(names), *rows])
+
+
+def _text(identity: Identity) -> str:
+    return f"{identity[0]} {identity[1]} {identity[2]}"

@@ -1,0 +1,96 @@
+"""Writes the members of an archive into a new directory, and says what it wrote."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+
+from .archive_rules import DIRECTORY, FILE, HARD_LINK, LINK, Member
+from .manifest import Entry
+from .placement import Placement
+from .store import Store
+
+# read(size, member name) -> the next bytes of a file's data
+Read = Callable[[int, str], bytes]
+
+CHUNK = 1 << 20
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class TreeWriter:
+    """Writes one tree into the new directory `tree`.
+
+    placement: for the files of the runtime packages; where one is not installed, its link is not made. store: holds the
+    regular files, or None. entries: what was written.
+    """
+
+    def __init__(self, tree: str, placement: Placement, store: Store | None) -> None:
+        self.entries: list[Entry] = []
+        self._tree = tree
+        self._placement = placement
+        self._store = store
+        self._files: dict[str, Entry] = {}
+        os.mkdir(tree)
+
+    def write(self, member: Member, read: Read) -> None:
+        """Writes a member; `read` gives the data of a file."""
+        path = f"{self._tree}/{member.path}"
+        if member.kind == FILE:
+            entry = self._files[member.path] = self._write_file(member, path, read)
+        elif member.kind == DIRECTORY:
+            os.mkdir(path)
+            entry = Entry(member.path, DIRECTORY, stat.S_IMODE(os.stat(path).st_mode))
+        elif member.kind == HARD_LINK:
+            os.link(f"{self._tree}/{member.target}", path)
+            entry = self._files[member.target]._replace(path=member.path)
+        else:
+            entry = Entry(member.path, member.kind, target=member.target)
+            self._write_link(entry, path)
+        self.entries.append(entry)
+
+    def repeat(self, entry: Entry) -> None:
+        """Writes what the store remembers. FileNotFoundError where it lacks the file."""
+        path = f"{self._tree}/{entry.path}"
+        if entry.kind == FILE:
+            assert self._store is not None
+            self._store.place(entry, path)
+        elif entry.kind == DIRECTORY:
+            os.mkdir(path)
+        else:
+            self._write_link(entry, path)
+        self.entries.append(entry)
+
+    def _write_link(self, entry: Entry, path: str) -> None:
+        if entry.kind == LINK:
+            os.symlink(entry.target, path)
+            return
+        with suppress(FileNotFoundError):
+            self._placement.place(entry.path, entry.target, path)
+
+    def _write_file(self, member: Member, path: str, read: Read) -> Entry:
+        if self._store is not None:
+            return self._store.add(member, path, read)
+        checksum = 0
+        descriptor = os.open(path, _NEW_FILE, 0o777 if member.is_program else 0o666)
+        try:
+            left = member.size
+            while left:
+                data = read(min(left, CHUNK), member.path)
+                left -= len(data)
+                checksum = zlib.crc32(data, checksum)
+                write_all(descriptor, data)
+            os.utime(descriptor, (member.mtime, member.mtime))
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        finally:
+            os.close(descriptor)
+        return Entry(member.path, FILE, mode, member.size, f"crc32:{checksum:08x}")
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Writes all of `data`; a full disk shows as a short write first."""
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, data[written:])

@@ -1,0 +1,191 @@
+"""Archives that want more than to make a tree, and damaged ones: refused by name, with nothing left behind."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import random
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_devel import DevelSite, devel_files, directory, link, make_archive, member, sample_members, write
+
+from rocm_sdk.devel.archive import Archive
+from rocm_sdk.errors import BadArchiveError
+
+TREE = "_rocm_sdk_devel"
+INIT = member(f"{TREE}/__init__.py")
+
+HOSTILE = {
+    "dot dot": [member(f"{TREE}/../evil")],
+    "dot dot at the end": [directory(f"{TREE}/lib/..")],
+    "absolute": [member("/tmp/evil")],
+    "another top": [member("evil/file")],
+    "another package": [member("_rocm_sdk_core/lib/libamdhip64.so.7")],
+    "empty component": [member(f"{TREE}//evil")],
+    "our notes": [member(f"{TREE}/.rocm-sdk/manifest.json")],
+    "absolute link": [link(f"{TREE}/evil", "/etc/passwd")],
+    "link out": [link(f"{TREE}/evil", "../../outside")],
+    "link to site-packages": [link(f"{TREE}/evil", "..")],
+    "link to a package directory": [link(f"{TREE}/evil", "../_rocm_sdk_core")],
+    "link to a foreign package": [link(f"{TREE}/evil", "../torch/__init__.py")],
+    "link to another nonce": [link("_rocm_sdk_devel_n2/evil", "../_rocm_sdk_core/lib/x")],
+    "link down and out": [directory(f"{TREE}/lib"), link(f"{TREE}/evil", "lib/../../../etc/passwd")],
+    "link through a link": [link(f"{TREE}/evil", "there/../../x")],
+    "hard link out": [member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname="/etc/passwd")],
+    "hard link to a package": [member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname="_rocm_sdk_core/bin/hipcc")],
+    "hard link to nothing": [member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname=f"{TREE}/absent")],
+    "hard link to a link": [
+        link(f"{TREE}/l", "../_rocm_sdk_core/bin/hipcc"),
+        member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname=f"{TREE}/l"),
+    ],
+    "device": [member(f"{TREE}/evil", type=tarfile.CHRTYPE, devmajor=1, devminor=3)],
+    "block device": [member(f"{TREE}/evil", type=tarfile.BLKTYPE)],
+    "FIFO": [member(f"{TREE}/evil", type=tarfile.FIFOTYPE)],
+    "setuid": [member(f"{TREE}/evil", mode=0o4755)],
+    "setgid": [member(f"{TREE}/evil", mode=0o2755)],
+    "sparse": [member(f"{TREE}/evil", type=tarfile.GNUTYPE_SPARSE)],
+    "sparse (pax)": [member(f"{TREE}/evil", b"0\n" + bytes(510), pax_headers={"GNU.sparse.major": "1",
+                     "GNU.sparse.minor": "0", "GNU.sparse.name": f"{TREE}/evil", "GNU.sparse.realsize": "9"})],
+    "unknown type": [member(f"{TREE}/evil", type=b"Z")],
+    "twice": [member(f"{TREE}/evil"), member(f"{TREE}/evil")],
+    "directory twice": [directory(f"{TREE}/evil"), directory(f"{TREE}/evil")],
+    "directory over file": [member(f"{TREE}/evil"), directory(f"{TREE}/evil")],
+    "directory replaced by a link": [member(f"{TREE}/evil/x"), link(f"{TREE}/evil", "../_rocm_sdk_core/lib")],
+    "file below a link": [link(f"{TREE}/l", "../_rocm_sdk_core/lib"), member(f"{TREE}/l/evil")],
+    "file below a file": [member(f"{TREE}/l"), member(f"{TREE}/l/evil")],
+    "file in place of the tree": [member(f"{TREE}/")],
+    "date before time": [member(f"{TREE}/evil", mtime=-1)],
+    "date after time": [member(f"{TREE}/evil", mtime=1 << 60)],
+    "no date": [member(f"{TREE}/evil", pax_headers={"mtime": "nan"})],
+    "NUL in the name": [member(f"{TREE}/evil", pax_headers={"path": f"{TREE}/evil\0x"})],
+    "NUL in the link": [link(f"{TREE}/evil", "x", pax_headers={"linkpath": "a\0b"})],
+    "empty link": [link(f"{TREE}/evil", "")],
+    "not UTF-8": [member(f"{TREE}/evil\udcff")],
+}  # fmt: skip
+
+
+def refused(site: DevelSite, *words: str) -> str:
+    """What is said; nothing but the lock is new."""
+    before = site.names()
+    result = site.command("init", check=False)
+    assert (result.returncode, result.stdout) == (1, ""), result.stderr
+    assert "Traceback" not in result.stderr
+    assert site.names() == before | {".rocm_sdk_devel.lock"}
+    for word in words:
+        assert word in result.stderr
+    return result.stderr
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_members(make_site: Callable[..., DevelSite], name: str) -> None:
+    site = make_site()
+    site.install_sdk()
+    members = HOSTILE[name]
+    nonce = name == "link to another nonce"
+    site.install_devel([INIT, *members] if not nonce else [member("_rocm_sdk_devel_n2/__init__.py"), *members])
+    refused(site, "member ", repr(members[-1][0].name.rstrip("/"))[1:-1])
+
+
+def test_a_member_larger_than_the_disk(devel_site: DevelSite) -> None:
+    info, _ = member(f"{TREE}/evil", size=1 << 50)
+    data = make_archive([INIT])[:1024].rstrip(b"\0").ljust(512, b"\0")[:512] + info.tobuf(tarfile.GNU_FORMAT)
+    devel_site.install("rocm-sdk-devel", devel_files(data))
+    refused(devel_site, "evil", "no room")
+
+
+def test_a_header_larger_than_any(devel_site: DevelSite) -> None:
+    long_name = tarfile.TarInfo("././@LongLink")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 1 << 40
+    data = make_archive([INIT])[:512] + long_name.tobuf(tarfile.GNU_FORMAT) + bytes(1 << 20)
+    devel_site.install("rocm-sdk-devel", devel_files(data))
+    refused(devel_site, "_devel.tar is damaged", "a header of ")
+
+
+def test_headers_without_end(devel_site: DevelSite) -> None:
+    long_name = tarfile.TarInfo("././@LongLink")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 10
+    header = long_name.tobuf(tarfile.GNU_FORMAT) + b"x".ljust(512, b"\0")
+    devel_site.install("rocm-sdk-devel", devel_files(make_archive([INIT])[:512] + header * 3000))
+    refused(devel_site, "_devel.tar is damaged")
+
+
+@pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
+def test_truncated(make_site: Callable[..., DevelSite], name: str) -> None:
+    site = make_site()
+    site.install_sdk(name)
+    whole = make_archive(sample_members(), name)
+    used = len(whole.rstrip(b"\0"))
+    for length in (0, 1, 511, 512, 513, used // 3, used - 1, len(whole) - 1 if name != "_devel.tar" else used):
+        site.install("rocm-sdk-devel", devel_files(whole[:length], name))
+        refused(site, name, "damaged" if length else "")
+
+
+@pytest.mark.parametrize("name", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
+def test_damaged(make_site: Callable[..., DevelSite], name: str) -> None:
+    """A bit flipped anywhere: RECORD has the digest of the archive."""
+    site = make_site()
+    site.install_sdk(name)
+    whole = make_archive(sample_members(), name)
+    chance = random.Random(7)
+    for _ in range(6):
+        damaged = bytearray(whole)
+        damaged[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+        write(site.path / "rocm_sdk_devel" / name, bytes(damaged))
+        refused(site, name)
+
+
+def test_a_damaged_header_is_not_the_end(devel_site: DevelSite) -> None:
+    data = bytearray(make_archive([INIT, member(f"{TREE}/a", b"x" * 512), member(f"{TREE}/b")]))
+    data[1536 + 10] ^= 1
+    devel_site.install("rocm-sdk-devel", devel_files(bytes(data)))
+    refused(devel_site, "no valid header at byte 2048")
+
+
+def test_something_after_the_end(devel_site: DevelSite) -> None:
+    devel_site.install("rocm-sdk-devel", devel_files(make_archive([INIT]) + b"more"))
+    refused(devel_site, "something follows its end")
+
+
+@pytest.mark.parametrize("data", [b"", b"\0" * 10240, gzip.compress(b"tar"), b"PK\3\4" + b"x" * 2000])
+def test_no_archive_at_all(devel_site: DevelSite, data: bytes) -> None:
+    devel_site.install("rocm-sdk-devel", devel_files(data))
+    refused(devel_site, "_devel.tar")
+
+
+def test_no_tree_in_it(devel_site: DevelSite) -> None:
+    devel_site.install_devel([member(f"{TREE}/lib/a")])
+    refused(devel_site, f"no {TREE}/__init__.py")
+
+
+def test_a_link_into_a_package_must_lead_to_a_regular_file(devel_site: DevelSite) -> None:
+    """A FIFO there would hang whoever reads the tree; it is never given a second name."""
+    os.mkfifo(devel_site.core / "fifo")
+    devel_site.install_devel([INIT, link(f"{TREE}/f", "../_rocm_sdk_core/fifo")])
+    devel_site.command("init")
+    assert (devel_site.core / "fifo").stat().st_nlink == 1
+
+
+def test_whatever_is_in_the_headers(tmp_path: Path) -> None:
+    """Bytes of headers replaced, their checksums made right again: read or refused, nothing else."""
+    whole = make_archive([entry for entry in sample_members() if len(entry[1]) < 10_000])
+    chance = random.Random(3)
+    outcomes = set()
+    for _ in range(600):
+        damaged = bytearray(whole)
+        start = chance.randrange(len(whole) // 512) * 512
+        damaged[start + chance.randrange(512)] = chance.choice([0, 0x80, 0xFF, *b"/.07xgLKS", chance.randrange(256)])
+        header = bytes(damaged[start : start + 148]) + b" " * 8 + bytes(damaged[start + 156 : start + 512])
+        damaged[start + 148 : start + 156] = b"%06o\0 " % sum(header)
+        path = tmp_path / "_devel.tar"
+        path.write_bytes(damaged)
+        try:
+            with Archive(str(path)) as archive:
+                for entry in archive.members():
+                    archive.read(entry.size, entry.path)
+            outcomes.add("read")
+        except BadArchiveError:
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}

@@ -1,0 +1,183 @@
+"""Real pip and uv: what they install, remove and upgrade around a tree, in every order."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_devel import (
+    DevelSite,
+    core_files,
+    devel_files,
+    device_files,
+    libraries_files,
+    link,
+    make_archive,
+    make_wheel,
+    member,
+    sample_members,
+)
+
+NEWER = "7.11.0"
+
+
+class Environment:
+    """A virtual environment, and the installer that changes it."""
+
+    def __init__(self, directory: Path, installer: str) -> None:
+        self.wheels = directory / "wheels"
+        self.directory = directory
+        self.python = directory / "venv/bin/python"
+        self._installer = installer
+        self._has_wheels = False
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], check=True)
+        (path,) = (directory / "venv").glob("lib/python*/site-packages")
+        self.site = DevelSite(path)
+
+    def install(self, *wheels: Path) -> None:
+        again = ["--force-reinstall" if self._installer == "pip" else "--reinstall"] if self._has_wheels else []
+        self._run("install", "--no-deps", "--no-index", *again, *map(str, wheels))
+        self._has_wheels = True
+
+    def uninstall(self, *names: str) -> None:
+        self._run("uninstall", *(["--yes"] if self._installer == "pip" else []), *names)
+
+    def _run(self, action: str, *words: str) -> None:
+        tool = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check"]
+        options: list[str] = []
+        if self._installer == "uv":
+            tool = [sys.executable, "-m", "uv", "pip"]
+            options = ["--python", str(self.python), "--cache-dir", str(self.directory / "uv-cache")]
+            options += ["--link-mode", "hardlink"] if action == "install" else []
+        run = subprocess.run(
+            [*tool, action, *options, *words], capture_output=True, text=True, check=False, timeout=120
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
+
+    def check(self) -> None:
+        """The tree is right, and complete."""
+        self.site.command("init", "--check")
+
+
+@pytest.fixture(params=["pip", "uv"])
+def environment(request: pytest.FixtureRequest, tmp_path: Path) -> Environment:
+    return Environment(tmp_path, request.param)
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a wheel of the SDK."""
+
+    def make(name: str, version: str = "7.10.0") -> Path:
+        tree = "_rocm_sdk_devel"
+        extra = [member(f"{tree}/include/only-{version}.h"), link(f"{tree}/dangling", "nowhere")]
+        files = {
+            "rocm-sdk-core": core_files,
+            "rocm-sdk-libraries": libraries_files,
+            "rocm-sdk-devel": lambda: devel_files(
+                make_archive([*sample_members(), *extra], "_devel.tar.xz"), "_devel.tar.xz"
+            ),
+            "rocm-sdk-device-gfx942": lambda: device_files("gfx942", version=version),
+            "rocm-sdk-device-gfx1100": lambda: device_files("gfx1100", version=version),
+        }[name]()
+        return make_wheel(tmp_path / f"wheels-{version}", name, files, version)
+
+    return make
+
+
+SDK = ("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm-sdk-device-gfx942")
+
+
+def left(environment: Environment) -> set[str]:
+    """What of the SDK is still there.
+
+    pip leaves empty directories of its own accord where two packages had files in them; none of them is ours.
+    """
+    names = {name for name in environment.site.names() if "rocm" in name}
+    return {name for name in names if "devel" in name or not (environment.site.path / name).is_dir()}
+
+
+def test_nothing_is_left(environment: Environment, wheel: Callable[..., Path]) -> None:
+    environment.install(*map(wheel, SDK))
+    environment.site.command("init")
+    environment.uninstall(*SDK)
+    assert left(environment) == set()
+
+
+@pytest.mark.parametrize("first", ["rocm-sdk-core", "rocm-sdk-devel"])
+def test_nothing_is_left_in_other_orders(environment: Environment, wheel: Callable[..., Path], first: str) -> None:
+    """One package goes first: its files are then missing in the tree, or the tree for its links."""
+    environment.install(*map(wheel, SDK))
+    environment.site.command("init")
+    environment.uninstall(first)
+    environment.uninstall(*(name for name in SDK if name != first))
+    assert left(environment) == set()
+
+
+def test_upgrade(environment: Environment, wheel: Callable[..., Path]) -> None:
+    environment.install(*map(wheel, SDK))
+    environment.site.command("init")
+    environment.install(*(wheel(name, NEWER) for name in SDK))
+    tree = environment.site.tree
+    assert environment.site.command("path", "--root").stdout == f"{tree}\n"
+    assert {path.name for path in tree.glob("include/only-*.h")} == {f"only-{NEWER}.h"}
+    environment.check()
+    environment.uninstall(*SDK)
+    assert left(environment) == set()
+
+
+def test_runtime_upgraded_alone(environment: Environment, wheel: Callable[..., Path]) -> None:
+    environment.install(*map(wheel, SDK))
+    environment.site.command("init")
+    environment.install(wheel("rocm-sdk-core"))
+    environment.site.command("path", "--root")
+    name = "lib/libamdhip64.so.7"
+    assert (environment.site.tree / name).samefile(environment.site.core / name)
+
+
+def test_the_development_package_reinstalled(environment: Environment, wheel: Callable[..., Path]) -> None:
+    environment.install(*map(wheel, SDK))
+    environment.site.command("init")
+    environment.install(wheel("rocm-sdk-devel"))
+    environment.check()
+    assert (environment.site.tree / "lib/rocblas/library/gfx942_0.co").exists()
+    environment.uninstall(*SDK)
+    assert left(environment) == set()
+
+
+def test_device_packages_in_every_order(environment: Environment, wheel: Callable[..., Path]) -> None:
+    environment.install(*map(wheel, SDK[:3]))
+    environment.site.command("init")
+    coming = ("gfx942", "gfx1100")
+    library = environment.site.tree / "lib/rocblas/library"
+    for going in itertools.permutations(coming):
+        for target in coming:
+            environment.install(wheel(f"rocm-sdk-device-{target}"))
+            environment.site.command("path", "--root")
+            assert (library / f"{target}_1.co").exists()
+        for target in going:
+            environment.uninstall(f"rocm-sdk-device-{target}")
+            environment.site.command("path", "--root")
+            assert not (library / f"{target}_1.co").exists()
+    assert not os.path.lexists(library)
+
+
+def test_the_cache_of_uv_stays_as_it_is(tmp_path: Path, wheel: Callable[..., Path]) -> None:
+    """Its files are hard links into site-packages: an expansion in one environment never shows in another."""
+    one, other = Environment(tmp_path / "one", "uv"), Environment(tmp_path / "other", "uv")
+    other.directory = one.directory  # the same cache
+    wheels = [wheel(name) for name in SDK]
+    for environment in (one, other):
+        environment.install(*wheels)
+    archive = "rocm_sdk_devel/_devel.tar.xz"
+    assert (one.site.path / archive).samefile(other.site.path / archive)
+    one.site.command("init")
+    assert (other.site.path / archive).exists()
+    other.site.command("init", "--check")
+    one.uninstall(*SDK)
+    other.check()

@@ -1,0 +1,108 @@
+"""Many processes want the tree at once: one makes it, all get it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sample_devel import DevelSite, sample_members
+
+LOCK = ".rocm_sdk_devel.lock"
+HOLD = """
+import os, sys, time
+from rocm_sdk.devel.lock import exclusive
+with exclusive(sys.argv[1], 10, print):
+    {inside}
+    print("held", flush=True)
+    input()
+"""
+
+
+@contextmanager
+def holder(site: DevelSite, inside: str = "") -> Iterator[subprocess.Popen[str]]:
+    """A process that holds the lock until its input ends."""
+    command = [sys.executable, "-c", HOLD.format(inside=inside), str(site.path / LOCK)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=site.environment(), **pipes) as process:  # type: ignore[call-overload]
+        assert process.stdout.readline() == "held\n"
+        yield process
+        if process.poll() is None:
+            process.communicate("\n")
+
+
+def is_free(site: DevelSite) -> bool:
+    with (site.path / LOCK).open("r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def test_32_at_once(devel_site: DevelSite) -> None:
+    devel_site.install_devel(sample_members(), "_devel.tar.xz")
+    (devel_site.path / "rocm_sdk_devel/_devel.tar").unlink()
+    command = [sys.executable, "-m", "rocm_sdk", "path", "--root"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, env=devel_site.environment(), **pipes) for _ in range(32)]  # type: ignore[call-overload]
+    outcomes = [(*process.communicate(), process.returncode) for process in processes]
+    assert {(output, status) for output, _, status in outcomes} == {(f"{devel_site.tree}\n", 0)}, outcomes
+    assert sum(said.count("Expanding") for _, said, _ in outcomes) == 1
+    devel_site.command("init", "--check")
+
+
+def test_the_holder_is_named(devel_site: DevelSite) -> None:
+    with holder(devel_site) as process:
+        result = devel_site.command("init", "--timeout", "1.5", check=False)
+    assert result.returncode == 1
+    assert f"waiting for process {process.pid} on " in result.stderr
+    assert "is not done after 1.5 s" in result.stderr
+    assert "--timeout" in result.stderr
+    assert devel_site.command("init").returncode == 0
+
+
+def test_a_holder_that_dies_lets_go(devel_site: DevelSite) -> None:
+    """Even if a child that it forked lives on."""
+    child = "if os.fork() == 0: time.sleep(3); os._exit(0)"
+    with holder(devel_site, child) as process:
+        assert not is_free(devel_site)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert is_free(devel_site)
+    children = "import subprocess; other = subprocess.Popen(['sleep', '3'], close_fds=False, stdout=subprocess.DEVNULL)"
+    with holder(devel_site, children) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert is_free(devel_site)
+
+
+def test_a_lock_file_that_pip_removed(devel_site: DevelSite) -> None:
+    """Two processes never work at once, even if they locked files of the same name."""
+    with holder(devel_site) as process:
+        waiter = subprocess.Popen(
+            [sys.executable, "-m", "rocm_sdk", "init"],
+            env=devel_site.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(0.5)
+        (devel_site.path / LOCK).unlink()
+        process.communicate("\n")
+        assert waiter.communicate(timeout=60)[0] == f"{devel_site.tree}\n"
+    assert (devel_site.path / LOCK).exists()
+
+
+def test_a_link_in_place_of_the_lock_file(devel_site: DevelSite) -> None:
+    target = devel_site.path.parent / "target"
+    (devel_site.path / LOCK).symlink_to(target)
+    result = devel_site.command("init", check=False)
+    assert result.returncode == 1
+    assert "cannot open the lock file" in result.stderr
+    assert not os.path.lexists(target)

@@ -1,0 +1,132 @@
+"""Places where a tree cannot be made: said before anything is written, or nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sample_devel import DevelSite, as_root, member, sample_members
+
+TREE = "_rocm_sdk_devel"
+
+
+@pytest.fixture
+def mount_small(tmp_path: Path) -> Iterator[Callable[[str], DevelSite]]:
+    """Mounts a small tmpfs with these options, and makes a site-packages directory of it."""
+    place = tmp_path / "small"
+    place.mkdir()
+
+    def mount(options: str) -> DevelSite:
+        command = ["mount", "-t", "tmpfs", "-o", options, "none", str(place)]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            pytest.skip(f"no file system can be mounted here: {run.stderr.strip()}")
+        return DevelSite(place / "site-packages")
+
+    yield mount
+    subprocess.run(["umount", str(place)], capture_output=True, check=False)
+
+
+def refused(site: DevelSite, *said: str) -> None:
+    before = site.names()
+    result = site.command("init", check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    for text in said:
+        assert text in result.stderr
+    assert site.names() - {".rocm_sdk_devel.lock"} == before
+
+
+@as_root
+def test_no_room_and_it_shows_before(mount_small: Callable[[str], DevelSite]) -> None:
+    site = mount_small("size=5m")
+    site.install_devel(sample_members())
+    refused(site, "no room for the development tree", "GB are free", "--store DIR")
+
+
+@as_root
+def test_the_disk_fills_up(mount_small: Callable[[str], DevelSite]) -> None:
+    """A compressed archive does not tell how much it holds."""
+    site = mount_small("size=3m")
+    blocks = [member(f"{TREE}/{i}", bytes(300_000)) for i in range(30)]
+    record = site.install_devel([member(f"{TREE}/__init__.py"), *blocks], "_devel.tar.xz")
+    before = record.stat().st_size
+    refused(site, "no room for the development tree", "it is full")
+    assert record.stat().st_size < before + 100
+
+
+@as_root
+def test_no_inodes(mount_small: Callable[[str], DevelSite]) -> None:
+    site = mount_small("size=50m,nr_inodes=200")
+    site.install_devel([member(f"{TREE}/__init__.py"), *(member(f"{TREE}/{i}") for i in range(300))])
+    refused(site, "no room for the development tree", "it has no inodes left")
+    site.path.parent.joinpath("filler").mkdir()
+    with pytest.raises(OSError, match="No space left"):
+        for i in range(200):
+            site.path.parent.joinpath("filler", str(i)).touch()
+    result = site.command("init", check=False)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+
+
+@as_root
+@pytest.mark.parametrize("closed", [".", "rocm_sdk_devel", "rocm_sdk_devel-7.10.0.dist-info"])
+def test_a_directory_of_somebody_else(open_site: DevelSite, closed: str) -> None:
+    open_site.install_sdk()
+    for path in (open_site.path, *open_site.path.rglob("*")):
+        os.chown(path, 65534, 65534)
+    os.chown(open_site.path / closed, 0, 0)
+    before = open_site.names()
+    result = open_site.command_unprivileged("init")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"cannot write to {os.path.normpath(open_site.path / closed)}" in result.stderr
+    assert "virtual environment" in result.stderr
+    assert open_site.names() == before
+
+
+@as_root
+def test_as_an_unprivileged_owner(open_site: DevelSite) -> None:
+    open_site.install_sdk()
+    for path in (open_site.path, *open_site.path.rglob("*")):
+        os.chown(path, 65534, 65534)
+    result = open_site.command_unprivileged("init")
+    assert (result.returncode, result.stdout) == (0, f"{open_site.tree}\n"), result.stderr
+    assert {path.lstat().st_uid for path in open_site.tree.rglob("*")} == {65534}
+
+
+@as_root
+def test_a_read_only_file_system(mount_small: Callable[[str], DevelSite]) -> None:
+    """Root is refused there too."""
+    site = mount_small("size=20m")
+    site.install_sdk()
+    subprocess.run(["mount", "-o", "remount,ro", str(site.path.parent)], check=True)
+    before = site.names()
+    result = site.command("init", check=False)
+    assert result.returncode == 1
+    assert "cannot write to" in result.stderr
+    assert site.names() == before
+
+
+def test_record_that_changes_meanwhile(devel_site: DevelSite) -> None:
+    """pip takes no lock: RECORD is looked at once more before it is replaced."""
+    code = """
+    import sys
+    from rocm_sdk.devel.record import Record
+    from rocm_sdk.errors import DevelopmentTreeError
+    record = Record(sys.argv[1])
+    with open(sys.argv[1], "a") as file:
+        file.write("another/file,,\\n")
+    try:
+        record.require(["x"], sys.argv[2])
+    except DevelopmentTreeError as error:
+        print(error.message)
+    """
+    path = devel_site.record("rocm-sdk-devel")
+    command = [sys.executable, "-c", textwrap.dedent(code), str(path), str(devel_site.path)]
+    said = subprocess.check_output(command, env=devel_site.environment(), text=True)
+    assert "was changed meanwhile (is pip at work?)" in said
+    assert path.read_text().endswith("another/file,,\n")

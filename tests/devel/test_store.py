@@ -1,0 +1,155 @@
+"""Environments that share a store: one copy on the disk, and each its own tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_devel import DevelSite, member, sample_members
+
+MakeSite = Callable[..., DevelSite]
+STATIC = "lib/libstatic.a"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def two_sites(make_site: MakeSite) -> list[DevelSite]:
+    """Two environments with the same archive."""
+    members = sample_members()
+    sites = [make_site(name=f"env{i}/site-packages") for i in range(2)]
+    for site in sites:
+        site.install_sdk()
+        site.install_devel(members, "_devel.tar.xz")
+        (site.path / "rocm_sdk_devel/_devel.tar").unlink()
+    return sites
+
+
+def test_files_are_there_once(two_sites: list[DevelSite], store: Path) -> None:
+    one, other = two_sites
+    one.command("init", "--store", str(store))
+    other.command("init", env=other.environment(ROCM_SDK_STORE=str(store)))
+    for name in (STATIC, "bin/tool", "lib/cmake/hip/hip-config.cmake"):
+        assert (one.tree / name).samefile(other.tree / name)
+        assert not (one.tree / name).stat().st_mode & 0o222, "read-only, for all share it"
+    assert os.access(one.tree / "bin/tool", os.X_OK)
+    assert (other.tree / "bin/hipcc").samefile(other.core / "bin/hipcc")
+    assert not (other.tree / "bin/hipcc").samefile(one.tree / "bin/hipcc")
+    for site in two_sites:
+        site.command("init", "--check")
+
+
+def test_the_second_expansion_does_not_read_the_archive(two_sites: list[DevelSite], store: Path) -> None:
+    one, other = two_sites
+    one.command("init", "--store", str(store))
+    archive = other.path / "rocm_sdk_devel/_devel.tar.xz"
+    archive.write_bytes(b"unreadable")  # RECORD still says what it was
+    other.command("init", "--store", str(store))
+    other.command("init", "--check")
+
+
+def test_prune_removes_what_nobody_uses(two_sites: list[DevelSite], store: Path) -> None:
+    one, other = two_sites
+    one.command("init", "--store", str(store))
+    other.command("init", "--store", str(store))
+    assert "removed 0 files" in one.command("store", "prune", "--store", str(store)).stderr
+    for path in one.tree.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            path.unlink()
+    assert "removed 0 files" in one.command("store", "prune", "--store", str(store)).stderr
+    (other.tree / STATIC).unlink()
+    said = one.command("store", "prune", "--store", str(store)).stderr
+    assert "removed 1 files" in said
+    assert "known of 1 archives" in said
+    other.command("init", "--check", check=False)
+
+
+def test_after_prune_the_archive_is_read_again(two_sites: list[DevelSite], store: Path) -> None:
+    one, other = two_sites
+    one.command("init", "--store", str(store))
+    (one.tree / STATIC).unlink()
+    (next(path for path in store.rglob("*") if path.is_file() and path.stat().st_size == 3_000_000)).unlink()
+    other.command("init", "--store", str(store))
+    other.command("init", "--check")
+
+
+def test_verify_names_damaged_files(two_sites: list[DevelSite], store: Path) -> None:
+    one, _ = two_sites
+    one.command("init", "--store", str(store))
+    assert one.command("store", "verify", "--store", str(store)).stdout == ""
+    (damaged,) = (path for path in store.rglob("*") if path.is_file() and path.stat().st_size == 3_000_000)
+    with damaged.open("r+b") as file:  # root may
+        file.write(b"another content")
+    result = one.command("store", "verify", env=one.environment(ROCM_SDK_STORE=str(store)), check=False)
+    assert (result.returncode, result.stdout) == (1, f"{damaged}\n")
+
+
+def test_leftovers_of_a_killed_run_are_pruned(two_sites: list[DevelSite], store: Path) -> None:
+    two_sites[0].command("init", "--store", str(store))
+    (store / ".partial-x").touch()
+    two_sites[0].command("store", "prune", "--store", str(store))
+    assert not (store / ".partial-x").exists()
+
+
+def test_same_content_with_and_without_the_executable_bit(make_site: MakeSite, store: Path) -> None:
+    site = make_site()
+    tree = "_rocm_sdk_devel"
+    site.install_devel(
+        [
+            member(f"{tree}/__init__.py"),
+            member(f"{tree}/bin/a", b"same", mode=0o755),
+            member(f"{tree}/bin/b", b"same"),
+        ]
+    )
+    site.command("init", "--store", str(store))
+    assert os.access(site.tree / "bin/a", os.X_OK)
+    assert not (site.tree / "bin/b").stat().st_mode & 0o111
+
+
+def test_a_store_on_another_file_system(devel_site: DevelSite) -> None:
+    memory = Path("/dev/shm")
+    if not memory.is_dir() or memory.stat().st_dev == devel_site.path.stat().st_dev:
+        pytest.skip("/dev/shm is no file system of its own here")
+    with tempfile.TemporaryDirectory(dir=memory) as store:
+        said = devel_site.command("init", "--store", store).stderr
+        assert "is on another file system: its files are copied" in said
+        devel_site.command("init", "--check")
+
+
+@pytest.mark.parametrize("words", [["prune"], ["verify", "--store", "absent"]])
+def test_no_store(devel_site: DevelSite, words: list[str]) -> None:
+    result = devel_site.command("store", *words, check=False, cwd=devel_site.path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "ROCM_SDK_STORE" in result.stderr
+
+
+def test_a_store_that_cannot_be_made(devel_site: DevelSite) -> None:
+    file = devel_site.path.parent / "file"
+    file.touch()
+    result = devel_site.command("init", "--store", str(file), check=False)
+    assert result.returncode == 1
+    assert f"cannot make the store {file}" in result.stderr
+    assert not devel_site.tree.exists()
+
+
+def test_prune_waits_for_an_expansion(two_sites: list[DevelSite], store: Path) -> None:
+    two_sites[0].command("init", "--store", str(store))
+    code = (
+        "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.flock(f, fcntl.LOCK_SH); print('.', flush=True); input()"
+    )
+    command = [sys.executable, "-c", code, str(store / "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as user:
+        assert user.stdout is not None
+        user.stdout.readline()
+        result = two_sites[0].command("store", "prune", "--store", str(store), "--timeout", "0.1", check=False)
+        assert result.returncode == 1
+        assert "is not done after 0.1 s" in result.stderr
+        user.communicate("\n")
