@@ -11,12 +11,17 @@ import sys
 # EXAMPLE.
 COMMANDS = {
     "adopt": "own the files that AMD's distribution rocm claims too",
+    "completion": "print the completion script for a shell",
+    "env": "print the variables that a build needs, for a shell to evaluate",
     "explain": "explain a code that `rocm-sdk test` or an error names",
     "gpus": "print the GPUs of this machine, and why one cannot be used",
+    "info": "show everything about this installation",
     "init": "expand the development tree, or bring it up to date",
     "path": "print the file of a library, or a directory of the SDK",
+    "run": "start a program that finds this SDK's libraries and tools",
     "store": "look after the store of development files that environments share",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
+    "tree": "show what loading libraries brings into a process, and what it costs",
     "version": "print the version of the installed SDK",
 }
 

@@ -11,6 +11,12 @@ from . import COMMANDS
 
 def parse(words: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
     """The function to run and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
+    options = make_parser().parse_args(words)
+    return options.run, options
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of all subcommands; documentation and shell completion are made from it too."""
     parser = argparse.ArgumentParser(prog="rocm-sdk", description="Ask about the ROCm SDK that is installed here.")
     parser.add_argument("--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -19,11 +25,10 @@ def parse(words: list[str]) -> tuple[Callable[[argparse.Namespace], int], argpar
         command = commands.add_parser(
             name,
             help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
+            description=getattr(module, "DESCRIPTION", f"{summary[0].upper()}{summary[1:]}."),
             epilog=f"example: {module.EXAMPLE}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
         command.set_defaults(run=module.run)
-    options = parser.parse_args(words)
-    return options.run, options
+    return parser

@@ -1,0 +1,124 @@
+"""`rocm-sdk env`: the variables that a build needs, for a shell to evaluate."""
+
+import os
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocm_sdk._native import locate, package_directory
+from rocm_sdk.errors import RocmSdkError
+
+from .path import DIRECTORIES
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = 'eval "$(rocm-sdk env)" && cmake -B build'
+DESCRIPTION = """\
+Print the variables that a build against this SDK needs, as commands for a shell to evaluate. The development tree is
+expanded if it has not been yet.
+
+  ROCM_PATH, ROCM_HOME    root of the development tree
+  HIP_DEVICE_LIB_PATH     the compiler's device libraries (bitcode), where the tree has them
+  CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, PATH
+                          the tree's directory, before what the variable holds
+
+What this SDK has no directory for is left out."""
+
+_SCHEMA = 1  # of --json; a change of meaning counts it up
+_ICD_DIRECTORY = "etc/OpenCL/vendors"
+
+# Variable -> the option of `rocm-sdk path` that tells its directory; it is left out where the SDK has none.
+_ASSIGNED = {"ROCM_PATH": "--root", "ROCM_HOME": "--root", "HIP_DEVICE_LIB_PATH": "--device-libs"}
+_PREPENDED = {"CMAKE_PREFIX_PATH": "--cmake", "PKG_CONFIG_PATH": "--pkgconfig", "PATH": "--bin"}
+
+
+class Variables(NamedTuple):
+    """What to set, and what to put before the entries of a search path."""
+
+    assigned: dict[str, str]
+    prepended: dict[str, str]
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """The form of the answer, and one more variable."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--sh", action="store_const", dest="form", const="sh", help="for sh, bash, zsh (the default)")
+    form.add_argument(
+        "--fish", action="store_const", dest="form", const="fish", help="for fish: rocm-sdk env --fish | source"
+    )
+    form.add_argument(
+        "--json",
+        action="store_const",
+        dest="form",
+        const="json",
+        help='for programs: {"schema": 1, "set": {}, "prepend": {}}',
+    )
+    parser.add_argument("--opencl", action="store_true", help="OCL_ICD_VENDORS too: OpenCL programs use this SDK alone")
+    parser.set_defaults(form="sh")
+
+
+def run(options: "Namespace") -> int:
+    """Prints the variables."""
+    variables = build_variables(opencl=options.opencl)
+    if options.form == "json":
+        import json
+
+        print(json.dumps({"schema": _SCHEMA, "set": variables.assigned, "prepend": variables.prepended}, indent=2))
+    else:
+        print("\n".join(_FORMS[options.form](variables)))
+    return 0
+
+
+def build_variables(*, opencl: bool) -> Variables:
+    """The variables of a build; expands the development tree. RocmSdkError where it or OpenCL is not installed."""
+    from rocm_sdk._devel import get_devel_root
+
+    root = os.fspath(get_devel_root())
+    assigned, prepended = _places(root, _ASSIGNED), _places(root, _PREPENDED)
+    if opencl:
+        assigned["OCL_ICD_VENDORS"] = _icd_directory()
+    return Variables(assigned, prepended)
+
+
+def _places(root: str, options: dict[str, str]) -> dict[str, str]:
+    """Variable -> its directory in the tree."""
+    found = {}
+    for name, option in options.items():
+        places = (os.path.join(root, candidate).rstrip("/") for candidate in DIRECTORIES[option][1])
+        if place := next(filter(os.path.isdir, places), None):
+            found[name] = place
+    return found
+
+
+def _icd_directory() -> str:
+    """The directory with the SDK's .icd file, or its OpenCL library itself: both are allowed in OCL_ICD_VENDORS."""
+    directory = f"{package_directory('core')}/{_ICD_DIRECTORY}"
+    if os.path.isdir(directory):
+        return directory
+    library = locate("amdocl64").path
+    if library is None:
+        raise RocmSdkError("this SDK comes without OpenCL", "leave out --opencl")
+    return library
+
+
+def _sh_lines(variables: Variables) -> Iterator[str]:
+    for name, value in variables.assigned.items():
+        yield f"export {name}={shlex.quote(value)}"
+    for name, value in variables.prepended.items():
+        yield f'export {name}={shlex.quote(value)}"${{{name}:+:${name}}}"'
+
+
+def _fish_lines(variables: Variables) -> Iterator[str]:
+    for name, value in variables.assigned.items():
+        yield f"set -gx {name} {_fish_quoted(value)}"
+    for name, value in variables.prepended.items():
+        yield f"set -gx --path {name} {_fish_quoted(value)} ${name}"
+
+
+def _fish_quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+_FORMS = {"sh": _sh_lines, "fish": _fish_lines}

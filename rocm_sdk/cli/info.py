@@ -1,0 +1,139 @@
+"""`rocm-sdk info`: everything about this installation, on one screen."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from rocm_sdk import _native
+from rocm_sdk.devel.layout import tree_state
+from rocm_sdk.errors import RocmSdkError
+
+from .style import style
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = "rocm-sdk info --json > bug-report.json"
+DESCRIPTION = """\
+Show everything about this installation: versions, packages, target families, GPUs, the state of the development tree.
+What cannot be told is null, with the reason under "problems"."""
+
+_SCHEMA = 1  # of --json; a change of meaning counts it up
+_GPU_FACTS = ("processor", "name", "pci_address", "memory", "usable", "why_not")
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """The form of the answer."""
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "loader": {}, "sdk": {}, ...}')
+
+
+def run(options: "Namespace") -> int:
+    """Prints it; status 1 where there is no SDK."""
+    facts = collect()
+    if options.json:
+        import json
+
+        print(json.dumps(facts, indent=2))
+    else:
+        print("\n".join(_lines(facts)))
+        for problem in facts["problems"]:
+            print(f"rocm-sdk: {problem}", file=sys.stderr)
+    return 0 if facts["sdk"]["version"] else 1
+
+
+def collect() -> dict[str, Any]:
+    """What --json prints; docs/commands.md describes it."""
+    import platform
+
+    problems: list[str] = []
+
+    def ask(question: Callable[[], Any]) -> Any:
+        try:
+            return question()
+        except RocmSdkError as error:
+            if error.message not in problems:
+                problems.append(error.message)
+            return None
+
+    facts = ask(_native.sdk_facts) or {}
+    targets = ask(_native.built_targets)
+    gpus = ask(_native.gpus)
+    problems += _ownership_problems()
+    return {
+        "schema": _SCHEMA,
+        "loader": {"version": _native.loader_version, "directory": os.path.dirname(_native.__file__)},
+        "python": {"version": platform.python_version(), "executable": sys.executable},
+        "sdk": {
+            "version": facts.get("version"),
+            "targets": targets.split(";") if targets else None,
+            "default_family": facts.get("default_family"),
+            "available_families": facts.get("available_families"),
+        },
+        "packages": _packages(),
+        "gpus": None if gpus is None else [{name: getattr(gpu, name) for name in _GPU_FACTS} for gpu in gpus],
+        "devel": tree_state(),
+        "problems": problems,
+    }
+
+
+def _ownership_problems() -> list[str]:
+    """Whether AMD's distribution rocm and ours are in each other's way."""
+    from rocm_sdk.adoption import state
+    from rocm_sdk.adoption.errors import AdoptionError
+
+    try:
+        found = state()
+    except AdoptionError:  # an editable installation, which shares no file
+        return []
+    return [f"{found.problem}; {found.cure}"] if found.problem else []
+
+
+def _packages() -> list[dict[str, Any]]:
+    """The distributions of the SDK that are installed, as an installer knows them, and their platform directories."""
+    from importlib.metadata import distributions
+
+    found: dict[str, str] = {}
+    for distribution in distributions():
+        name = distribution.metadata["Name"] or ""
+        if name == "rocm" or name.startswith(("rocm-profiler", "rocm-sdk-")):
+            found.setdefault(name, distribution.version)
+    directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(name))]
+    return [
+        {"name": name, "version": version, "directory": next(filter(_belongs_to(name), directories), None)}
+        for name, version in sorted(found.items())
+    ]
+
+
+def _platform_directory(package: str) -> str | None:
+    try:
+        return _native.package_directory(package)
+    except RocmSdkError:
+        return None
+
+
+def _belongs_to(distribution: str) -> Callable[[str], bool]:
+    """Whether a platform directory is this distribution's: its name may end with the SDK's nonce."""
+    prefix = f"_{distribution.replace('-', '_')}"
+    return lambda directory: os.path.basename(directory).startswith(prefix)
+
+
+def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    strong, faint = style("bold", sys.stdout), style("faint", sys.stdout)
+    sdk = facts["sdk"]
+    yield f"{strong('ROCm SDK')}     {sdk['version'] or 'not installed'}"
+    yield f"{strong('loader')}       {facts['loader']['version']}  {faint(facts['loader']['directory'])}"
+    yield f"{strong('Python')}       {facts['python']['version']}  {faint(facts['python']['executable'])}"
+    if sdk["version"]:
+        yield f"{strong('targets')}      {' '.join(sdk['targets'] or ()) or 'not told'}"
+        yield f"{strong('families')}     {' '.join(sdk['available_families'] or ()) or 'none'}"
+    yield f"{strong('development')}  {facts['devel']}"
+    yield strong("packages")
+    for package in facts["packages"]:
+        yield f"  {package['name']} {package['version']}  {faint(package['directory'] or '')}".rstrip()
+    yield strong("GPUs")
+    for gpu in facts["gpus"] or ():
+        usable = "usable" if gpu["usable"] else f"not usable: {gpu['why_not']}"
+        yield f"  {gpu['processor']}  {gpu['name']}  {gpu['pci_address']}  {usable}"
+    if not facts["gpus"]:
+        yield "  none found: rocm-sdk gpus says why"

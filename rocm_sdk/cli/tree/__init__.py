@@ -1,0 +1,65 @@
+"""`rocm-sdk tree`: what loading libraries would bring into a process, or does: files, sizes, times."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from .plan_tree import Tree, load_tree, plan_tree
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+EXAMPLE = "rocm-sdk tree hipsparse --load"
+DESCRIPTION = """\
+Show what loading libraries brings into a process: which files, from where, how large, in which order, and why each is
+opened the way it is. A file is listed where it comes in, below the library that it comes with."""
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """Which libraries, and the form of the answer."""
+    parser.add_argument(
+        "shortnames",
+        nargs="*",
+        metavar="SHORTNAME",
+        help="name of a library, as in amdhip64 or hipsparse (default: all that are installed)",
+    )
+    parser.add_argument("--load", action="store_true", help="load them, and say how long each took")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--json",
+        action="store_const",
+        dest="form",
+        const="json",
+        help='for programs: {"schema": 1, "steps": [], "missing": [], ...}',
+    )
+    form.add_argument("--dot", action="store_const", dest="form", const="dot", help="a graph for Graphviz")
+    form.add_argument("--svg", action="store_const", dest="form", const="svg", help="a picture, complete in itself")
+
+
+def run(options: "Namespace") -> int:
+    """Prints the tree."""
+    from rocm_sdk.cli.installed_libraries import installed_libraries
+
+    shortnames = options.shortnames or installed_libraries()
+    tree = (load_tree if options.load else plan_tree)(*shortnames)
+    print(_text(tree, options.form))
+    for soname in tree.missing:
+        print(f"rocm-sdk: {soname} is needed, and neither the SDK nor the system has it", file=sys.stderr)
+    return 0
+
+
+def _text(tree: Tree, form: str | None) -> str:
+    if form == "json":
+        from .as_json import as_json
+
+        return as_json(tree)
+    if form == "dot":
+        from .as_dot import as_dot
+
+        return as_dot(tree)
+    if form == "svg":
+        from .as_svg import as_svg
+
+        return as_svg(tree)
+    from .as_text import as_text
+
+    return as_text(tree, sys.stdout)

@@ -1,0 +1,81 @@
+"""The load plan with what it costs: the size of each file, and the time of each step once it has been loaded."""
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk._native import LoadStep, load_plan, loaded_libraries, package_directory, preload_libraries
+
+
+class File(NamedTuple):
+    """A file that comes into the process: its path, the path from site-packages, its size in bytes."""
+
+    path: str
+    place: str
+    size: int
+
+    @property
+    def name(self) -> str:
+        """The file's name, which in an SDK is the SONAME."""
+        return os.path.basename(self.path)
+
+
+class Branch(NamedTuple):
+    """A step of the plan. `brings`: files that come with it and with no step before it, itself left out."""
+
+    step: LoadStep
+    file: File
+    brings: tuple[File, ...]
+    seconds: float | None  # in dlopen; None: it was not loaded, or was in the process before
+
+
+class Tree(NamedTuple):
+    """The steps in their order. `missing`: DT_NEEDED entries that nobody provides."""
+
+    branches: tuple[Branch, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def files(self) -> dict[str, File]:
+        """All files, each once, by path."""
+        found = [file for branch in self.branches for file in (branch.file, *branch.brings)]
+        return {file.path: file for file in found}
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files together."""
+        return sum(file.size for file in self.files.values())
+
+    @property
+    def seconds(self) -> float | None:
+        """The time of all steps together; None: nothing was loaded."""
+        times = [branch.seconds for branch in self.branches if branch.seconds is not None]
+        return sum(times) if times else None
+
+
+def plan_tree(*shortnames: str) -> Tree:
+    """What loading would do; loads nothing. Errors as of load_plan()."""
+    plan = load_plan(*shortnames)
+    site = os.path.dirname(package_directory("core"))
+    seen: set[str] = set()
+    branches = []
+    for step in plan.steps:
+        seen.add(step.path)
+        new = [path for path in step.members if path not in seen]
+        seen.update(new)
+        branches.append(Branch(step, _file(step.path, site), tuple(_file(path, site) for path in new), None))
+    return Tree(tuple(branches), plan.missing)
+
+
+def load_tree(*shortnames: str) -> Tree:
+    """The same, and the libraries are loaded. Errors as of preload_libraries()."""
+    plan = plan_tree(*shortnames)
+    preload_libraries(*shortnames)
+    seconds = {library.location.path: library.seconds for library in loaded_libraries() if not library.already_loaded}
+    return plan._replace(
+        branches=tuple(branch._replace(seconds=seconds.get(branch.file.path)) for branch in plan.branches)
+    )
+
+
+def _file(path: str, site: str) -> File:
+    place = path[len(site) + 1 :] if path.startswith(f"{site}/") else path
+    return File(path, place, os.stat(path).st_size)

@@ -1,0 +1,108 @@
+"""`rocm-sdk env`: what real shells make of it."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import Site
+
+Result = subprocess.CompletedProcess[str]
+Call = Callable[..., Result]
+
+EXPECTED = {
+    "ROCM_PATH": "{root}",
+    "ROCM_HOME": "{root}",
+    "HIP_DEVICE_LIB_PATH": "{root}/lib/llvm/amdgcn/bitcode",
+    "CMAKE_PREFIX_PATH": "{root}/lib/cmake",
+    "PKG_CONFIG_PATH": "{root}/lib/pkgconfig:/else where",
+    "PATH": "{root}/bin:/usr/bin:/bin",
+}
+
+
+def variables_after(shell: str, script: str, text: str) -> dict[str, str]:
+    """The environment of a program that a shell starts, after it has evaluated `text`."""
+    program = shutil.which(shell)
+    assert program, f"{shell} is needed: make setup"
+    before = {"PATH": "/usr/bin:/bin", "PKG_CONFIG_PATH": "/else where", "TEXT": text}
+    with tempfile.TemporaryDirectory() as home:  # fish writes into it
+        before["HOME"] = home
+        output = subprocess.run([program, "-c", script], env=before, capture_output=True, text=True, check=True).stdout
+    return dict(line.split("=", 1) for line in output.split("\0") if line)
+
+
+@pytest.mark.parametrize(
+    ("shell", "options", "script"),
+    [
+        ("sh", [], 'eval "$TEXT"; env -0'),
+        ("bash", ["--sh"], 'set -eu; eval "$TEXT"; env -0'),
+        ("zsh", ["--sh"], 'set -eu; eval "$TEXT"; env -0'),
+        ("fish", ["--fish"], "echo $TEXT | source; env -0"),
+    ],
+)
+def test_shells_take_it(call: Call, devel_tree: Path, shell: str, options: list[str], script: str) -> None:
+    result = call("env", *options)
+    assert (result.returncode, result.stderr) == (0, "")
+    after = variables_after(shell, script, result.stdout)
+    expected = {name: value.format(root=devel_tree) for name, value in EXPECTED.items()}
+    assert {name: after.get(name) for name in expected} == expected
+    assert (devel_tree / "lib/cmake/hip/hip-config.cmake").is_file()
+
+
+@pytest.mark.parametrize(
+    ("shell", "options", "script"),
+    [("sh", ["--sh"], 'eval "$TEXT"; env -0'), ("fish", ["--fish"], "echo $TEXT | source; env -0")],
+)
+def test_odd_directories(shell: str, options: list[str], script: str) -> None:
+    from rocm_sdk.cli.env import _FORMS, Variables
+
+    odd = '/it\'s $HOME \\ "here"'
+    text = "\n".join(_FORMS[options[0][2:]](Variables({"ROCM_PATH": odd}, {"PATH": f"{odd}/bin"})))
+    after = variables_after(shell, script, text)
+    assert (after["ROCM_PATH"], after["PATH"]) == (odd, f"{odd}/bin:/usr/bin:/bin")
+
+
+def test_json(call: Call, devel_tree: Path) -> None:
+    result = call("env", "--json")
+    assert json.loads(result.stdout) == {
+        "schema": 1,
+        "set": {
+            "ROCM_PATH": str(devel_tree),
+            "ROCM_HOME": str(devel_tree),
+            "HIP_DEVICE_LIB_PATH": f"{devel_tree}/lib/llvm/amdgcn/bitcode",
+        },
+        "prepend": {
+            "CMAKE_PREFIX_PATH": f"{devel_tree}/lib/cmake",
+            "PKG_CONFIG_PATH": f"{devel_tree}/lib/pkgconfig",
+            "PATH": f"{devel_tree}/bin",
+        },
+    }
+
+
+def test_what_the_tree_has_not_is_left_out(call: Call, devel_tree: Path) -> None:
+    assert call("env").returncode == 0
+    (devel_tree / "lib/llvm/amdgcn/bitcode").rename(devel_tree / "elsewhere")
+    (devel_tree / "lib/pkgconfig").rename(devel_tree / "share")
+    variables = json.loads(call("env", "--json").stdout)
+    assert set(variables["set"]) == {"ROCM_PATH", "ROCM_HOME"}
+    assert set(variables["prepend"]) == {"CMAKE_PREFIX_PATH", "PATH"}
+
+
+def test_opencl(call: Call, sdk: Site, devel_tree: Path) -> None:
+    assert devel_tree.parent == sdk.path
+    refused = call("env", "--opencl")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "amdocl64" in refused.stderr
+    library = sdk.library("libamdocl64.so.2")
+    assert json.loads(call("env", "--opencl", "--json").stdout)["set"]["OCL_ICD_VENDORS"] == str(library)
+    icd = sdk.write("_rocm_sdk_core/etc/OpenCL/vendors/amdocl64.icd", "libamdocl64.so.2\n")
+    assert json.loads(call("env", "--opencl", "--json").stdout)["set"]["OCL_ICD_VENDORS"] == str(icd.parent)
+
+
+def test_without_the_development_package(call: Call) -> None:
+    result = call("env")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "rocm-sdk-devel" in result.stderr or "rocm[devel]" in result.stderr

@@ -1,0 +1,32 @@
+"""`--help` of every command: an example that can be typed."""
+
+import re
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+from rocm_sdk.cli import COMMANDS
+from rocm_sdk.cli.parser import parse
+
+Result = subprocess.CompletedProcess[str]
+Call = Callable[..., Result]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_that_parses(call: Call, name: str) -> None:
+    result = call(name, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    example = result.stdout.partition("example: ")[2].strip()
+    assert example
+    # The words between "rocm-sdk" and what ends a command in a shell.
+    for words in re.findall(r"(?<![-\w\"/])rocm-sdk ([^)|>&\"\n]+)", example):
+        parse(words.split())
+    assert re.search(rf"rocm-sdk {name}\b|-m rocm_sdk\.adoption", example)
+
+
+def test_all_commands_are_listed(call: Call) -> None:
+    listed = call("--help").stdout
+    for name, summary in COMMANDS.items():
+        assert re.search(rf"^ +{name}\b", listed, re.MULTILINE), name
+        assert summary.split()[0] in listed

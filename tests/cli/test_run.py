@@ -1,0 +1,95 @@
+"""`rocm-sdk run`: real programs, linked with the SDK's libraries and without any RPATH."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import CORE, LIBRARIES, Site
+
+Result = subprocess.CompletedProcess[str]
+Call = Callable[..., Result]
+
+
+def compile_program(path: Path, source: str, *libraries: Path) -> Path:
+    command = ["cc", "-x", "c", "-", "-x", "none", "-Wl,--allow-shlib-undefined", *map(str, libraries), "-o", str(path)]
+    subprocess.run(command, input=source, text=True, check=True)
+    return path
+
+
+def test_a_program_finds_its_libraries(call: Call, sdk: Site, tmp_path: Path) -> None:
+    source = '#include <stdio.h>\nint hip_answer(void);\nint main(void) { printf("%d\\n", hip_answer()); return 7; }'
+    program = compile_program(tmp_path / "answer", source, sdk.path / CORE / "lib/libamdhip64.so.7")
+    alone = subprocess.run([program], capture_output=True, text=True, check=False)
+    assert "libamdhip64.so.7: cannot open shared object file" in alone.stderr
+    result = call("run", str(program))
+    assert (result.returncode, result.stdout, result.stderr) == (7, "42\n", "")
+
+
+def test_a_tool_of_the_sdk_with_options(call: Call, sdk: Site) -> None:
+    tool = sdk.write(f"{CORE}/bin/rocm-sample-tool", '#!/bin/sh\nprintf "<%s>" "$0" "$@"\n')
+    tool.chmod(0o755)
+    result = call("run", "rocm-sample-tool", "--json", "-x", "two words", "--", "*", "--help")
+    assert result.stdout == f"<{tool}><--json><-x><two words><--><*><--help>"
+    assert call("run", "--", "rocm-sample-tool", "--help").stdout == f"<{tool}><--help>"
+
+
+@pytest.mark.parametrize("before", [{}, {"LD_LIBRARY_PATH": "/before"}], ids=["unset", "set"])
+def test_nothing_else_in_the_environment_changes(script: Path, sdk: Site, before: dict[str, str]) -> None:
+    environment = {"PYTHONPATH": str(sdk.path), "PATH": "/usr/bin:/bin", "ODD": "line\nline", **before}
+    result = subprocess.run(
+        [str(script), "run", "env", "-0"], env=environment, capture_output=True, text=True, check=True
+    )
+    after = dict(line.split("=", 1) for line in result.stdout.split("\0") if line)
+    ours = f"{sdk.path}/{CORE}/lib:{sdk.path}/{LIBRARIES}/lib"
+    expected = ":".join([ours, *before.values()])
+    assert after == environment | {"LD_LIBRARY_PATH": expected}
+
+
+def test_directories_only_where_rpaths_do_not_lead(script: Path, tmp_path: Path) -> None:
+    """Libraries that find what they need by themselves do not put its directory into everybody's search path."""
+    for rpath, wanted in (("none", True), ("rpath", False)):
+        site = Site(tmp_path / rpath, rpath=rpath)
+        host = site.library("libsamplehost.so.1", directory="lib/rocm_sysdeps/lib")
+        flags = (f"-Wl,-rpath,{host.parent}",) if rpath == "rpath" else ()
+        site.library("libamdhip64.so.7", needed=(host,), flags=flags)
+        command = [str(script), "run", "printenv", "LD_LIBRARY_PATH"]
+        result = subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": str(site.path)}, capture_output=True, text=True, check=True
+        )
+        assert (str(host.parent) in result.stdout) is wanted
+
+
+def test_the_process_becomes_the_program(script: Path, sdk: Site) -> None:
+    """Its process ID, its signals, its descriptors: a pipe that closes ends it as it would without us."""
+    environment = {**os.environ, "PYTHONPATH": str(sdk.path)}
+    loop = 'trap "exit 5" TERM; echo $$; while :; do sleep 0.05; done'
+    command = [str(script), "run", "sh", "-c", loop]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = int(process.stdout.readline())
+        process.terminate()
+        assert (told, process.wait(timeout=10)) == (process.pid, 5)
+    with subprocess.Popen([str(script), "run", "yes"], env=environment, stdout=subprocess.PIPE) as endless:
+        assert endless.stdout is not None
+        endless.stdout.close()
+        assert endless.wait(timeout=10) == -signal.SIGPIPE
+
+
+def test_programs_that_cannot_start(call: Call, tmp_path: Path) -> None:
+    missing = call("run", "no-such-program")
+    assert (missing.returncode, missing.stdout) == (127, "")
+    assert missing.stderr == "rocm-sdk: no-such-program: no such program in the SDK or in PATH\n"
+    (tmp_path / "text").write_text("no program\n")
+    refused = call("run", str(tmp_path / "text"))
+    assert (refused.returncode, refused.stdout) == (126, "")
+    assert refused.stderr == f"rocm-sdk: {tmp_path}/text: Permission denied\n"
+
+
+def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    result = subprocess.run([str(script), "run", "true"], env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "pip install rocm" in result.stderr

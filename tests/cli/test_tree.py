@@ -1,0 +1,122 @@
+"""`rocm-sdk tree` in each of its forms, which independent readers check."""
+
+import json
+import os
+import pty
+import subprocess
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pydot
+import pytest
+from sample_site import LIBRARIES, Site
+
+Result = subprocess.CompletedProcess[str]
+Call = Callable[..., Result]
+
+FILES = ["libhipsparse.so.1", "librocsparse.so.1", "libamdhip64.so.7"]
+
+
+def test_text(call: Call) -> None:
+    result = call("tree", "hipsparse")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["library", "size", "directory"]
+    assert lines[1].split() == ["libhipsparse.so.1", "0.0", "MB", f"{LIBRARIES}/lib"]
+    assert lines[2].startswith("│    anchor: the linker would not find librocsparse.so.1")
+    assert [line.split()[1] for line in lines[3:5]] == FILES[1:]
+    assert lines[5].startswith("3 files")
+
+
+def test_all_that_is_installed(call: Call) -> None:
+    steps = json.loads(call("tree", "--json").stdout)["steps"]
+    assert {step["shortname"] for step in steps} == {"amdhip64", "hipsparse", "rocsparse"}
+
+
+def test_json(call: Call, sdk: Site) -> None:
+    tree = json.loads(call("tree", "hipsparse", "--json").stdout)
+    (step,) = tree.pop("steps")
+    sizes = [(sdk.path / step["path"]).stat().st_size, *(file["bytes"] for file in step["brings"])]
+    assert tree == {"schema": 1, "missing": [], "files": 3, "bytes": sum(sizes), "seconds": None}
+    assert [Path(file["path"]).name for file in [step, *step["brings"]]] == FILES
+    assert (step["method"], step["requested"], step["seconds"]) == ("anchor", True, None)
+
+
+def test_load_tells_times(call: Call) -> None:
+    tree = json.loads(call("tree", "hipsparse", "--load", "--json").stdout)
+    assert 0 < tree["steps"][0]["seconds"] < 10
+    assert tree["seconds"] == tree["steps"][0]["seconds"]
+    assert " ms " in call("tree", "hipsparse", "--load").stdout
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:pydot")  # of the parser that pydot uses
+def test_dot(call: Call, sdk: Site) -> None:
+    (graph,) = pydot.graph_from_dot_data(call("tree", "hipsparse", "--dot").stdout)
+    assert sorted(
+        Path(node.get_name().strip('"')).name for node in graph.get_nodes() if "/" in node.get_name()
+    ) == sorted(FILES)
+    (path,) = {edge.get_source() for edge in graph.get_edges()}
+    assert path.strip('"') == f"{sdk.path}/{LIBRARIES}/lib/libhipsparse.so.1"
+    needed, brought = sorted(graph.get_edges(), key=lambda edge: edge.get_style() or "")
+    assert needed.get_destination().strip('"').endswith("librocsparse.so.1")
+    assert brought.get_destination().strip('"').endswith("libamdhip64.so.7")
+
+
+def test_svg(call: Call) -> None:
+    text = call("tree", "hipsparse", "--svg").stdout
+    picture = ET.fromstring(text)
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    shown = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert [name for name in shown if name in FILES] == FILES
+    assert "href" not in text, "it refers to nothing"
+
+
+def test_a_need_that_nobody_meets(call: Call, sdk: Site) -> None:
+    absent = sdk.library("libnowhere.so.1", directory="elsewhere")
+    sdk.library("libhiprand.so.1", needed=(absent,), package=LIBRARIES)
+    absent.unlink()
+    result = call("tree", "hiprand", "--json")
+    assert "libnowhere.so.1" in str(json.loads(result.stdout)["missing"])
+    assert "libnowhere.so.1" in result.stderr
+
+
+def terminal_output(command: list[str], environment: dict[str, str]) -> str:
+    """What a command prints on a terminal."""
+    master, slave = pty.openpty()
+    with subprocess.Popen(command, env=environment, stdout=slave) as process:
+        os.close(slave)
+        output = b""
+        while chunk := _read(master):
+            output += chunk
+        assert process.wait() == 0
+    os.close(master)
+    return output.decode()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 1 << 16)
+    except OSError:  # how a terminal ends whose other side has gone
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)], ids=str
+)
+def test_colours_on_terminals_only(script: Path, sdk: Site, variables: dict[str, str], coloured: bool) -> None:
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(sdk.path), "TERM": "xterm", **variables}
+    output = terminal_output([str(script), "tree", "hipsparse"], environment)
+    assert ("\033[" in output) is coloured
+
+
+def test_an_output_without_line_drawing(call: Call) -> None:
+    result = call("tree", "hipsparse", PYTHONIOENCODING="latin-1")
+    assert result.returncode == 0
+    assert "`- libamdhip64.so.7" in result.stdout
+
+
+def test_unknown_name(call: Call) -> None:
+    result = call("tree", "hipsprase")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "did you mean hipsparse?" in result.stderr
