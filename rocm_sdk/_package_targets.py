@@ -4,13 +4,13 @@ Libraries come in two layouts. One package per target family holds the device co
 package holds none at all, and a device package for each target brings it.
 """
 
-import csv
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import _native, targets
 from ._dist_info import ALL_PACKAGES
+from ._distributions import Distribution, same_release, sdk_distributions
 from .errors import PackageNotInstalledError, UnknownTargetError
 
 
@@ -83,39 +83,21 @@ def _targets_of(family: str) -> tuple[str, ...]:
 
 def _device_packages(site: str, libraries: str, sdk_version: str) -> Iterator[PackageTargets]:
     prefix = ALL_PACKAGES["device"].get_dist_package_name("")
-    for entry in sorted(os.listdir(site)):
-        if not entry.endswith(".dist-info"):
+    for found in sdk_distributions(site):
+        if not found.name.startswith(prefix):
             continue
-        if not entry.lower().replace("_", "-").startswith(prefix):
-            continue
-        name, version = _name_and_version(os.path.join(site, entry, "METADATA"))
         fault = None
-        if _without_post(version) != _without_post(sdk_version):
-            fault = f"it has version {version}, the SDK {sdk_version}"
-        elif missing := _absent_file(site, os.path.join(site, entry, "RECORD"), os.path.basename(libraries)):
+        if not same_release(found.version, sdk_version):
+            fault = f"it has version {found.version}, the SDK {sdk_version}"
+        elif missing := _absent_file(site, found, os.path.basename(libraries)):
             fault = f"its file {missing} is not there"
-        yield PackageTargets(name, version, _targets_of(name[len(prefix) :]), fault)
+        yield PackageTargets(found.name, found.version, _targets_of(found.name[len(prefix) :]), fault)
 
 
-def _name_and_version(metadata: str) -> tuple[str, str]:
-    from email.parser import HeaderParser
-
-    with open(metadata, encoding="utf-8", errors="replace") as file:
-        headers = HeaderParser().parse(file)
-    return headers.get("Name", ""), headers.get("Version", "")
-
-
-def _absent_file(site: str, record: str, directory: str) -> str | None:
+def _absent_file(site: str, distribution: Distribution, directory: str) -> str | None:
     """A file of the platform directory that RECORD promises and that is not there."""
     try:
-        with open(record, encoding="utf-8", errors="replace", newline="") as file:
-            promised = [row[0] for row in csv.reader(file) if row and row[0].startswith(f"{directory}/")]
+        promised = [name for name in distribution.files() if name.startswith(f"{directory}/")]
     except FileNotFoundError:
-        return os.path.basename(record)
+        return os.path.basename(distribution.record)
     return next((name for name in promised if not os.path.exists(os.path.join(site, name))), None)
-
-
-def _without_post(version: str) -> str:
-    """A version without its `.postN`: a device package that was built again fits."""
-    base, _, after = version.partition(".post")
-    return base + after.lstrip("0123456789")

@@ -12,9 +12,10 @@ import posixpath
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocm_sdk._distributions import Distribution, same_release, sdk_distributions
+
 from .archive_rules import is_platform_directory, link_place
 from .layout import DEVICE_LINKS, nonce_of
-from .metadata import Distribution, same_release, sdk_distributions
 from .placement import Placement
 from .record import Record
 from .staging import write_file

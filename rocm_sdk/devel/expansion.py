@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 
+from rocm_sdk._distributions import Distribution
+
 from .archive import Archive
 from .archive_rules import DIRECTORY
 from .layout import ARCHIVES, MODULE, NOTES
 from .manifest import Entry, Manifest, write_manifest
-from .metadata import Distribution
 from .placement import COPY, REFLINK, Placement
 from .preflight import require_room, require_room_for
 from .progress import Progress, Reporter

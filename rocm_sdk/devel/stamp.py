@@ -9,22 +9,13 @@ Imports next to nothing: the commands that scripts call pass through here.
 
 import os
 
-from .layout import STAMP
+from rocm_sdk._site_metadata import sdk_metadata
 
-_PREFIXES = ("rocm_sdk_", "rocm_profiler")
+from .layout import STAMP
 
 # inode, size in bytes, modification time in nanoseconds
 Identity = tuple[int, int, int]
 GONE: Identity = (0, 0, 0)
-
-
-def sdk_metadata(site: str) -> list[str]:
-    """Names of the `.dist-info` directories of the SDK's packages, sorted."""
-    return sorted(
-        name
-        for name in os.listdir(site)
-        if name.endswith(".dist-info") and name.lower().replace("-", "_").startswith(_PREFIXES)
-    )
 
 
 def identify(path: str) -> Identity:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from rocm_sdk._site_metadata import sdk_metadata
 from rocm_sdk.errors import SystemManagedError
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
@@ -17,7 +18,7 @@ from .metadata import devel_distribution
 from .placement import Placement
 from .record import Record
 from .staging import staging, write_file
-from .stamp import Identity, identify, is_current, sdk_metadata, stamp_text
+from .stamp import Identity, identify, is_current, stamp_text
 
 
 class Upkeep(NamedTuple):
