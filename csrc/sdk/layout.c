@@ -110,6 +110,10 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
         return rsdk_fail_no_memory(error);
     }
     rsdk_status status = rsdk_dist_info_read(path, &sdk->arena, &info, &reason);
+    struct stat facts;
+    if (status == RSDK_IO_ERROR && stat(directory, &facts) != 0) {
+        status = RSDK_FILE_NOT_FOUND; /* a place that this user may not search holds nothing, for an import too */
+    }
     bool is_first = sdk->info.path == NULL;
     if (status == RSDK_OK && is_first) {
         sdk->info = info;

@@ -138,6 +138,24 @@ static void unreadable_dist_info_is_an_error(void **state) {
     run_in_child(open_as_nobody, NULL);
 }
 
+static void find_nothing_as_nobody(void *context) {
+    (void)context;
+    become_nobody();
+    rsdk_status status = try_to_open((const char *[]){sample_path(&site, "closed")}, 1, NULL);
+    REQUIRE(status == RSDK_OK && rsdk_sdk_version(sdk) == NULL);
+    rsdk_sdk_free(sdk);
+}
+
+/* As for an import, a directory that this user may not search holds nothing. */
+static void unsearchable_directories_hold_nothing(void **state) {
+    (void)state;
+    sample_directory(&site, "closed/rocm_sdk_core");
+    sample_file(&site, "closed/rocm_sdk_core/_dist_info.py", "__version__ = '1'\n");
+    assert_int_equal(chmod(sample_path(&site, "closed"), 0), 0);
+    run_in_child(find_nothing_as_nobody, NULL);
+    assert_int_equal(chmod(sample_path(&site, "closed"), 0700), 0);
+}
+
 /* ---- the search path ---- */
 
 static void regular_package_comes_before_a_bare_directory(void **state) {
@@ -317,6 +335,7 @@ int main(void) {
         TEST(nonce_is_part_of_the_directory),
         TEST(damaged_dist_info_is_an_error),
         TEST(unreadable_dist_info_is_an_error),
+        TEST(unsearchable_directories_hold_nothing),
         TEST(regular_package_comes_before_a_bare_directory),
         TEST(entries_that_are_no_directories_are_passed),
         TEST(relative_entries_hold_after_a_change_of_directory),
