@@ -152,7 +152,7 @@ def read_device_links(tree: str) -> dict[str, str]:
     try:
         with open(f"{tree}/{DEVICE_LINKS}", encoding="utf-8") as file:
             return {str(path): str(text) for path, text in json.load(file).items()}
-    except (FileNotFoundError, ValueError, AttributeError):
+    except (FileNotFoundError, ValueError, AttributeError, RecursionError):
         return {}
 
 

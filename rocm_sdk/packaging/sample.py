@@ -23,8 +23,20 @@ VERSION = "5.2.3"
 _PACKAGE = "sample"
 
 _EMPTY = "static const int nothing __attribute__((used)) = 0;"
-_HIP_VERSION = "int hipRuntimeGetVersion(int *version) { return *version = 50200000, 0; }"
-_HIPRAND_VERSION = "int hiprandGetVersion(int *version) { return *version = 200000, 0; }"
+# Each library has the function that names it.
+_COMGR = "int amd_comgr_get_version(void) { return 0; }"
+_HIP = """
+int hipRuntimeGetVersion(int *version) { return *version = 50200000, 0; }
+int hipGetDeviceCount(void) { return 1; }
+"""
+_HIPRAND = """
+int hiprandGetVersion(int *version) { return *version = 200000, 0; }
+int hiprandCreateGenerator(void) { return 1; }
+"""
+_HIPSPARSE = "int hipsparseCreate(void) { return 1; }"
+_ROCRAND = "int rocrand_create_generator(void) { return 1; }"
+_ROCSPARSE = "int rocsparse_create_handle(void) { return 1; }"
+_SMI = "int rsmi_init(void) { return 1; }"
 
 
 class SampleLibrary(NamedTuple):
@@ -40,16 +52,16 @@ class SampleLibrary(NamedTuple):
 # fmt: off
 LIBRARIES = (
     SampleLibrary("libsamplehost.so.1",      "",          (),                                        _EMPTY),
-    SampleLibrary("libamd_comgr.so.2",       "core",      ("libsamplehost.so.1",),                   _EMPTY),
+    SampleLibrary("libamd_comgr.so.2",       "core",      ("libsamplehost.so.1",),                   _COMGR),
     SampleLibrary("libhsakmt.so.1",          "core",      ("libsamplehost.so.1",),                   _EMPTY),
     SampleLibrary("libhsa-runtime64.so.1",   "core",      ("libhsakmt.so.1",),                       _EMPTY),
-    SampleLibrary("libamdhip64.so.5",        "core",      ("libhsa-runtime64.so.1",),                _HIP_VERSION),
+    SampleLibrary("libamdhip64.so.5",        "core",      ("libhsa-runtime64.so.1",),                _HIP),
     SampleLibrary("libhiprtc-builtins.so.5", "core",      (),                                        _EMPTY),
-    SampleLibrary("librocm_smi64.so.1",      "core",      (),                                        _EMPTY),
-    SampleLibrary("librocrand.so.1",         "libraries", ("libamdhip64.so.5",),                     _EMPTY),
-    SampleLibrary("libhiprand.so.1",         "libraries", ("librocrand.so.1", "libamdhip64.so.5"),   _HIPRAND_VERSION),
-    SampleLibrary("librocsparse.so.0",       "libraries", ("libamdhip64.so.5",),                     _EMPTY),
-    SampleLibrary("libhipsparse.so.0",       "libraries", ("librocsparse.so.0", "libamdhip64.so.5"), _EMPTY),
+    SampleLibrary("librocm_smi64.so.1",      "core",      (),                                        _SMI),
+    SampleLibrary("librocrand.so.1",         "libraries", ("libamdhip64.so.5",),                     _ROCRAND),
+    SampleLibrary("libhiprand.so.1",         "libraries", ("librocrand.so.1", "libamdhip64.so.5"),   _HIPRAND),
+    SampleLibrary("librocsparse.so.0",       "libraries", ("libamdhip64.so.5",),                     _ROCSPARSE),
+    SampleLibrary("libhipsparse.so.0",       "libraries", ("librocsparse.so.0", "libamdhip64.so.5"), _HIPSPARSE),
 )
 # fmt: on
 
