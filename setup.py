@@ -133,10 +133,19 @@ class BuildLibrary(build_clib):
 
 
 class BuildExtension(build_ext):
+    """`build_ext` with libelf, and the program that `rocm-sdk test` loads libraries in."""
+
     def run(self) -> None:
         for extension in self.extensions:
             extension.extra_link_args = [*extension.extra_link_args, *libelf_flags("--libs")]
         super().run()
+        root = Path() if self.inplace else Path(self.build_lib)
+        objects = self.compiler.compile(
+            ["csrc/programs/load_check.c"], output_dir=self.build_temp, macros=MACROS, extra_postargs=CFLAGS
+        )
+        self.compiler.link_executable(
+            objects, "load_check", output_dir=str(root / "rocm_sdk/selftest"), libraries=["dl"]
+        )
 
 
 def sources_below(*folders: str) -> list[str]:

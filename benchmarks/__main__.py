@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rocm_sdk.packaging.errors import PackagingError
 
-from . import row_cli, row_devel, row_gpus, row_import, row_init, row_init_syscalls
+from . import row_cli, row_devel, row_gpus, row_import, row_init, row_init_syscalls, row_selftest
 from .figures import Figure
 from .observation import ProcessError, instruction_counter
 from .stage import BUILD, Stage, make_stage
@@ -25,6 +25,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "cli": row_cli.run,
     "gpus": row_gpus.run,
     "devel": row_devel.run,
+    "selftest": row_selftest.run,
 }
 HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reached")
 

@@ -14,7 +14,7 @@ assert _version is not None, _header
 release = version = _version.group(1)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-extensions = ["command_help", "myst_parser", "target_table"]
+extensions = ["code_pages", "command_help", "myst_parser", "target_table"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nitpicky = True

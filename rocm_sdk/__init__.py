@@ -60,8 +60,13 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
+    from .findings import Problem
 
     __version__: str
+
+    def check_process(pid: int | None = None) -> tuple[Problem, ...]:
+        """What is wrong with the ROCm libraries of a process, by default this one (rocm_sdk.selftest.process)."""
+
     _ALL_CDLLS: CdllsByShortname
 
 __all__ = [
@@ -93,6 +98,7 @@ __all__ = [
     "VersionMismatchError",
     "VersionMismatchWarning",
     "check_gpu_access",
+    "check_process",
     "find_libraries",
     "gpus",
     "initialize_process",
@@ -214,6 +220,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module(f"rocm_sdk.{name}")
+    if name == "check_process":
+        from importlib import import_module
+
+        return import_module("rocm_sdk.selftest.process").check_running_process
     if name in __all__:
         from . import errors
 

@@ -29,12 +29,13 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"findings"},
+    "findings": set(),
     "packaging": set(),
     "adoption": set(),
-    "findings": set(),
     "devel": set(),
     "_devel": {"devel"},
-    "cli": {"_devel", "adoption", "devel", "findings", "packaging"},
+    "selftest": {"adoption", "devel", "findings"},
+    "cli": {"_devel", "adoption", "devel", "findings", "packaging", "selftest"},
     "__main__": {"cli"},
 }
 

@@ -9,7 +9,8 @@
  * signal or the exit status, else 0; microseconds; the linker's words; what the library printed, at most OUTPUT-LIMIT
  * bytes.
  *
- * No child outlives this program, and this program does not outlive the one that started it. */
+ * No child outlives this program, nor does what a library has started, daemons too: they become our children when their
+ * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A killed child may take GRACE microseconds to be gone; one that the kernel does not let go is left behind. */
+enum { GRACE = 5000000, STRAYS_SIZE = 4096 };
 enum { PATHS_LIMIT = 1 << 24, WORDS_LIMIT = 1 << 14, EXIT_LOADED = 0, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
 
 /* What a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
@@ -51,7 +54,7 @@ typedef struct checker {
     size_t parallel, running;
     long long limit; /* microseconds for each */
     size_t output_limit;
-    int signals; /* readable when a child has ended */
+    int signals; /* readable when a child has ended, or we are to end */
     struct pollfd *polled;
 } checker;
 
@@ -87,7 +90,7 @@ static void load_in_child(const char *path, int words, int output, pid_t parent)
     sigset_t none;
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)setpgid(0, 0);
+    (void)setsid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     forbid_core_dumps();
     if (getppid() != parent || dup2(nothing, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
@@ -126,7 +129,6 @@ static void start(checker *c, child *slot) {
     if (slot->process == 0) {
         load_in_child(c->paths[slot->index], words[1], output[1], parent);
     }
-    (void)setpgid(slot->process, slot->process); /* whoever comes first */
     (void)close(words[1]);
     (void)close(output[1]);
     slot->words = capture_of(words[0], WORDS_LIMIT);
@@ -186,11 +188,17 @@ static void print_result(const child *ended, int status) {
     (void)fflush(stdout);
 }
 
+/* The child and, in its session, what the library has started. It may not have come to make one. */
+static void end(const child *each) {
+    (void)kill(-each->process, SIGKILL);
+    (void)kill(each->process, SIGKILL);
+}
+
 static void finish(checker *c, child *ended, int status) {
     drain(&ended->words);
     drain(&ended->output);
     print_result(ended, status);
-    (void)kill(-ended->process, SIGKILL); /* what the library has started */
+    (void)kill(-ended->process, SIGKILL);
     for (capture *each = &ended->words; each != NULL; each = each == &ended->words ? &ended->output : NULL) {
         if (each->descriptor >= 0) {
             (void)close(each->descriptor);
@@ -202,15 +210,49 @@ static void finish(checker *c, child *ended, int status) {
 }
 
 static void reap(checker *c) {
-    struct signalfd_siginfo ignored;
     int status = 0;
-    while (read(c->signals, &ignored, sizeof ignored) > 0) {
-    }
     for (pid_t process = waitpid(-1, &status, WNOHANG); process > 0; process = waitpid(-1, &status, WNOHANG)) {
         for (size_t i = 0; i < c->parallel; i++) {
             if (c->children[i].process == process) {
                 finish(c, &c->children[i], status);
             }
+        }
+    }
+}
+
+/* Ends what is a child of ours still: what ran, and daemons whose parents have ended. Each round finds those that the
+ * round before has orphaned; a program that forks faster than it can be killed wins. */
+static void end_strays(const checker *c) {
+    char path[64], text[STRAYS_SIZE];
+    struct timespec pause = {.tv_nsec = 1000000};
+    for (size_t i = 0; i < c->parallel; i++) {
+        if (c->children[i].process != 0) {
+            end(&c->children[i]);
+        }
+    }
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    for (int round = 0; round < 1000 && (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD); round++) {
+        int list = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t length = list >= 0 ? read(list, text, sizeof text - 1) : -1;
+        (void)close(list);
+        text[length > 0 ? length : 0] = '\0';
+        char *at = text, *next = text;
+        for (long process = strtol(at, &next, 10); next != at; at = next, process = strtol(at, &next, 10)) {
+            if (*next == ' ') { /* a number that the end of the text has not cut */
+                (void)kill((pid_t)process, SIGKILL);
+            }
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* Whoever started us wants no more, or is gone. */
+static void take_signals(const checker *c) {
+    struct signalfd_siginfo taken;
+    while (read(c->signals, &taken, sizeof taken) > 0) {
+        if (taken.ssi_signo != SIGCHLD) {
+            end_strays(c);
+            _exit(EXIT_TROUBLE);
         }
     }
 }
@@ -225,7 +267,7 @@ static void wait_for_something(checker *c) {
         if (each->process != 0) {
             c->polled[count++] = (struct pollfd){.fd = each->words.descriptor, .events = POLLIN};
             c->polled[count++] = (struct pollfd){.fd = each->output.descriptor, .events = POLLIN};
-            nearest = !each->is_stuck && each->deadline < nearest ? each->deadline : nearest;
+            nearest = each->deadline < nearest ? each->deadline : nearest;
         }
     }
     long long wait = (nearest - now()) / 1000 + 1;
@@ -237,12 +279,16 @@ static void wait_for_something(checker *c) {
         if (each->process != 0) {
             drain(&each->words);
             drain(&each->output);
-            if (!each->is_stuck && now() >= each->deadline) {
+            if (now() >= each->deadline && each->is_stuck) {
+                finish(c, each, SIGKILL); /* the status of a process that it has killed */
+            } else if (now() >= each->deadline) {
                 each->is_stuck = true;
-                (void)kill(-each->process, SIGKILL);
+                each->deadline += GRACE;
+                end(each);
             }
         }
     }
+    take_signals(c);
     reap(c);
 }
 
@@ -286,12 +332,14 @@ static long number_of(const char *text, long limit) {
     return number;
 }
 
-static int watch_children(void) {
-    sigset_t ended;
-    (void)sigemptyset(&ended);
-    (void)sigaddset(&ended, SIGCHLD);
-    (void)sigprocmask(SIG_BLOCK, &ended, NULL);
-    int signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+static int watch_signals(void) {
+    sigset_t watched;
+    (void)sigemptyset(&watched);
+    (void)sigaddset(&watched, SIGCHLD);
+    (void)sigaddset(&watched, SIGTERM);
+    (void)sigaddset(&watched, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &watched, NULL);
+    int signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0) {
         give_up("signalfd");
     }
@@ -303,15 +351,17 @@ int main(int argc, char **argv) {
         (void)fputs("usage: load_check PARALLEL SECONDS OUTPUT-LIMIT <PATHS >RESULTS\n", stderr);
         return EXIT_TROUBLE;
     }
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     checker c = {.parallel = (size_t)number_of(argv[1], 1024),
                  .limit = number_of(argv[2], 86400) * 1000000LL,
                  .output_limit = (size_t)number_of(argv[3], 1 << 20)};
     read_paths(&c);
     c.children = allocate(c.parallel, sizeof *c.children);
     c.polled = allocate(2 * c.parallel + 1, sizeof *c.polled);
-    c.signals = watch_children();
+    c.signals = watch_signals();
     check_all(&c);
+    end_strays(&c);
     free(c.text);
     free((void *)c.paths);
     free(c.children);

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "start a program that finds this SDK's libraries and tools",
     "store": "look after the store of development files that environments share",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
+    "test": "prove the installation sound, or name what is wrong and how to mend it",
     "tree": "show what loading libraries brings into a process, and what it costs",
     "version": "print the version of the installed SDK",
 }

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from .registry import ENTRIES, Entry
-from .systems import this_system
+from .systems import is_container, this_system
 
 Severity = Literal["error", "warning", "note"]
 
@@ -42,14 +42,10 @@ def severity_of(entry: Entry) -> Severity:
 
 
 def cure_of(entry: Entry, facts: dict[str, str]) -> str:
-    """The cure for this system; where there is none of its own, the general one, with that of others behind it."""
-    system = this_system()
-    cures = {name: template.format(**facts) for name, template in entry.cures.items()}
-    if system in cures:
-        return cures[system]
-    if "any" in cures:
-        return cures["any"]
-    return "; ".join(f"{name}: {cure}" for name, cure in cures.items())
+    """The cure for this kind of system, else the one for all others."""
+    kinds = ["container"] if is_container() else []
+    kind = next(kind for kind in (*kinds, this_system(), "any") if kind in entry.cures)
+    return entry.cures[kind].format(**facts)
 
 
 def one_line(value: object) -> str:

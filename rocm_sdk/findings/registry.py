@@ -2,7 +2,7 @@
 
 The letter of a code is its severity (E error, W warning, N note), the word its subject, the number its place. Codes are
 never given to something else. Templates name facts in braces; `cures` has one for each kind of system that differs
-(rocm_sdk.findings.systems), and "any".
+(rocm_sdk.findings.systems), one for containers where they do, and "any".
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Entry(NamedTuple):
     fix: str | None = None  # the repair of `rocm-sdk test --fix`
 
 
-_REINSTALL = "pip install --force-reinstall --no-deps {distribution}=={version}"
+_REINSTALL = "pip install --force-reinstall --no-deps {requirement}"
 _HOST_PACKAGE = {
     "debian": "apt install {debian}   (Fedora: dnf install {fedora})",
     "fedora": "dnf install {fedora}   (Debian, Ubuntu: apt install {debian})",
@@ -65,7 +65,7 @@ _ROWS = (
         "E-PKG-004",
         "{distribution} is in {path}, rocm-sdk-core in {site}",
         "libraries find each other by relative paths, which hold in one site-packages only",
-        {"any": "install all packages of the SDK into one environment: pip install --force-reinstall {distribution}"},
+        {"any": "install all packages of the SDK into one environment: pip install --force-reinstall {requirement}"},
         "Usual when the user's site-packages holds one package and the system's the other.",
     ),
     Entry(
@@ -116,7 +116,7 @@ _ROWS = (
         "E-PKG-011",
         "rocm-profiler is installed without rocm-sdk-core",
         "its programs need core's libraries",
-        {"any": 'pip install "rocm-sdk-core=={version}"'},
+        {"any": 'pip install "{requirement}"'},
         "The profiler's programs load libraries out of the core package.",
     ),
     Entry(
@@ -148,6 +148,13 @@ _ROWS = (
         "the program passes check_version to initialize_process",
         {"any": "install the version that the message names"},
         "Raised as VersionMismatchError with fail_on_version_mismatch, issued as VersionMismatchWarning without.",
+    ),
+    Entry(
+        "E-PKG-016",
+        "{distribution} does not fit the core package",
+        "{detail}",
+        {"any": 'pip install --force-reinstall "{requirement}"'},
+        "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.",
     ),
     # ---- files
     Entry(
@@ -218,13 +225,13 @@ _ROWS = (
         "E-LIB-003",
         "{library} cannot be loaded",
         "{needing} needs {name}, which belongs to the SDK and is not installed",
-        {"any": 'pip install "rocm[{extra}]=={version}"'},
+        {"any": 'pip install --force-reinstall "{requirement}"'},
         "A package of the SDK is missing, or one of its files.",
     ),
     Entry(
         "E-LIB-004",
         "{library} does not find {name}",
-        "{name} is in the SDK ({path}), but {needing} has an RPATH that does not lead there",
+        "{name} is in the SDK ({present}), but {needing} has an RPATH that does not lead there",
         {"any": _REINSTALL + "; if that does not help, tell who built the package"},
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other.",
     ),
@@ -233,7 +240,8 @@ _ROWS = (
         "{library} needs glibc {wanted}",
         "this system has glibc {present}",
         {
-            "any": "use a newer release of the distribution or a newer container, or an SDK that was built for glibc {present}"
+            "container": "start from a newer base image, or use an SDK that was built for glibc {present}",
+            "any": "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}",
         },
         "A library that was built on a newer system asks for symbols that older ones do not have.",
     ),
@@ -287,9 +295,7 @@ _ROWS = (
         "E-LIB-012",
         "{library} is for another machine",
         "{detail}",
-        {
-            "any": 'pip install --force-reinstall "{distribution}=={version}" on this machine, not a copy of another one\'s packages'
-        },
+        {"any": 'pip install --force-reinstall "{requirement}" on this machine, not a copy of another one\'s packages'},
         "Usual after copying an environment, or after `pip download` for another platform.",
     ),
     Entry(
@@ -341,12 +347,28 @@ _ROWS = (
         {"any": "nothing for programs that call rocm_sdk.initialize_process; others: rocm-sdk run COMMAND"},
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.",
     ),
+    Entry(
+        "E-LIB-020",
+        "{library} does not fit what it needs",
+        "{detail}",
+        {
+            "any": "pip install --force-reinstall all packages of the SDK in one version; and see what LD_LIBRARY_PATH names"
+        },
+        "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.",
+    ),
+    Entry(
+        "N-LIB-021",
+        "the SDK in {path} is for another machine",
+        "its libraries are: {detail}",
+        {"any": "nothing, if it is meant for another machine; its libraries were not loaded"},
+        "Said of a directory that is tested with --target. Its files and packages were tested all the same.",
+    ),
     # ---- the API's promises
     Entry(
         "E-API-001",
         "the library {shortname} is not found",
         "{detail}",
-        {"any": 'pip install --force-reinstall "rocm[{extra}]=={version}"'},
+        {"any": 'pip install --force-reinstall "{requirement}"'},
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.",
     ),
     Entry(
@@ -381,9 +403,9 @@ _ROWS = (
     Entry(
         "E-TOOL-002",
         "the program {tool} leads to nothing",
-        "{path} is not there",
+        "{detail}",
         {"any": _REINSTALL},
-        "The command is a small script that starts the real program inside the packages.",
+        "The command is a small script that starts the real program inside the packages: one of both is not there, or the interpreter that the script names, as after a virtual environment was moved.",
     ),
     Entry(
         "E-TOOL-003",
@@ -410,9 +432,9 @@ _ROWS = (
     ),
     Entry(
         "E-DEVEL-002",
-        "{path} of the development tree is {detail}",
-        "it was deleted or changed after the expansion",
-        {"any": "rocm-sdk init --check says how to bring it back"},
+        "the development tree is not as it was expanded: {path}",
+        "it {detail}",
+        {"any": "{cure}"},
         "The tree is compared with the list that was written when it was expanded.",
         fix="relink",
     ),
@@ -450,10 +472,10 @@ _ROWS = (
     ),
     Entry(
         "W-DEVEL-007",
-        "device files of {distribution} are not linked into the development tree",
-        "{detail}",
+        "the development tree does not know what was installed after it",
+        "packages of the SDK have changed since its links were made: {path}",
         {"any": "rocm-sdk init   (or: rocm-sdk test --fix)"},
-        "Device packages that are installed later are linked in by the next `rocm-sdk init`.",
+        "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.",
         fix="relink",
     ),
     Entry(
@@ -531,7 +553,7 @@ _ROWS = (
     Entry(
         "W-OCL-001",
         "OpenCL programs will not find AMD's driver",
-        "the ICD loader is there ({path}), and no file in {directory} names AMD's driver",
+        "the ICD loader is there ({path}), and the drivers that {directory} names are: {found}",
         {"any": "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"},
         "The loader reads which drivers there are from files that distribution packages install; wheels cannot put one there.",
     ),

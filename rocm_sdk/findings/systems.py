@@ -20,15 +20,16 @@ _CONTAINER_FILES = ("/.dockerenv", "/run/.containerenv")
 
 @functools.cache
 def this_system() -> str:
-    """A key of SYSTEMS; "other" for everything else."""
+    """A key of SYSTEMS; "any" for everything else."""
     try:
         facts = platform.freedesktop_os_release()
     except OSError:
-        return "other"
+        return "any"
     names = {facts.get("ID", ""), *facts.get("ID_LIKE", "").split()}
-    return next((system for system, (known, _) in SYSTEMS.items() if names.intersection(known)), "other")
+    return next((system for system, (known, _) in SYSTEMS.items() if names.intersection(known)), "any")
 
 
+@functools.cache
 def is_container() -> bool:
     """Whether this process runs in a container."""
     return any(os.path.exists(path) for path in _CONTAINER_FILES) or "container" in os.environ

@@ -1,0 +1,80 @@
+"""Subject `environment`: variables that lead elsewhere, are known to do harm, or hide what is here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from rocm_sdk import _native
+from rocm_sdk._package_targets import served_targets
+from rocm_sdk.errors import RocmSdkError
+
+from .installation import Installation
+from .options import Options
+from .recorder import Recorder
+from .shared_objects import library_stems, stem_of
+
+# Variables that change which files are found, and what exactly.
+_TELLING = {
+    "PYTHONPATH": "where modules are looked for, and the SDK with them",
+    "PYTHONHOME": "where Python finds its own files",
+    "PYTHONNOUSERSITE": "that the user's site-packages is left out",
+    "LD_PRELOAD": "what every program loads first",
+    "ROCM_SDK_ROOTFS": "where GPUs are looked for",
+    "ROCM_SDK_TARGET_FAMILY": "which libraries package is used",
+    "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
+}
+_VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
+
+
+def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+    """All checks."""
+    for path, variable, library in _foreign_directories(installation):
+        recorder.bad("W-ENV-001", path, variable=variable, value=os.environ[variable], library=library)
+    if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:
+        recorder.bad("W-ENV-002", value=os.environ["HIP_USE_RUNTIME_UNBUNDLER"])
+    _check_gpu_variables(recorder)
+    for variable, what in _TELLING.items():
+        if value := os.environ.get(variable):
+            recorder.say("N-ENV-006", variable=variable, value=value, what=what)
+    recorder.good("variables that lead elsewhere")
+
+
+def _foreign_directories(installation: Installation) -> Iterator[tuple[str, str, str]]:
+    """Directories outside the SDK that hold libraries of ROCm: the directory, the variable, and such a library."""
+    ours = {*library_stems(installation), "libamdhip64"}
+    site = os.path.realpath(installation.site)
+    for variable in ("LD_LIBRARY_PATH", *_ROCM_HOMES):
+        for entry in filter(None, os.environ.get(variable, "").split(":")):
+            for path in dict.fromkeys((entry, os.path.join(entry, "lib"))):
+                library = _first_library(path, ours)
+                if library is not None and os.path.commonpath((site, os.path.realpath(path))) != site:
+                    yield path, variable, library
+
+
+def _first_library(directory: str, stems: set[str]) -> str | None:
+    try:
+        return next((name for name in sorted(os.listdir(directory)) if stem_of(name) in stems), None)
+    except OSError:
+        return None
+
+
+def _check_gpu_variables(recorder: Recorder) -> None:
+    try:
+        gpus, findings = _native.gpus(), _native.check_gpu_access()
+        served = served_targets()
+    except RocmSdkError:
+        return  # the subjects `gpus` and `packages` tell what is wrong
+    for finding in findings:
+        if finding.code in {"visibility-cut-short", "override-invalid", "override-unknown-target"}:
+            recorder.bad("W-GPU-001", finding.subject, what=finding.code, detail=finding.cause, cure=finding.cure)
+    if gpus and not any(gpu.hip_index is not None for gpu in gpus):
+        variable = next((name for name in _VISIBILITY if name in os.environ), _VISIBILITY[0])
+        recorder.bad("W-ENV-005", detail=str(gpus[0].why_not), variable=variable)
+    for gpu in gpus:
+        if gpu.overridden and served and gpu.processor not in served:
+            recorder.bad("E-ENV-004", target=gpu.processor, served=", ".join(served))
+        elif gpu.overridden and gpu.real_processor in served:
+            detail = f"node {gpu.node} is {gpu.real_processor}, which the installed packages serve"
+            recorder.bad("W-ENV-003", detail=detail)

@@ -1,0 +1,74 @@
+"""Subject `gpus`: what stands between the GPUs and their use, and whether HIP sees what the kernel has."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from rocm_sdk import _native
+from rocm_sdk._package_targets import missing_targets, requirement_for, served_targets
+from rocm_sdk.errors import RocmSdkError
+
+from .children import python_command, run_program
+from .installation import Installation
+from .options import Options
+from .recorder import Recorder
+
+_PROGRAM = """
+import ctypes, sys
+import rocm_sdk
+rocm_sdk.preload_libraries("amdhip64")
+hip = rocm_sdk._ALL_CDLLS["amdhip64"]
+count = ctypes.c_int()
+statuses = hip.hipInit(0), hip.hipGetDeviceCount(ctypes.byref(count))
+print("count", count.value, *statuses)
+"""
+
+# Findings of the environment belong to the subject `environment`.
+_OF_ENVIRONMENT = frozenset({"visibility-cut-short", "override-invalid", "override-unknown-target"})
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """The access checklist, packages for each GPU, and HIP's own count where a GPU is usable."""
+    try:
+        gpus, findings = _native.gpus(), _native.check_gpu_access()
+    except RocmSdkError as error:
+        facts = {"what": "the kernel's files", "detail": error.message, "cure": error.hint or "try again"}
+        recorder.bad("W-GPU-001", error.path, **facts)
+        return
+    for finding in findings:
+        if finding.code not in _OF_ENVIRONMENT:
+            facts = {"what": finding.code, "detail": finding.cause, "cure": finding.cure}
+            recorder.say("W-GPU-001", finding.subject, **facts)
+    for gpu in gpus:
+        recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
+    _check_packages(recorder)
+    usable = [gpu for gpu in gpus if gpu.usable]
+    if usable and installation.core is not None:
+        _compare_with_hip(len(usable), recorder, options)
+
+
+def _check_packages(recorder: Recorder) -> None:
+    try:
+        missing, served = missing_targets(), served_targets()
+        cures = {name: requirement_for(name) for name in missing}
+    except RocmSdkError:
+        return  # the subject `packages` tells what is wrong
+    for name, requirement in cures.items():
+        cure = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: take another SDK"
+        recorder.bad("E-GPU-002", target=name, served=", ".join(served) or "none", cure=cure)
+
+
+def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None:
+    if getattr(sys, "frozen", False):
+        recorder.skip("a frozen program has no interpreter to ask HIP in")
+        return
+    ended = run_program(python_command(_PROGRAM), options.seconds)
+    counted = re.fullmatch(r"count (\d+) (-?\d+ -?\d+)", ended.last_line) if ended.status == 0 else None
+    if counted is not None and int(counted[1]) == wanted:
+        recorder.good(f"HIP sees {wanted} GPUs")
+    elif counted is not None:
+        detail = f"hipInit and hipGetDeviceCount answered {counted[2]}"
+        recorder.bad("E-GPU-003", found=counted[1], wanted=wanted, detail=detail)
+    else:
+        recorder.bad("E-GPU-003", found="no", wanted=wanted, detail=f"{ended.how}: {ended.last_line}")

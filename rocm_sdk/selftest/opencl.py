@@ -1,0 +1,44 @@
+"""Subject `opencl`: whether the system's ICD loader would find AMD's driver."""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from .installation import Installation
+from .options import Options
+from .reading import read_beginning
+from .recorder import Recorder
+from .shared_objects import library_stems
+
+_DRIVER = "libamdocl64"
+_VENDORS = "/etc/OpenCL/vendors"
+
+
+def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+    """Nothing to say where the SDK has no OpenCL driver, or the system no loader."""
+    if _DRIVER not in library_stems(installation):
+        return
+    loader = ctypes.util.find_library("OpenCL")
+    if loader is None:
+        return
+    directory = os.environ.get("OCL_ICD_VENDORS", _VENDORS)
+    drivers = [driver for driver in _drivers(directory) if _DRIVER in os.path.basename(driver)]
+    if any(os.path.exists(driver) or "/" not in driver for driver in drivers):
+        recorder.good(f"{directory} names AMD's driver")
+    else:
+        found = f"{drivers[0]}, which is not there" if drivers else "none that is AMD's"
+        recorder.bad("W-OCL-001", loader, directory=directory, found=found)
+
+
+def _drivers(directory: str) -> Iterator[str]:
+    """The libraries that the .icd files there name, one each; the variable may name one such file, or a library."""
+    if not os.path.isdir(directory):
+        yield directory
+        return
+    for name in sorted(os.listdir(directory)):
+        if name.endswith(".icd"):
+            with suppress(OSError):
+                yield read_beginning(os.path.join(directory, name), 4096).decode(errors="replace").strip()

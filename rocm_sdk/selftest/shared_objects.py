@@ -1,0 +1,102 @@
+"""The shared objects of an installation, and what their files say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+
+from .installation import Installation
+from .reading import NotAFileError, read_beginning
+
+_FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
+_MAGIC = b"\x7fELF"
+_TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
+_MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU, which no host loads
+
+# Directories below a platform directory whose shared objects are for programs of other machines or kinds.
+_SKIPPED_PARTS = frozenset({".devel_links", ".kpack"})
+
+
+@dataclass(frozen=True)
+class SharedObject:
+    """A library of the installation."""
+
+    path: str
+    facts: _native.LibraryFacts | None  # None: the file cannot be used
+    fault: str | None  # why not
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.path)
+
+    @cached_property
+    def search_path(self) -> str | None:
+        """Its DT_RUNPATH, or its DT_RPATH."""
+        return (self.facts.runpath or self.facts.rpath) if self.facts else None
+
+
+def shared_objects(installation: Installation) -> list[SharedObject]:
+    """All of them, each file once, those of the development tree left out: they are the same files."""
+    found: dict[tuple[int, int], SharedObject] = {}
+    for directory in installation.platform_directories:
+        if "devel" in os.path.basename(directory):
+            continue
+        for path, identity in _candidates(directory):
+            found.setdefault(identity, _look_at(path))
+    return sorted(found.values(), key=lambda each: each.path)
+
+
+def library_stems(installation: Installation) -> set[str]:
+    """The names of the libraries without their versions: "libamdhip64"."""
+    paths = (path for directory in installation.platform_directories for path, _ in _candidates(directory))
+    return {stem_of(os.path.basename(path)) for path in paths}
+
+
+def stem_of(name: str) -> str:
+    """ "libamdhip64" of "libamdhip64.so.7"; "" for what is no shared object by its name."""
+    stem, mark, _ = name.partition(".so")
+    return stem if mark else ""
+
+
+def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    for root, directories, names in os.walk(directory):
+        directories[:] = sorted(name for name in directories if name not in _SKIPPED_PARTS)
+        for name in sorted(names):
+            path = os.path.join(root, name)
+            if ".so" in name and not os.path.islink(path) and (facts := _stat(path)) and _is_library(path, name):
+                yield path, (facts.st_dev, facts.st_ino)
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _is_library(path: str, name: str) -> bool:
+    """Whether it is a host's shared object, or should be one: named *.so or *.so.N, and no linker script or data."""
+    if _FILE_NAME.fullmatch(name) is None:
+        return False
+    try:
+        head = read_beginning(path, 20)
+    except NotAFileError:
+        return False
+    except OSError:
+        return True
+    if head[:4] != _MAGIC:
+        return not head.startswith((b"/*", b"INPUT", b"GROUP"))  # a linker script
+    return not (len(head) == 20 and head[_MACHINE_OFFSET] == _AMD_GPU and head[_TYPE_OFFSET] == _SHARED)
+
+
+def _look_at(path: str) -> SharedObject:
+    try:
+        return SharedObject(path, _native.inspect_library(path), None)
+    except RocmSdkError as error:
+        return SharedObject(path, None, error.message)

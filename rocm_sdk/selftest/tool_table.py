@@ -1,0 +1,49 @@
+"""How to start each program of the packages so that it says something and does nothing, one row per line."""
+
+from typing import NamedTuple
+
+
+class ToolRow(NamedTuple):
+    """What is known of a program."""
+
+    arguments: tuple[str, ...]
+    needs_tree: bool = True  # whether its script expands the development tree first
+    any_status: bool = False  # whether it fails, in good order, where there is no GPU or no driver
+    broken: str | None = None  # why it is not started: it fails on a sound installation too
+
+
+# Programs that are not here are started with --version, and taken to need the tree.
+TOOLS = {
+    "amd-smi": ToolRow(("version",), needs_tree=False, any_status=True),
+    "hipcc": ToolRow(("--version",)),
+    "hipconfig": ToolRow(("--version",)),
+    "hipify-clang": ToolRow(("--version",)),
+    "hipify-perl": ToolRow(("-help",)),
+    "offload-arch": ToolRow(("--help",)),
+    "rocgdb": ToolRow(("--version",)),
+    "rocm-smi": ToolRow(("--help",), needs_tree=False),
+    "rocm_agent_enumerator": ToolRow(("--help",), needs_tree=False),
+    "rocminfo": ToolRow((), needs_tree=False, any_status=True),
+    "roc-obj": ToolRow((), broken="its package declares the script without the function behind it"),
+    "roc-obj-extract": ToolRow((), broken="its package declares the script without the function behind it"),
+    "roc-obj-ls": ToolRow((), broken="its package declares the script without the function behind it"),
+    "roccoremerge": ToolRow(("--help",)),
+    "rocpd": ToolRow(("--help",)),
+    "rocpd2csv": ToolRow(("--help",)),
+    "rocpd2otf2": ToolRow(("--help",)),
+    "rocpd2pftrace": ToolRow(("--help",)),
+    "rocpd2summary": ToolRow(("--help",)),
+    "rocprof-compute": ToolRow(("--version",), needs_tree=False),
+    "rocprof-sys-attach": ToolRow(("--help",), needs_tree=False),
+    "rocprof-sys-avail": ToolRow(("--help",), needs_tree=False),
+    "rocprof-sys-causal": ToolRow(("--help",), needs_tree=False),
+    "rocprof-sys-instrument": ToolRow(("--version",), needs_tree=False),
+    "rocprof-sys-python": ToolRow(("--help",), needs_tree=False),
+    "rocprof-sys-run": ToolRow(("--version",), needs_tree=False),
+    "rocprof-sys-sample": ToolRow(("--version",), needs_tree=False),
+    "rocprofv3": ToolRow(("--version",)),
+    "rocprofv3-attach": ToolRow(("--help",)),
+    "rocprofv3-avail": ToolRow(("--help",)),
+}
+
+UNKNOWN_TOOL = ToolRow(("--version",))

@@ -1,0 +1,64 @@
+"""`rocm-sdk test` on a site-packages directory, and its answer taken apart."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sample_devel import VERSION, DevelSite
+from sample_site import CORE, LIBRARIES, Site, clean_environment
+
+# What belongs to each distribution.
+_DIRECTORIES = {"rocm-sdk-core": ("rocm_sdk_core", CORE), "rocm-sdk-libraries": (LIBRARIES,)}
+
+
+def install(site: Site, version: str = VERSION) -> None:
+    """Writes the metadata that pip would have written for what is in the directory now."""
+    for name, directories in _DIRECTORIES.items():
+        paths = [path for directory in directories for path in (site.path / directory).rglob("*") if path.is_file()]
+        files = {str(path.relative_to(site.path)): path.read_bytes() for path in paths if path.suffix != ".pyc"}
+        DevelSite(site.path).install(name, files, version)
+
+
+class Said(NamedTuple):
+    """What the command said."""
+
+    status: int
+    document: dict[str, Any]
+    stderr: str
+
+    @property
+    def problems(self) -> list[dict[str, str]]:
+        return [found for subject in self.document["subjects"] for found in subject["problems"]]
+
+    @property
+    def codes(self) -> set[str]:
+        return {found["code"] for found in self.problems}
+
+    def only(self, code: str) -> dict[str, str]:
+        """The one problem with this code."""
+        found = [each for each in self.problems if each["code"] == code]
+        assert len(found) == 1, self.problems
+        return found[0]
+
+    def subject(self, name: str) -> dict[str, Any]:
+        (found,) = (each for each in self.document["subjects"] if each["subject"] == name)
+        return dict(found)
+
+
+def run_test(site: Path, *words: str, python: Path | None = None, **environment: str) -> Said:
+    """Runs `rocm-sdk test --json` with the directory on sys.path."""
+    result = subprocess.run(
+        [str(python or sys.executable), "-m", "rocm_sdk", "test", "--json", *words],
+        env=clean_environment() | {"PYTHONPATH": str(site)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert result.stdout, result.stderr
+    assert "Traceback" not in result.stderr, result.stderr
+    return Said(result.returncode, json.loads(result.stdout), result.stderr)

@@ -1,0 +1,42 @@
+"""Installations for the tests of `rocm-sdk test`."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample_report import install
+from sample_site import LIBRARIES, Site
+
+from rocm_sdk.packaging.sample import write_sample_wheels
+from rocm_sdk.packaging.site_tree import Shape
+
+
+@pytest.fixture
+def sdk(tmp_path: Path) -> Site:
+    """Three libraries that find each other, with the metadata of their packages."""
+    site = Site(tmp_path / "site-packages", rpath="rpath")
+    hip = site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }")
+    sparse = site.library("librocsparse.so.1", "int rocsparse_create_handle;", (hip,), LIBRARIES)
+    site.library("libhipsparse.so.1", "int hipsparseCreate;", (sparse,), LIBRARIES)
+    install(site)
+    return site
+
+
+@pytest.fixture(scope="session")
+def pristine_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample SDK as pip installs it; not to be changed."""
+    directory = tmp_path_factory.mktemp("sample")
+    wheels = write_sample_wheels(Shape.RPATH, directory / "wheels")
+    target = directory / "site-packages"
+    options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *map(str, wheels)]
+    subprocess.run(command, check=True, capture_output=True)
+    return target
+
+
+@pytest.fixture
+def sample(pristine_sample: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(pristine_sample, tmp_path / "site-packages", symlinks=True))

@@ -1,0 +1,280 @@
+"""`rocm-sdk test` as its users call it: what is chosen, what is written, what is mended, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from sample_report import run_test
+from sample_site import CORE, Site, clean_environment
+
+from rocm_sdk.selftest import run as run_module
+from rocm_sdk.selftest.installation import at
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.run import SUBJECTS
+
+
+def command(site: Site, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rocm_sdk", "test", *words],
+        env=clean_environment() | {"PYTHONPATH": str(site.path)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def break_library(site: Site) -> Path:
+    path = site.path / CORE / "lib/libamdhip64.so.7"
+    path.write_bytes(path.read_bytes()[:100])
+    return path
+
+
+# ---- the report
+
+
+def test_a_sound_installation(sdk: Site) -> None:
+    result = command(sdk, "--skip", "gpus,W-GPU-001")
+    assert result.returncode == 0, result.stdout
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"SDK 7.10.0 in {sdk.path}    core, libraries"
+    assert "libraries         3 loaded   ok" in lines
+    assert "api               3 checks   ok" in lines
+    assert lines[-1].startswith("no problems")
+    assert lines[-1].endswith("Exit status 0.")
+    assert result.stderr == ""
+
+
+def test_a_problem_has_cause_cure_and_page(sdk: Site) -> None:
+    path = break_library(sdk)
+    result = command(sdk, "--only", "files")
+    assert result.returncode == 1
+    assert f"E-FILE-002  {path} has another size than RECORD of rocm-sdk-core says\n" in result.stdout
+    assert "  because  it has 100 bytes, " in result.stdout
+    assert "  mend     pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n" in result.stdout
+    assert "  see      rocm-sdk explain E-FILE-002\n" in result.stdout
+    assert result.stdout.endswith("\n1 problem. Exit status 1.\n")
+
+
+def test_verbose(sdk: Site) -> None:
+    result = command(sdk, "--only", "libraries", "--verbose")
+    assert re.search(r"^    ok  libraries: libhipsparse\.so\.1 loaded in \d+\.\d ms$", result.stdout, re.MULTILINE)
+
+
+def test_names_of_files_cannot_write_on_the_terminal(sdk: Site) -> None:
+    name = os.fsencode(sdk.path / CORE) + b"/lib/lib\x1b[31m\n\xff.so"
+    Path(os.fsdecode(name)).write_bytes(b"nothing")
+    result = command(sdk, "--only", "libraries", "-v")
+    assert "lib?[31m ?.so is damaged" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert run_test(sdk.path, "--only", "libraries").codes == {"E-LIB-006"}
+
+
+# ---- what is chosen
+
+
+def test_only_and_skip(sdk: Site) -> None:
+    break_library(sdk)
+
+    def subjects(*words: str) -> tuple[list[str], set[str]]:
+        said = run_test(sdk.path, *words)
+        return [each["subject"] for each in said.document["subjects"]], said.codes
+
+    assert subjects("--only", "files,packages") == (["packages", "files"], {"E-FILE-002"})
+    assert subjects("--only", "E-FILE-001")[1] == set()
+    assert "tools" not in subjects("--only", "E-FILE-001")[0]
+    assert subjects("--only", "files", "--skip", "E-FILE-002") == (["files"], set())
+    names, _ = subjects("--skip", "api,tools,devel,gpus,opencl,environment")
+    assert names == ["packages", "files", "libraries"]
+    result = command(sdk, "--only", "filez")
+    assert result.returncode == 2
+    assert "neither subject nor code: filez; subjects are packages, files" in result.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "x", "86401", "1" * 5000])
+def test_wrong_seconds(sdk: Site, seconds: str) -> None:
+    result = command(sdk, f"--seconds={seconds}")
+    assert result.returncode == 2
+    assert "not a number of seconds from 1 to 86400" in result.stderr
+
+
+def test_a_subject_that_fails_itself(sdk: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row of SUBJECTS whose module is not there: the others are tested, and the failure is not filtered out."""
+    rows = {"absent": SUBJECTS["files"], "files": SUBJECTS["files"]}
+    monkeypatch.setattr(run_module, "SUBJECTS", rows)
+    recorders: list[Recorder] = []
+    subjects = list(run_module.run(at(str(sdk.path)), Options(only=frozenset({"E-FILE-001"})), recorders))
+    assert [each.subject for each in subjects] == ["absent", "files"]
+    assert [found.code for found in subjects[0].problems] == ["E-TEST-001"]
+    assert "ModuleNotFoundError" in subjects[0].problems[0].cause
+    assert subjects[1].count > 3
+
+
+def test_another_directory(sdk: Site, tmp_path: Path) -> None:
+    """Nothing of it is loaded into the process, and what concerns this process is left out."""
+    path = break_library(sdk)
+    other = tmp_path / "nothing-here"
+    other.mkdir()
+    said = run_test(other, "--target", str(sdk.path))
+    assert said.document["site"] == str(sdk.path)
+    assert {each["subject"] for each in said.document["subjects"]} == {"packages", "files", "libraries", "devel"}
+    assert said.only("E-FILE-002")["path"] == str(path)
+    assert run_test(other, "--target", str(tmp_path / "absent")).codes == {"E-PKG-001"}
+
+
+# ---- what is written
+
+
+def test_json(sdk: Site) -> None:
+    path = break_library(sdk)
+    document = run_test(sdk.path, "--only", "files").document
+    assert set(document) == {"schema", "version", "site", "distributions", "subjects"}
+    assert document["schema"] == 1
+    assert document["distributions"] == {"rocm-sdk-core": "7.10.0", "rocm-sdk-libraries": "7.10.0"}
+    (subject,) = document["subjects"]
+    assert set(subject) == {"subject", "count", "unit", "failed", "seconds", "not_tried", "problems"}
+    (found,) = subject["problems"]
+    assert set(found) == {"code", "severity", "title", "cause", "cure", "path"}
+    assert (found["code"], found["severity"], found["path"]) == ("E-FILE-002", "error", str(path))
+
+
+def test_junit(sdk: Site, tmp_path: Path) -> None:
+    break_library(sdk)
+    target = tmp_path / "results.xml"
+    assert command(sdk, "--only", "files,libraries", "--junit", str(target)).returncode == 1
+    root = ElementTree.parse(target).getroot()
+    suites = {suite.get("name"): suite for suite in root}
+    assert set(suites) == {"files", "libraries"}
+    assert suites["files"].get("failures") == "1"
+    assert suites["files"].get("tests") == str(len(suites["files"]))
+    (failure,) = suites["files"].iter("failure")
+    assert failure.get("type") == "E-FILE-002"
+    assert "pip install" in str(failure.text)
+
+
+def test_a_bundle_tells_nobodys_name(sdk: Site, tmp_path: Path) -> None:
+    home = sdk.path.parent
+    target = tmp_path / "report.zip"
+    variables = {"HOME": str(home), "USER": "j\u00f6rg-secret", "ROCM_PATH": f"{home}/rocm", "TOKEN": "hidden-word"}
+    result = command(
+        sdk, "--only", "files", "--report", str(target), **variables, LD_LIBRARY_PATH="/home/j\u00f6rg-secret"
+    )
+    assert result.returncode == 0, result.stdout
+    with zipfile.ZipFile(target) as bundle:
+        texts = {name: bundle.read(name).decode() for name in bundle.namelist()}
+    assert set(texts) == {"report.txt", "report.json", "system.json", "os-release", "maps"}
+    for text in texts.values():
+        for word in (str(home), "j\u00f6rg-secret", "rg-secret", "hidden-word"):
+            assert word not in text
+        assert not re.search(rf"\b{re.escape(socket.gethostname())}\b", text)
+    assert json.loads(texts["system.json"])["environment"]["ROCM_PATH"] == "<HOME>/rocm"
+    assert json.loads(texts["report.json"])["site"] == "<HOME>/site-packages"
+    assert [path.name for path in tmp_path.iterdir() if "partial" in path.name] == []
+
+
+@pytest.mark.parametrize("option", ["--junit", "--report"])
+def test_a_file_that_cannot_be_written(sdk: Site, tmp_path: Path, option: str) -> None:
+    target = tmp_path / "absent/file"
+    result = command(sdk, "--only", "files", option, str(target))
+    assert result.returncode == 1
+    assert f"rocm-sdk: cannot write {target}: No such file or directory" in result.stderr
+    assert "no problems" in result.stdout
+
+
+# ---- what is mended
+
+
+def test_nothing_is_changed_unless_asked_for(sdk: Site) -> None:
+    init = sdk.path / CORE / "__init__.py"
+    init.unlink()
+    assert "E-PKG-003" in run_test(sdk.path, "--only", "packages").codes
+    assert not init.exists()
+    said = run_test(sdk.path, "--only", "packages", "--fix")
+    assert f"rocm-sdk: made {init}" in said.stderr
+    assert run_test(sdk.path, "--only", "packages").codes == set()
+    assert "nothing that can be mended" in run_test(sdk.path, "--only", "packages", "--fix").stderr
+
+
+# ---- how it ends
+
+
+def test_ctrl_c(sdk: Site) -> None:
+    """What is known so far is told at once, and nothing of it goes on."""
+    sdk.library("libstuck.so.1", "#include <unistd.h>\n__attribute__((constructor)) static void c(void) { pause(); }")
+    (sdk.path / CORE / "lib/librocm_smi64.so.1").write_bytes(b"nothing")
+    words = [sys.executable, "-u", "-m", "rocm_sdk", "test", "--only", "files,libraries,gpus"]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+    process = subprocess.Popen(
+        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    while "files" not in process.stdout.readline():
+        pass
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not (started := children.read_text().split()):
+        time.sleep(0.01)
+    time.sleep(0.2)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=30)
+    assert time.monotonic() - begin < 5
+    assert process.returncode == 130, errors
+    assert "interrupted; what is known so far" in errors
+    assert "Traceback" not in errors
+    assert "E-LIB-006  librocm_smi64.so.1 is damaged" in output
+    assert not any(Path(f"/proc/{child}").exists() for child in started)
+
+
+def test_progress_on_a_terminal_alone(sdk: Site) -> None:
+    slow = sdk.library(
+        "libslow.so.1", "int usleep(unsigned);\n__attribute__((constructor)) static void c(void) { usleep(20000); }"
+    )
+    for number in range(29):
+        shutil.copy(slow, slow.with_name(f"libslow{number}.so.1"))
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "rocm_sdk", "test", "--only", "libraries"]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    os.close(theirs)
+    seen = b""
+    with suppress(OSError):  # the other end is closed
+        while data := os.read(ours, 4096):
+            seen += data
+    output, _ = process.communicate()
+    os.close(ours)
+    assert re.search(rb"\r\x1b\[Kloading libraries: \d+ of 33  lib\S+", seen)
+    assert seen.endswith(b"\r\x1b[K")
+    assert "\x1b" not in output
+    assert command(sdk, "--only", "libraries").stderr == ""
+
+
+def test_ctrl_c_ends_programs_too(sdk: Site) -> None:
+    """Children of the subject `api`, which are in sessions of their own."""
+    hang = "#include <unistd.h>\n__attribute__((constructor)) static void c(void) { for (;;) pause(); }"
+    for name in ("librocm_smi64.so.1", "libroctx64.so.4", "libhiprtc.so.7"):
+        sdk.library(name, hang)
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+    words = [sys.executable, "-m", "rocm_sdk", "test", "--only", "api"]
+    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while len(started := children.read_text().split()) < len(os.sched_getaffinity(0)):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130, errors
+    assert not any(Path(f"/proc/{child}").exists() for child in started)

@@ -1,0 +1,211 @@
+"""load_check: whatever a library does to its process, the others are loaded, the time is kept and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import compile_library
+
+from rocm_sdk.selftest.loading import PROGRAM, LoadResult, load_all
+
+HEADERS = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+DAEMON = """
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            FILE *out = fopen(getenv("PID_FILE"), "w");
+            fprintf(out, "%d", (int)getpid());
+            fclose(out);
+            for (;;) pause();
+        }
+        _exit(0);
+    }
+"""
+
+Build = Callable[..., str]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Compiles a library whose constructor does something; its path."""
+
+    def compile_one(code: str, name: str = "libx.so") -> str:
+        source = f"{HEADERS}__attribute__((constructor)) static void construct(void) {{ {code} }}"
+        return str(compile_library(tmp_path / name, name, source))
+
+    return compile_one
+
+
+def load(*paths: str, seconds: int = 30, parallel: int = 2) -> list[LoadResult]:
+    return sorted(load_all(paths, seconds, parallel))
+
+
+def is_alive(process: int) -> bool:
+    """Whether it runs: a zombie does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def pid_in(path: Path) -> int:
+    wait_until(lambda: path.exists() and path.read_text() != "")
+    return int(path.read_text())
+
+
+def test_loaded_and_refused(build: Build, tmp_path: Path) -> None:
+    whole, absent = build('fputs("hello", stderr);'), str(tmp_path / "absent.so")
+    refused, loaded = load(whole, absent)
+    assert loaded._replace(seconds=0) == (whole, "loaded", 0, 0, "", "hello")
+    assert 0 < loaded.seconds < 10
+    assert (refused.outcome, refused.number) == ("refused", 0)
+    assert "absent.so: cannot open shared object file" in refused.words
+
+
+def test_no_path_at_all() -> None:
+    assert load() == []
+    assert subprocess.run([PROGRAM, "1", "1", "1"], input=b"", capture_output=True, check=True).stdout == b""
+
+
+def test_a_crash_and_its_last_words(build: Build) -> None:
+    """And those after it are loaded all the same."""
+    crash = build('fputs("before the end", stderr); *(volatile int *)0 = 1;', "liba.so")
+    first, second = load(crash, build("", "libb.so"), parallel=1)
+    assert (first.outcome, first.number, first.output) == ("killed", signal.SIGSEGV, "before the end")
+    assert second.outcome == "loaded"
+
+
+@pytest.mark.parametrize(("call", "status"), [("exit(3)", 3), ("_exit(0)", 0), ("exit(0)", 0)])
+def test_an_exit(build: Build, call: str, status: int) -> None:
+    (result,) = load(build(f"{call};"))
+    assert (result.outcome, result.number) == ("ended", status)
+
+
+def test_a_constructor_that_does_not_return(build: Build) -> None:
+    begin = time.monotonic()
+    waiting = build('fputs("waiting", stderr); for (;;) pause();', "liba.so")
+    stuck, whole = load(waiting, build("", "libb.so"), seconds=1)
+    assert (stuck.outcome, stuck.output, whole.outcome) == ("stuck", "waiting", "loaded")
+    assert 1 <= stuck.seconds < 3
+    assert time.monotonic() - begin < 5
+
+
+def test_a_flood_of_output_is_bounded(build: Build) -> None:
+    """It neither blocks the library nor fills our memory, and ends at the limit if it does not end by itself."""
+    ends, endless = load(
+        build('for (int i = 0; i < 300000; i++) fputs("0123456789", stderr);', "liba.so"),
+        build('for (;;) write(1, "x", 1);', "libb.so"),
+        seconds=2,
+    )
+    assert (ends.outcome, len(ends.output)) == ("loaded", 2048)
+    assert (endless.outcome, endless.output) == ("stuck", "x" * 2048)
+
+
+def test_output_of_any_bytes(build: Build) -> None:
+    (result,) = load(build(r'write(2, "a\0b\377c", 5);'))
+    assert (result.outcome, result.output) == ("loaded", "a?b\ufffdc")
+
+
+def test_a_daemon_does_not_outlive_the_test(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has left the session of the library that started it, and holds its output open."""
+    monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
+    wait = 'while (access(getenv("PID_FILE"), R_OK)) usleep(1000);'
+    (result,) = load(build(DAEMON + wait))
+    assert result.outcome == "loaded"
+    assert not is_alive(pid_in(tmp_path / "pid"))
+
+
+def test_many_small_libraries(build: Build) -> None:
+    path = build("")
+    results = load(*[path] * 1000)
+    assert [result.outcome for result in results] == ["loaded"] * 1000
+    assert not Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+def test_never_more_at_a_time_than_asked_for(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each holds one of two places for a while: a third would find none free."""
+    monkeypatch.setenv("PLACES", str(tmp_path))
+    code = """
+        char name[4096];
+        int place = -1;
+        for (int i = 0; i < 2 && place < 0; i++) {
+            snprintf(name, sizeof name, "%s/place%d", getenv("PLACES"), i);
+            place = symlink("x", name) == 0 ? i : -1;
+        }
+        if (place < 0) abort();
+        usleep(5000);
+        unlink(name);
+    """
+    assert {result.outcome for result in load(*[build(code)] * 30)} == {"loaded"}
+
+
+def test_a_daemon_dies_with_whoever_started_the_test(build: Build, tmp_path: Path) -> None:
+    """The Python process is killed and can clean up nothing; load_check, its child and a daemon end all the same."""
+    path = build(DAEMON + "for (;;) pause();")
+    program = f"""
+        from rocm_sdk.selftest.loading import load_all
+        list(load_all([{path!r}], 600, 1))
+    """
+    environment = {**os.environ, "PID_FILE": str(tmp_path / "pid")}
+    python = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment)
+    daemon = pid_in(tmp_path / "pid")
+    (checker,) = map(int, Path(f"/proc/{python.pid}/task/{python.pid}/children").read_text().split())
+    children = [int(word) for word in Path(f"/proc/{checker}/task/{checker}/children").read_text().split()]
+    python.kill()
+    python.wait()
+    assert children
+    for process in (checker, daemon, *children):
+        wait_until(lambda process=process: not is_alive(process))
+
+
+def test_a_reader_that_stops_early(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PID_FILE", str(tmp_path / "pid"))
+    results = load_all([build("", "liba.so"), build(DAEMON + "for (;;) pause();", "libb.so")], 600, 2)
+    assert next(results).outcome == "loaded"
+    daemon = pid_in(tmp_path / "pid")
+    results.close()  # type: ignore[attr-defined]
+    assert not is_alive(daemon)
+
+
+def test_no_core_dump(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        (result,) = load(build("abort();"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+    assert (result.outcome, result.number) == ("killed", signal.SIGABRT)
+    assert [path.name for path in tmp_path.iterdir()] == ["libx.so"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "words"),
+    [
+        (["0", "1", "1"], b"", "0: not a number from 1 to 1024"),
+        (["1", "x", "1"], b"", "x: not a number"),
+        (["1", "1"], b"", "usage: load_check"),
+        (["1", "1", "1"], b"/no/end", "must end in NUL"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], text: bytes, words: str) -> None:
+    result = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, check=False)
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert words in result.stderr.decode()

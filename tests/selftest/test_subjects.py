@@ -1,0 +1,252 @@
+"""What single subjects find, beyond the corpus of tests/failures."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from sample_devel import DevelSite, core_files, device_files, libraries_files, member
+from sample_machine import Machine
+from sample_report import install, run_test
+from sample_site import LIBRARIES, Site, compile_library
+
+from rocm_sdk.selftest.devel import _cmake_fault
+
+# ---- packages
+
+
+def test_a_profiler_without_core(tmp_path: Path) -> None:
+    site = DevelSite(tmp_path)
+    site.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
+    said = run_test(site.path, "--only", "packages")
+    assert said.codes == {"E-PKG-001", "E-PKG-011"}
+    assert said.only("E-PKG-011")["cure"] == 'pip install "rocm-sdk-core"'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("METADATA", "Name: other\nVersion: 7.10.0\n\n", "METADATA does not say rocm-sdk-core 7.10.0"),
+        ("METADATA", "Name: rocm-sdk-core\nVersion: 7.1.0\n\n", "METADATA does not say rocm-sdk-core 7.10.0"),
+        ("RECORD", "", "RECORD does not list itself"),
+        ("RECORD", "\udcff", "RECORD or METADATA holds what is no text"),
+        ("RECORD", None, "RECORD: No such file or directory"),
+    ],
+)
+def test_damaged_metadata(sdk: Site, name: str, text: str | None, words: str) -> None:
+    path = sdk.path / "rocm_sdk_core-7.10.0.dist-info" / name
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    found = run_test(sdk.path, "--only", "packages").only("E-PKG-013")
+    assert words in found["cause"]
+    assert "rocm-sdk-core==7.10.0" in found["cure"]
+
+
+def test_damaged_facts(sdk: Site) -> None:
+    """The test itself does not need them; the loader says which line it is."""
+    path = sdk.write("rocm_sdk_core/_dist_info.py", "__version__ = '7.10.0'\nPY_PACKAGE_SUFFIX_NONCE = open('x')\n")
+    said = run_test(sdk.path, "--skip", "gpus")
+    found = said.only("E-PKG-013")
+    assert f"{path}, line 2" in found["cause"]
+    assert said.only("E-FILE-002")["path"] == str(path)
+    assert said.subject("libraries")["count"] == 3
+
+
+# ---- libraries
+
+
+def problems_of(site: Site) -> dict[str, str]:
+    install(site)
+    return {found["code"]: found["title"] for found in run_test(site.path, "--only", "libraries").problems}
+
+
+def test_a_crash_and_an_exit(sdk: Site) -> None:
+    constructor = "#include <stdlib.h>\n__attribute__((constructor)) static void c(void) {{ {}; }}"
+    sdk.library("librocm_smi64.so.1", constructor.format("abort()"))
+    sdk.library("libroctx64.so.4", constructor.format("exit(3)"))
+    install(sdk)
+    said = run_test(sdk.path, "--only", "libraries")
+    assert "was killed by SIGABRT" in said.only("E-LIB-007")["cause"]
+    assert "with status 3" in said.only("E-LIB-009")["cause"]
+    assert said.subject("libraries")["count"] == 5
+
+
+def test_two_libraries_of_one_soname(sdk: Site) -> None:
+    sdk.library("libamdhip64.so.7", package=LIBRARIES)
+    assert problems_of(sdk)["W-LIB-016"].endswith("have one SONAME")
+
+
+def test_an_rpath_of_the_build_machine(sdk: Site) -> None:
+    sdk.library("librocm_smi64.so.1", flags=("-Wl,-rpath,/build/rocm/lib",))
+    assert problems_of(sdk)["W-LIB-011"] == "librocm_smi64.so.1 looks for libraries outside the SDK"
+
+
+def test_a_function_that_another_version_has(sdk: Site, tmp_path: Path) -> None:
+    newer = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7", "int added(void) { return 1; }")
+    sdk.library("librocm_smi64.so.1", "int added(void); int use(void) { return added(); }", (newer,))
+    install(sdk)
+    found = run_test(sdk.path, "--only", "libraries").only("E-LIB-020")
+    assert "undefined symbol: added" in found["cause"]
+
+
+def test_without_rpaths_they_are_loaded_after_what_they_need(site: Site) -> None:
+    hip = site.library("libamdhip64.so.7")
+    site.library("libhipsparse.so.1", needed=(hip,), package=LIBRARIES)
+    assert set(problems_of(site)) == {"N-LIB-019"}
+
+
+def test_known_exceptions_are_named(sdk: Site) -> None:
+    sdk.library(
+        "libclang_rt.asan-x86_64.so", "#include <stdlib.h>\n__attribute__((constructor)) void c(void) { abort(); }"
+    )
+    install(sdk)
+    said = run_test(sdk.path, "--only", "libraries")
+    assert said.codes == set()
+    assert "sanitizer" in said.subject("libraries")["not_tried"][0]
+
+
+# ---- the API
+
+
+def test_a_library_that_is_another(sdk: Site) -> None:
+    sdk.library("libhiprtc.so.7")
+    install(sdk)
+    found = run_test(sdk.path, "--only", "api").only("E-API-003")
+    assert found["title"] == "hiprtc has no function hiprtcCreateProgram"
+
+
+# ---- the development tree
+
+
+@pytest.fixture
+def expanded(tmp_path: Path) -> DevelSite:
+    site = DevelSite(tmp_path / "site-packages")
+    site.install("rocm-sdk-core", core_files())
+    site.install("rocm-sdk-libraries", libraries_files())
+    cmake = [member(f"_rocm_sdk_devel/lib/cmake/hip/{name}.cmake", b"set(x 1)\n") for name in ("a", "b")]
+    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *cmake])
+    site.command("init")
+    return site
+
+
+def test_a_file_of_the_tree_is_gone(expanded: DevelSite) -> None:
+    path = expanded.tree / "lib/cmake/hip/a.cmake"
+    path.unlink()
+    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
+    assert (found["path"], found["cause"]) == (str(path), "it is missing")
+    assert "rocm-sdk-devel" in found["cure"]
+
+
+def test_a_cmake_package_that_cannot_be_read(expanded: DevelSite) -> None:
+    (expanded.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
+    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-003")
+    assert found["cause"] == "its parentheses are not balanced: 1 are opened, 0 closed"
+
+
+def test_a_device_package_that_came_later(expanded: DevelSite) -> None:
+    expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    said = run_test(expanded.path, "--only", "devel", "--fix")
+    assert said.only("W-DEVEL-007")["cure"].startswith("rocm-sdk init")
+    assert "brought the development tree up to date" in said.stderr
+    assert run_test(expanded.path, "--only", "devel").codes == set()
+
+
+def test_a_tree_elsewhere_is_not_mended(expanded: DevelSite, tmp_path: Path) -> None:
+    expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    said = run_test(tmp_path, "--target", str(expanded.path), "--only", "devel", "--fix")
+    assert "left the development tree alone" in said.stderr
+    assert run_test(expanded.path, "--only", "devel").codes == {"W-DEVEL-007"}
+
+
+def test_neither_archive_nor_tree(expanded: DevelSite) -> None:
+    shutil.rmtree(expanded.tree)
+    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
+    assert found["cause"] == "it has neither the archive nor the tree"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("set(x 1)", None),
+        ('set(x ")")', None),
+        ("set(x [[)]]) # )", None),
+        ("#[=[ ) ]] ]=] set(x)", None),
+        (r'set(x "\")" \) [^[:alnum:]])', None),
+        ("set(x 1", "1 are opened, 0 closed"),
+        ('set(x "1)', 'what begins with " does not end'),
+        ("set(x [==[1]])", "what begins with [==[ does not end"),
+        ("", "empty"),
+        ("set(\0)", "no text"),
+    ],
+)
+def test_cmake_texts(text: str, fault: str | None) -> None:
+    found = _cmake_fault(text)
+    assert found is None if fault is None else fault in str(found)
+
+
+@pytest.mark.parametrize("text", ["[[" * 500_000, '"' * 1_000_001, "#[[" * 300_000, "\\" * 1_000_001, " [" * 500_000])
+def test_cmake_garbage_takes_no_time(text: str) -> None:
+    begin = time.monotonic()
+    _cmake_fault(text)
+    assert time.monotonic() - begin < 5
+
+
+# ---- the environment
+
+
+@pytest.mark.parametrize(
+    ("variables", "code"),
+    [
+        ({"HIP_USE_RUNTIME_UNBUNDLER": "1"}, "W-ENV-002"),
+        ({"ROCR_VISIBLE_DEVICES": ""}, "W-ENV-005"),
+        ({"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}, "E-ENV-004"),
+        ({"LD_PRELOAD": ""}, None),
+        ({"PYTHONNOUSERSITE": "1"}, "N-ENV-006"),
+    ],
+)
+def test_variables(sdk: Site, tmp_path: Path, variables: dict[str, str], code: str | None) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1100")
+    packages = DevelSite(sdk.path)
+    packages.install("rocm-sdk-device-gfx1100", device_files("gfx1100"))
+    said = run_test(sdk.path, "--only", "environment", ROCM_SDK_ROOTFS=str(machine.root), **variables)
+    told = {found["code"] for found in said.problems if "ROCM_SDK_ROOTFS" not in found["title"]} - {"N-ENV-006"}
+    assert told == ({code} - {"N-ENV-006"} if code else set())
+    if code == "N-ENV-006":
+        assert any("PYTHONNOUSERSITE is set" in found["title"] for found in said.problems)
+
+
+def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx942")
+    found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
+    assert found["title"] == "the GPU gfx942 has no packages"
+    assert "gfx94" in found["cure"]
+
+
+# ---- OpenCL
+
+
+def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
+    """With an ICD loader where the system's linker would find it."""
+    loader = compile_library(tmp_path / "libOpenCL.so", "libOpenCL.so.1")
+    driver = sdk.library("libamdocl64.so.2")
+    install(sdk)
+    vendors = tmp_path / "vendors"
+    vendors.mkdir()
+    variables = {"OCL_ICD_VENDORS": str(vendors), "LD_LIBRARY_PATH": str(loader.parent)}
+    found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
+    assert f"{vendors} names are: none" in found["cause"]
+    assert "rocm-sdk env --opencl" in found["cure"]
+    icd = vendors / "amdocl64.icd"
+    icd.write_text("/gone/libamdocl64.so\n")
+    found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
+    assert "/gone/libamdocl64.so, which is not there" in found["cause"]
+    icd.write_text(f"{driver}\n")
+    assert run_test(sdk.path, "--only", "opencl", **variables).codes == set()
