@@ -1,0 +1,114 @@
+"""What the corpus shares: broken installations are built for real, and the ordinary calls must name what is wrong.
+
+One directory for each failure that users met.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from sample_machine import Machine
+from sample_site import Site, clean_environment, run_python
+
+from rocm_sdk import selftest
+
+_TRY = """
+import json, warnings
+import rocm_sdk
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    try:
+        {statement}
+    except rocm_sdk.RocmSdkError as error:
+        print(json.dumps([type(error).__name__, error.code, error.message, error.hint or ""]))
+    else:
+        print(json.dumps(["", "", "; ".join(str(each.message) for each in caught), ""]))
+"""
+_OTHER_USER = """
+import importlib, locale, os, sys
+import rocm_sdk.cli.parser
+for name in (*(f"cli.{name}" for name in rocm_sdk.cli.COMMANDS), *(f"selftest.{name}" for name in {modules})):
+    importlib.import_module(f"rocm_sdk.{name}")
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+sys.exit(rocm_sdk.cli.main(sys.argv[1:]))
+"""
+
+
+class Outcome(NamedTuple):
+    """Of a call of the API."""
+
+    error: str  # its class; "" if the call went well
+    code: str
+    message: str  # of the error; else of the warnings
+    hint: str
+
+
+@pytest.fixture
+def attempt() -> Callable[..., Outcome]:
+    """`attempt(site, "initialize_process(preload_shortnames=['amdhip64'])", NAME="value")` in a fresh process."""
+
+    def run(site: Site, call: str, **environment: str) -> Outcome:
+        variables = {"PYTHONPATH": str(site.path)} | environment
+        result = run_python(_TRY.format(statement=f"rocm_sdk.{call}"), **variables)
+        return Outcome(*json.loads(result.stdout.splitlines()[-1]))
+
+    return run
+
+
+@pytest.fixture
+def linked_site(tmp_path: Path) -> Site:
+    """A site-packages directory whose libraries find each other by RPATH, as AMD's do."""
+    return Site(tmp_path / "site-packages", rpath="rpath")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with no GPU yet: pass its root as ROCM_SDK_ROOTFS."""
+    return Machine(tmp_path / "machine")
+
+
+@pytest.fixture
+def report_of_other_user() -> Callable[..., str]:
+    """The output of `rocm-sdk test WORDS` as another user; the interpreter may lie where others cannot read."""
+
+    def run(site: Site, *words: str, **environment: str) -> str:
+        modules = [path.stem for path in Path(selftest.__file__).parent.glob("*.py") if path.stem != "__init__"]
+        result = subprocess.run(
+            [sys.executable, "-c", _OTHER_USER.replace("{modules}", repr(modules)), "test", *words],
+            env=clean_environment() | {"PYTHONPATH": str(site.path)} | environment,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in result.stderr, result.stderr
+        return result.stdout
+
+    return run
+
+
+@pytest.fixture
+def program() -> Iterator[Callable[..., int]]:
+    """Starts Python code that goes on until the end of the test; its process, once it has said that it is ready."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(site: Path, code: str, **environment: str) -> int:
+        command = [sys.executable, "-c", code + "\nprint('ready', flush=True)\ninput()"]
+        variables = clean_environment() | {"PYTHONPATH": str(site)} | environment
+        process = subprocess.Popen(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        running.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process.pid
+
+    yield start
+    for process in running:
+        process.communicate("\n")

@@ -1,0 +1,36 @@
+"""A device package of the old scheme was uninstalled, and took the shared `__init__.py` with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from sample_devel import core_files, device_files, libraries_files, make_wheel
+from sample_report import run_test
+from sample_site import LIBRARIES
+
+
+def test_it_is_named_and_mended(tmp_path: Path) -> None:
+    """Real wheels, installed and uninstalled by pip."""
+    environment = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    wheels = tmp_path / "wheels"
+    init = {f"{LIBRARIES}/__init__.py": b""}
+    make_wheel(wheels, "rocm-sdk-core", core_files())
+    make_wheel(wheels, "rocm-sdk-libraries", libraries_files())
+    make_wheel(wheels, "rocm-sdk-device-gfx942", device_files("gfx942") | init)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(environment / "bin/python")]
+    subprocess.run([*pip, "install", "-q", "--no-index", *map(str, wheels.iterdir())], check=True, capture_output=True)
+    assert "E-PKG-003" not in run_test(packages, "--only", "packages").codes
+    subprocess.run([*pip, "uninstall", "-q", "-y", "rocm-sdk-device-gfx942"], check=True, capture_output=True)
+    said = run_test(packages, "--only", "packages,files", "--fix")
+    found = said.only("E-PKG-003")
+    assert found["path"] == str(packages / LIBRARIES)
+    assert "took the file with it" in found["cause"]
+    assert "rocm-sdk test --fix" in found["cure"]
+    assert said.only("E-FILE-001")["title"].startswith(str(packages / LIBRARIES / "__init__.py"))
+    assert f"made {packages / LIBRARIES}/__init__.py" in said.stderr
+    # The wheels of this test keep no modes.
+    assert run_test(packages, "--only", "packages,files", "--deep", "--skip", "E-FILE-005").codes == set()

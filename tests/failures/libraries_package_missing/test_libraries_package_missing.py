@@ -1,0 +1,39 @@
+"""`pip install rocm` without its extra: the libraries package is not installed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sample_report import install, run_test
+from sample_site import LIBRARIES, Site
+
+
+@pytest.fixture
+def core_only(linked_site: Site) -> Site:
+    hip = linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount;")
+    blas = linked_site.library("librocblas.so.5", needed=(hip,), package=LIBRARIES)
+    linked_site.library("librocm_smi64.so.1", needed=(blas,))
+    shutil.rmtree(linked_site.path / LIBRARIES)
+    install(linked_site)
+    shutil.rmtree(next(linked_site.path.glob("rocm_sdk_libraries-*.dist-info")))
+    return linked_site
+
+
+def test_the_package_is_named(core_only: Site, attempt: Callable[..., Any]) -> None:
+    outcome = attempt(core_only, "initialize_process(preload_shortnames=['hipblas', 'amdhip64'])")
+    assert (outcome.error, outcome.code) == ("PackageNotInstalledError", "E-PKG-014")
+    assert "rocm[libraries]" in outcome.hint
+
+
+def test_what_needs_one_of_its_libraries(core_only: Site, attempt: Callable[..., Any]) -> None:
+    outcome = attempt(core_only, "initialize_process(preload_shortnames=['rocm_smi64'])")
+    assert outcome.code == "E-LIB-003"
+    assert 'pip install "rocm[libraries]"' in outcome.hint
+    said = run_test(core_only.path, "--only", "libraries,api")
+    found = said.only("E-LIB-003")
+    assert "librocm_smi64.so.1 needs librocblas.so.5, which belongs to the SDK and is not installed" in found["cause"]
+    assert found["cure"] == 'pip install --force-reinstall "rocm[libraries]==7.10.0"'
+    assert said.only("E-API-002")["title"].startswith("rocm_smi64")

@@ -1,0 +1,34 @@
+"""core and libraries are of different versions, or of different builds."""
+
+from __future__ import annotations
+
+import shutil
+
+from sample_devel import DevelSite
+from sample_report import install, run_test
+from sample_site import LIBRARIES, Site
+
+
+def test_both_versions_are_named(linked_site: Site) -> None:
+    install(linked_site)
+    shutil.rmtree(linked_site.path / "rocm_sdk_libraries-7.10.0.dist-info")
+    DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.9.1")
+    found = run_test(linked_site.path, "--only", "packages").only("E-PKG-002")
+    assert found["title"] == "rocm-sdk-libraries has version 7.9.1, rocm-sdk-core 7.10.0"
+    assert found["cure"] == 'pip install "rocm-sdk-libraries==7.10.0"'
+
+
+def test_a_post_release_fits(linked_site: Site) -> None:
+    install(linked_site)
+    shutil.rmtree(linked_site.path / "rocm_sdk_libraries-7.10.0.dist-info")
+    DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.10.0.post2")
+    assert run_test(linked_site.path, "--only", "packages").codes == set()
+
+
+def test_two_builds_of_one_version(linked_site: Site) -> None:
+    install(linked_site)
+    facts = b"PY_PACKAGE_SUFFIX_NONCE = '_DEFAULT'\n__version__ = '7.10.0'\nPY_PACKAGE_SUFFIX_NONCE = '_n1'\n"
+    DevelSite(linked_site.path).install("rocm-sdk-devel", {"rocm_sdk_devel/_dist_info.py": facts})
+    found = run_test(linked_site.path, "--only", "packages").only("E-PKG-016")
+    assert found["title"] == "rocm-sdk-devel does not fit the core package"
+    assert "rocm_sdk_devel says PY_PACKAGE_SUFFIX_NONCE = '_n1', core ''" in found["cause"]

@@ -1,0 +1,32 @@
+"""A second `pip install --target` passed over the directories that packages share, or replaced them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample_devel import core_files, device_files, libraries_files, make_wheel
+from sample_report import run_test
+from sample_site import LIBRARIES
+
+
+def pip_install(target: Path, *options: Path | str) -> None:
+    command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", "--no-deps"]
+    subprocess.run([*command, "--target", str(target), *map(str, options)], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("upgrade", [False, True])
+def test_what_is_missing_is_named(tmp_path: Path, upgrade: bool) -> None:
+    core = make_wheel(tmp_path / "wheels", "rocm-sdk-core", core_files())
+    libraries = make_wheel(tmp_path / "wheels", "rocm-sdk-libraries", libraries_files())
+    device = make_wheel(tmp_path / "wheels", "rocm-sdk-device-gfx942", device_files("gfx942"))
+    target = tmp_path / "target"
+    pip_install(target, core, libraries)
+    assert "E-FILE-001" not in run_test(target, "--only", "files").codes
+    pip_install(target, device, *(["--upgrade"] if upgrade else []))
+    missing = {found["path"]: found["cure"] for found in run_test(target, "--only", "files").problems}
+    name = "lib/libhiprand.so.1" if upgrade else "lib/rocblas/library/gfx942_0.co"
+    owner = "rocm-sdk-libraries" if upgrade else "rocm-sdk-device-gfx942"
+    assert missing[str(target / LIBRARIES / name)] == f"pip install --force-reinstall --no-deps {owner}==7.10.0"

@@ -1,0 +1,27 @@
+"""A full disk or an interrupted copy left a part of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sample_report import install, run_test
+from sample_site import Site
+
+
+@pytest.mark.parametrize("size", [0, 3, 50, 300, -1])
+def test_it_is_damaged(linked_site: Site, attempt: Callable[..., Any], size: int) -> None:
+    path = linked_site.library("libamdhip64.so.7")
+    install(linked_site)
+    path.write_bytes(path.read_bytes()[:size])
+    said = run_test(linked_site.path, "--only", "files,libraries")
+    assert said.only("E-FILE-002")["path"] == str(path)
+    if size < 0:  # the table of sections alone has lost a byte: it loads
+        return
+    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
+    assert (outcome.error, outcome.code) == ("BadLibraryError", "E-LIB-006")
+    assert str(path) in outcome.message
+    found = said.only("E-LIB-006")
+    assert found["title"] == "libamdhip64.so.7 is damaged"
+    assert found["cure"] == "pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"

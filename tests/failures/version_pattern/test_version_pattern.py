@@ -1,0 +1,20 @@
+"""A program was compiled for another release of the SDK, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sample_site import Site
+
+
+@pytest.mark.parametrize("pattern", ["'6.*'", "re.compile(r'6[.]')", "'7.10'"])
+def test_it_says_both_versions(linked_site: Site, attempt: Callable[..., Any], pattern: str) -> None:
+    call = f"initialize_process(check_version=__import__('re') and {pattern}, fail_on_version_mismatch=True)"
+    outcome = attempt(linked_site, call.replace("re.compile", "__import__('re').compile"))
+    assert (outcome.error, outcome.code) == ("VersionMismatchError", "E-PKG-015")
+    assert "has version 7.10.0, this program expects" in outcome.message
+    assert outcome.hint
+    warned = attempt(linked_site, call.replace("re.compile", "__import__('re').compile").replace("True", "False"))
+    assert "has version 7.10.0, this program expects" in warned.message
