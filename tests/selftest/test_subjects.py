@@ -250,3 +250,37 @@ def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
     assert "/gone/libamdocl64.so, which is not there" in found["cause"]
     icd.write_text(f"{driver}\n")
     assert run_test(sdk.path, "--only", "opencl", **variables).codes == set()
+
+
+# ---- tools
+
+
+def test_programs_start_or_do_not(sdk: Site) -> None:
+    scripts = {
+        "hipconfig": "echo HIP 7.10.0",
+        "rocminfo": "echo there is no driver >&2; exit 1",  # as the real one does without a GPU
+        "hipcc": "sleep 60",
+        "rocm-smi": "kill -SEGV $$",
+        "rocgdb": "echo rocgdb: no such option; exit 2",
+        "offload-arch": None,
+    }
+    metadata = sdk.path / "rocm_sdk_core-7.10.0.dist-info"
+    rows = "".join(f"bin/{name},,\n" for name in scripts)
+    (metadata / "RECORD").write_text((metadata / "RECORD").read_text() + rows)
+    entry_points = "".join(f"{name} = rocm_sdk_core._cli:main\n" for name in scripts)
+    (metadata / "entry_points.txt").write_text(f"[console_scripts]\n{entry_points}")
+    for name, body in scripts.items():
+        if body is not None:
+            sdk.write(f"bin/{name}", f"#!/bin/sh\n{body}\n").chmod(0o755)
+    begin = time.monotonic()
+    said = run_test(sdk.path, "--only", "tools", "--seconds", "2")
+    assert time.monotonic() - begin < 30
+    found = {each["path"].rpartition("/")[2]: (each["code"], each["cause"]) for each in said.problems}
+    assert found == {
+        "hipcc": ("E-TOOL-003", "it ran for more than 2 s"),
+        "rocm-smi": ("E-TOOL-001", found["rocm-smi"][1]),
+        "rocgdb": ("E-TOOL-001", "exit status 2: rocgdb: no such option"),
+        "offload-arch": ("E-TOOL-002", f"{sdk.path}/bin/offload-arch is not there"),
+    }
+    assert "SIGSEGV" in found["rocm-smi"][1]
+    assert said.subject("tools")["count"] == len(scripts)
