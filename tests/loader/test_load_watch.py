@@ -24,7 +24,7 @@ def test_a_slow_library_is_named(site: Site) -> None:
     result = site.run(LOAD, ROCM_SDK_LOAD_WATCH="0.3")
     lines = result.stderr.splitlines()
     assert lines[0] == f"rocm_sdk: {slow} has been loading for 0.3 s (ROCM_SDK_LOAD_WATCH)"
-    assert 2 <= len(lines) <= 3, lines
+    assert len(lines) >= 2, lines  # once more for each 0.3 s
     assert all(str(slow) in line for line in lines)
 
 

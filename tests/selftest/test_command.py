@@ -232,7 +232,7 @@ def test_ctrl_c(sdk: Site) -> None:
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=30)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 20
     assert process.returncode == 130, errors
     assert "interrupted; what is known so far" in errors
     assert "Traceback" not in errors

@@ -103,8 +103,8 @@ def test_a_constructor_that_does_not_return(build: Build) -> None:
     waiting = build('fputs("waiting", stderr); for (;;) pause();', "liba.so")
     stuck, whole = load(waiting, build("", "libb.so"), seconds=1)
     assert (stuck.outcome, stuck.output, whole.outcome) == ("stuck", "waiting", "loaded")
-    assert 1 <= stuck.seconds < 3
-    assert time.monotonic() - begin < 5
+    assert 1 <= stuck.seconds < 10
+    assert time.monotonic() - begin < 20
 
 
 def test_a_flood_of_output_is_bounded(build: Build) -> None:

@@ -192,7 +192,7 @@ def test_cmake_texts(text: str, fault: str | None) -> None:
 def test_cmake_garbage_takes_no_time(text: str) -> None:
     begin = time.monotonic()
     _cmake_fault(text)
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < 20
 
 
 # ---- the environment
