@@ -31,10 +31,13 @@ VERSION = "1.0"
 MEMORY = Path("/dev/shm")
 ROOM = 12_000_000_000  # bytes, for all the trees of a full run
 
-# `filter` came to Python 3.10 and 3.11 in a patch release.
-EXTRACT = (
-    "import sys, tarfile\nwith tarfile.open(sys.argv[1]) as archive: archive.extractall(sys.argv[2], filter='data')"
-)
+# `filter` came to Python 3.10 and 3.11 in a patch release (Debian 12 has an earlier one).
+EXTRACT = """
+import sys, tarfile
+how = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+with tarfile.open(sys.argv[1]) as archive:
+    archive.extractall(sys.argv[2], **how)
+"""
 RECONCILE = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
