@@ -42,6 +42,14 @@ static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targe
     return list;
 }
 
+/* A tuple of what `build` makes of the list, which is freed. NULL with an exception, also where there is no list. */
+static PyObject *answer(PyObject *module, rsdk_gpu_list *list, rsdk_item_builder build,
+                        size_t (*count)(const rsdk_gpu_list *list)) {
+    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build, list, count(list)) : NULL;
+    rsdk_gpu_list_free(list);
+    return result;
+}
+
 static PyObject *build_gpu(const rsdk_module_state *state, const void *list, size_t index) {
     return rsdk_build_gpu(state, rsdk_gpu_list_get(list, index));
 }
@@ -59,11 +67,7 @@ PyDoc_STRVAR(gpus_doc,
              "where the kernel's files are damaged or do not hold still.");
 
 static PyObject *gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
-    rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
-    size_t count = list != NULL ? rsdk_gpu_list_count(list) : 0;
-    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build_gpu, list, count) : NULL;
-    rsdk_gpu_list_free(list);
-    return result;
+    return answer(module, read_gpus_for(args, kwargs, false), build_gpu, rsdk_gpu_list_count);
 }
 
 PyDoc_STRVAR(check_gpu_access_doc,
@@ -73,11 +77,7 @@ PyDoc_STRVAR(check_gpu_access_doc,
              "root and errors as with gpus().");
 
 static PyObject *check_gpu_access(PyObject *module, PyObject *args, PyObject *kwargs) {
-    rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
-    size_t count = list != NULL ? rsdk_gpu_list_finding_count(list) : 0;
-    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build_finding, list, count) : NULL;
-    rsdk_gpu_list_free(list);
-    return result;
+    return answer(module, read_gpus_for(args, kwargs, false), build_finding, rsdk_gpu_list_finding_count);
 }
 
 static PyObject *build_processor(const rsdk_module_state *state, const void *list, size_t index) {
@@ -90,11 +90,7 @@ PyDoc_STRVAR(gpu_processors_doc,
              "real_processor of each GPU (tuple of str): quicker than gpus(). root and errors as there.");
 
 static PyObject *gpu_processors(PyObject *module, PyObject *args, PyObject *kwargs) {
-    rsdk_gpu_list *list = read_gpus_for(args, kwargs, true);
-    size_t count = list != NULL ? rsdk_gpu_list_count(list) : 0;
-    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build_processor, list, count) : NULL;
-    rsdk_gpu_list_free(list);
-    return result;
+    return answer(module, read_gpus_for(args, kwargs, true), build_processor, rsdk_gpu_list_count);
 }
 
 /* The items of a tuple as C texts, borrowed from it. NULL with an exception; to be freed. */
