@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .devel.root import ready_root
+from .devel.root import development_root
 from .devel.stamp import is_current
 
 
@@ -16,13 +16,7 @@ def get_devel_root() -> Path:
     (ImportError) where pip could not remove the tree, DevelopmentTreeError (OSError) where it cannot be made. Says
     nothing, unless ROCM_SDK_VERBOSE=1.
     """
-    root = ready_root()
-    if root is None:
-        from .devel.prepare import prepare
-        from .devel.progress import Reporter
-
-        root = prepare(Reporter(quiet=os.environ.get("ROCM_SDK_VERBOSE") != "1"))
-    return Path(root)
+    return Path(development_root(quiet=os.environ.get("ROCM_SDK_VERBOSE") != "1"))
 
 
 def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_version: str) -> int:

@@ -5,7 +5,7 @@ package holds none at all, and a device package for each target brings it.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from . import _native, targets
@@ -21,6 +21,11 @@ class PackageTargets(NamedTuple):
     version: str
     targets: tuple[str, ...]
     fault: str | None  # why it serves none of them, although it is installed
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """The targets that it really serves."""
+        return self.targets if self.fault is None else ()
 
 
 def serving_packages() -> list[PackageTargets]:
@@ -43,14 +48,13 @@ def serving_packages() -> list[PackageTargets]:
 
 def served_targets() -> tuple[str, ...]:
     """The targets that the installed packages serve, in the order of the table of targets."""
-    served = {name for package in serving_packages() if package.fault is None for name in package.targets}
+    served = {name for package in serving_packages() for name in package.served}
     return tuple(row.name for row in targets.table() if row.name in served)
 
 
-def missing_targets() -> tuple[str, ...]:
-    """The package owners of the GPUs of this machine that no installed package serves, in the order of the GPUs."""
-    served = served_targets()
-    owners = dict.fromkeys(_owner(gpu.processor) for gpu in _native.gpus() if gpu.processor != "unknown")
+def missing_targets(gpus: Iterable[_native.Gpu], served: Collection[str]) -> tuple[str, ...]:
+    """The package owners of the GPUs that are not among the targets that are served, in the order of the GPUs."""
+    owners = dict.fromkeys(owner_of(gpu.processor) for gpu in gpus if gpu.processor != "unknown")
     return tuple(owner for owner in owners if owner not in served)
 
 
@@ -64,12 +68,12 @@ def requirement_for(target: str) -> str | None:
     return ALL_PACKAGES["device" if facts["kpack_split"] else "libraries"].get_dist_package_require(family)
 
 
-def _owner(processor: str) -> str:
-    """The package owner; a target that the table does not know yet owns its packages."""
+def owner_of(target: str) -> str:
+    """The target whose packages serve it; one that the table does not know yet owns its packages."""
     try:
-        return targets.package_owner(processor)
+        return targets.package_owner(target)
     except UnknownTargetError:
-        return processor
+        return target
 
 
 def _targets_of(family: str) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def check() -> Coherence:
         parts["rocm-sdk-core"] = targets.expand(built)
     packages = serving_packages()
     notes += [f"{package.distribution}: {package.fault}" for package in packages if package.fault]
-    chosen = [name for package in packages if package.fault is None for name in package.targets]
+    chosen = [name for package in packages for name in package.served]
     if packages:
         label = "device packages" if _native.sdk_facts()["kpack_split"] else "libraries"
         parts[label] = tuple(dict.fromkeys(chosen))

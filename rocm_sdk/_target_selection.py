@@ -1,7 +1,7 @@
 """The gfx targets to build for: those of this machine, of the SDK or of a given list, checked before a build starts."""
 
 from . import _native, targets
-from ._package_targets import requirement_for, serving_packages
+from ._package_targets import owner_of, requirement_for, serving_packages
 from .errors import EmptySelectionError, UnknownTargetError, UnservedTargetError
 
 
@@ -70,11 +70,11 @@ def _refuse_unsupported(chosen: tuple[str, ...]) -> None:
 
 def _refuse_unserved(chosen: tuple[str, ...]) -> None:
     packages = serving_packages()
-    served = {name for package in packages if package.fault is None for name in package.targets}
+    served = {name for package in packages for name in package.served}
     if not packages:
         return  # no library is installed that a program could be built against
     for name in chosen:
-        owner = targets.package_owner(name) if _is_known(name) else name
+        owner = owner_of(name)
         if owner not in served:
             installed = ", ".join(package.distribution for package in packages)
             requirement = requirement_for(owner)
@@ -82,7 +82,3 @@ def _refuse_unserved(chosen: tuple[str, ...]) -> None:
                 f"the installed libraries have no device code for {name}; installed: {installed}",
                 f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: leave it out",
             )
-
-
-def _is_known(target: str) -> bool:
-    return any(row.name == target.partition(":")[0] for row in targets.table())

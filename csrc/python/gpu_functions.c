@@ -148,9 +148,26 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
     return result;
 }
 
+PyDoc_STRVAR(survey_gpus_doc,
+             "survey_gpus(*, root=None)\n--\n\n"
+             "gpus() and check_gpu_access() of one reading (tuple of both). root and errors as there.");
+
+static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
+    const rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
+    if (list == NULL) {
+        return NULL;
+    }
+    PyObject *result = Py_BuildValue("(NN)", rsdk_build_tuple(state, build_gpu, list, rsdk_gpu_list_count(list)),
+                                     rsdk_build_tuple(state, build_finding, list, rsdk_gpu_list_finding_count(list)));
+    rsdk_gpu_list_free(list);
+    return result;
+}
+
 PyMethodDef rsdk_gpu_methods[] = {
     {"gpus", WITH_KEYWORDS(gpus), METH_VARARGS | METH_KEYWORDS, gpus_doc},
     {"check_gpu_access", WITH_KEYWORDS(check_gpu_access), METH_VARARGS | METH_KEYWORDS, check_gpu_access_doc},
+    {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
     {"choose_family", choose_family, METH_O, choose_family_doc},
     {NULL, NULL, 0, NULL},

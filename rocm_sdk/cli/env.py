@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk._native import locate, package_directory
 from rocm_sdk.errors import RocmSdkError
 
-from .path import DIRECTORIES
+from .path import directory_in
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -83,12 +83,8 @@ def build_variables(*, opencl: bool) -> Variables:
 
 def _places(root: str, options: dict[str, str]) -> dict[str, str]:
     """Variable -> its directory in the tree."""
-    found = {}
-    for name, option in options.items():
-        places = (os.path.join(root, candidate).rstrip("/") for candidate in DIRECTORIES[option][1])
-        if place := next(filter(os.path.isdir, places), None):
-            found[name] = place
-    return found
+    places = {name: directory_in(root, option) for name, option in options.items()}
+    return {name: place for name, place in places.items() if place is not None}
 
 
 def _icd_directory() -> str:

@@ -35,7 +35,7 @@ def run(options: "Namespace") -> int:
     """Prints the GPUs; status 1 where none is usable (with --arch: where there is none), said on stderr."""
     if options.arch and not options.visible:
         return print_targets()
-    gpus, findings = _native.gpus(), _native.check_gpu_access()
+    gpus, findings = _native.survey_gpus()
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
     if options.arch:

@@ -53,24 +53,26 @@ def run(options: "Namespace") -> int:
 def print_directory(option: str) -> int:
     """Prints what a key of DIRECTORIES asks for; status 1 where the SDK comes without it."""
     package, candidates, summary = DIRECTORIES[option]
-    root = _development_tree() if package == "devel" else package_directory(package)
-    for candidate in candidates:
+    root = _development_root() if package == "devel" else package_directory(package)
+    directory = directory_in(root, option)
+    if directory is None:
+        tried = " nor ".join(candidates)
+        print(f"rocm-sdk: this SDK comes without {summary}: {root} has no {tried}", file=sys.stderr)
+        return 1
+    print(directory)
+    return 0
+
+
+def directory_in(root: str, option: str) -> str | None:
+    """What a key of DIRECTORIES asks for, in the directory of its package; None where that has none."""
+    for candidate in DIRECTORIES[option][1]:
         path = f"{root}/{candidate}" if candidate else root
         if os.path.isdir(path):
-            print(path)
-            return 0
-    tried = " nor ".join(candidates)
-    print(f"rocm-sdk: this SDK comes without {summary}: {root} has no {tried}", file=sys.stderr)
-    return 1
+            return path
+    return None
 
 
-def _development_tree() -> str:
-    from rocm_sdk.devel.root import ready_root
+def _development_root() -> str:
+    from rocm_sdk.devel.root import development_root
 
-    root = ready_root()
-    if root is None:
-        from rocm_sdk.devel.prepare import prepare
-        from rocm_sdk.devel.progress import Reporter
-
-        root = prepare(Reporter())
-    return root
+    return development_root(quiet=False)

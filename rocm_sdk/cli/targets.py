@@ -110,14 +110,15 @@ def _print_installed() -> int:
 
 def _print_missing() -> int:
     from rocm_sdk import _native
-    from rocm_sdk._package_targets import missing_targets, requirement_for
+    from rocm_sdk._package_targets import missing_targets, requirement_for, served_targets
 
-    missing = missing_targets()
+    gpus = _native.gpus()
+    missing = missing_targets(gpus, served_targets())
     for name in missing:
         requirement = requirement_for(name)
         line = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it"
         print(f"{name}: {line}")
-    if not missing and not _native.gpus():
+    if not gpus:
         print("rocm-sdk: no GPU was found: rocm-sdk gpus says why", file=sys.stderr)
     return 1 if missing else 0
 

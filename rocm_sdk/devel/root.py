@@ -21,3 +21,14 @@ def ready_root() -> str | None:
     if not os.path.exists(f"{site}/{MODULE}/__init__.py") or find_archive(site) is not None:
         return None
     return tree if is_current(site, tree) else None
+
+
+def development_root(*, quiet: bool) -> str:
+    """The directory of the tree, made ready if it is not. quiet: nothing is said meanwhile. Errors as of `prepare`."""
+    root = ready_root()
+    if root is None:
+        from .prepare import prepare
+        from .progress import Reporter
+
+        root = prepare(Reporter(quiet))
+    return root

@@ -43,10 +43,11 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
 
 def _foreign_directories(installation: Installation) -> Iterator[tuple[str, str, str]]:
     """Directories outside the SDK that hold libraries of ROCm: the directory, the variable, and such a library."""
-    ours = {*library_stems(installation), "libamdhip64"}
+    named = {name: os.environ[name].split(":") for name in ("LD_LIBRARY_PATH", *_ROCM_HOMES) if os.environ.get(name)}
+    ours = {*library_stems(installation), "libamdhip64"} if named else set()
     site = os.path.realpath(installation.site)
-    for variable in ("LD_LIBRARY_PATH", *_ROCM_HOMES):
-        for entry in filter(None, os.environ.get(variable, "").split(":")):
+    for variable, entries in named.items():
+        for entry in filter(None, entries):
             for path in dict.fromkeys((entry, os.path.join(entry, "lib"))):
                 library = _first_library(path, ours)
                 if library is not None and os.path.commonpath((site, os.path.realpath(path))) != site:
@@ -62,7 +63,7 @@ def _first_library(directory: str, stems: set[str]) -> str | None:
 
 def _check_gpu_variables(recorder: Recorder) -> None:
     try:
-        gpus, findings = _native.gpus(), _native.check_gpu_access()
+        gpus, findings = _native.survey_gpus()
         served = served_targets()
     except RocmSdkError:
         return  # the subjects `gpus` and `packages` tell what is wrong

@@ -31,7 +31,7 @@ _OF_ENVIRONMENT = frozenset({"visibility-cut-short", "override-invalid", "overri
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """The access checklist, packages for each GPU, and HIP's own count where a GPU is usable."""
     try:
-        gpus, findings = _native.gpus(), _native.check_gpu_access()
+        gpus, findings = _native.survey_gpus()
     except RocmSdkError as error:
         facts = {"what": "the kernel's files", "detail": error.message, "cure": error.hint or "try again"}
         recorder.bad("W-GPU-001", error.path, **facts)
@@ -42,16 +42,16 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
             recorder.say("W-GPU-001", finding.subject, **facts)
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
-    _check_packages(recorder)
+    _check_packages(gpus, recorder)
     usable = [gpu for gpu in gpus if gpu.usable]
     if usable and installation.core is not None:
         _compare_with_hip(len(usable), recorder, options)
 
 
-def _check_packages(recorder: Recorder) -> None:
+def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
     try:
-        missing, served = missing_targets(), served_targets()
-        cures = {name: requirement_for(name) for name in missing}
+        served = served_targets()
+        cures = {name: requirement_for(name) for name in missing_targets(gpus, served)}
     except RocmSdkError:
         return  # the subject `packages` tells what is wrong
     for name, requirement in cures.items():

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rocm_sdk import _native
+from rocm_sdk._distributions import normalised
 from rocm_sdk.errors import RocmSdkError
 
 from .reading import open_file, read_beginning
@@ -44,11 +45,6 @@ class Distribution:
     metadata: str  # absolute path of its .dist-info directory
     files: tuple[RecordedFile, ...]
     fault: str | None = None  # why its metadata cannot be used
-
-    @property
-    def base_version(self) -> str:
-        """The version without its `.postN`."""
-        return re.sub(r"\.post\d+", "", self.version)
 
     @property
     def facts(self) -> dict[str, object]:
@@ -124,7 +120,7 @@ def _site_of(*beginnings: str) -> str | None:
     """The first entry of sys.path that has something whose name begins so, ourselves left out."""
     for entry in sys.path:
         site = os.path.abspath(entry)
-        names = (_normal(name) for name in _names_in(site))
+        names = (normalised(name) for name in _names_in(site))
         if any(name.startswith(beginnings) and not name.startswith("rocm-sdk-loader") for name in names):
             return site
     return None
@@ -151,23 +147,18 @@ def _names_in(directory: str) -> list[str]:
 def _distributions(site: str) -> Iterator[Distribution]:
     for name in sorted(_names_in(site)):
         stem = name.removesuffix(".dist-info")
-        if stem != name and _OURS.fullmatch(_normal(stem.rpartition("-")[0])):
+        if stem != name and _OURS.fullmatch(normalised(stem.rpartition("-")[0])):
             yield _read(os.path.join(site, name), stem)
-
-
-def _normal(name: str) -> str:
-    """The spelling that compares equal for all spellings of a name (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _read(metadata: str, stem: str) -> Distribution:
     """`stem`: "rocm_sdk_core-7.10.0", what the directory says of name and version; METADATA must say the same."""
     name, _, version = stem.rpartition("-")
-    name, fault = _normal(name), None
+    name, fault = normalised(name), None
     files: tuple[RecordedFile, ...] = ()
     try:
         headers = _headers(os.path.join(metadata, "METADATA"))
-        if (_normal(headers.get("name", "")), _letters(headers.get("version", ""))) != (name, _letters(version)):
+        if (normalised(headers.get("name", "")), _letters(headers.get("version", ""))) != (name, _letters(version)):
             fault = f"METADATA does not say {name} {version}, as the directory's name does"
         else:
             version = headers["version"]

@@ -9,6 +9,7 @@ import sys
 
 from rocm_sdk import _native
 from rocm_sdk._dist_info import ALL_PACKAGES
+from rocm_sdk._distributions import same_release
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.errors import RocmSdkError
@@ -60,7 +61,7 @@ def _check_versions(installation: Installation, core: Distribution, recorder: Re
     for each in installation.distributions:
         if not each.name.startswith(("rocm-sdk-", "rocm-profiler")) or each.name in {core.name, "rocm-sdk-loader"}:
             continue
-        if each.base_version == core.base_version:
+        if same_release(each.version, core.version):
             recorder.good(f"{each.name} has the version of core")
         else:
             recorder.bad("E-PKG-002", each.metadata, core_version=core.version, **each.facts)
