@@ -47,9 +47,10 @@ def serving_packages() -> list[PackageTargets]:
 
 
 def served_targets() -> tuple[str, ...]:
-    """The targets that the installed packages serve, in the order of the table of targets."""
+    """The targets that the installed packages serve, in the order of the table of targets; newer ones behind."""
     served = {name for package in serving_packages() for name in package.served}
-    return tuple(row.name for row in targets.table() if row.name in served)
+    known = [row.name for row in targets.table() if row.name in served]
+    return (*known, *sorted(served.difference(known)))
 
 
 def missing_targets(gpus: Iterable[_native.Gpu], served: Collection[str]) -> tuple[str, ...]:

@@ -94,6 +94,14 @@ def test_missing_names_the_line_that_mends_it(kpack_sdk: Site, machine: Machine)
     ]
 
 
+def test_a_target_that_is_newer_than_the_table(kpack_sdk: Site, machine: Machine) -> None:
+    machine.gpu(1, "gfx1999")
+    assert call(kpack_sdk, machine, "--missing").returncode == 1
+    device_package(kpack_sdk, "gfx1999")
+    assert call(kpack_sdk, machine, "--missing").returncode == 0
+    assert call(kpack_sdk, machine, "--installed").stdout == "gfx942;gfx1999\n"
+
+
 def test_missing_families(family_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx1201")
     result = call(family_sdk, machine, "--missing")
