@@ -1,6 +1,6 @@
 """What the corpus shares: broken installations are built for real, and the ordinary calls must name what is wrong.
 
-One directory for each failure that users met.
+One file for each failure that users met.
 """
 
 from __future__ import annotations
