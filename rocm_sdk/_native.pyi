@@ -91,6 +91,11 @@ class Target(NamedTuple):
     family: str | None
     package_owner: str
 
+class Section(NamedTuple):
+    name: str
+    offset: int
+    size: int
+
 class LibraryFacts(NamedTuple):
     soname: str | None
     needed: tuple[str, ...]
@@ -101,6 +106,7 @@ class LibraryFacts(NamedTuple):
     text_relocations: bool
     static_tls: bool
     damages: tuple[str, ...]
+    sections: tuple[Section, ...]
 
 class _SdkFacts(TypedDict):
     version: str | None

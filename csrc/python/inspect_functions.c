@@ -2,6 +2,7 @@
 #include "base/fail.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_sections.h"
 #include "exceptions.h"
 #include "result_types.h"
 #include "sdk/tables.h"
@@ -11,22 +12,39 @@ typedef struct inspection {
     rsdk_arena arena;
     rsdk_elf_file file;
     rsdk_strings damages;
+    rsdk_elf_sections sections;
 } inspection;
 
-/* Without the GIL. A file for another machine is one damage. */
-static rsdk_status inspect(inspection *i, rsdk_error *error) {
-    rsdk_error reason = RSDK_ERROR_INIT;
-    bool failed = false;
-    rsdk_status status = rsdk_elf_read_with_versions(i->path, &i->arena, &i->file, error);
-    if (status == RSDK_OK && rsdk_elf_check_loadable(&i->file, &reason) != RSDK_OK) {
-        const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(&reason));
-        RSDK_PUSH(&i->arena, &i->damages, sentence, failed);
-        status = failed || sentence == NULL ? rsdk_fail_no_memory(error) : RSDK_OK;
-    } else if (status == RSDK_OK) {
-        status = rsdk_elf_find_damages(i->path, &i->arena, &i->damages, error);
+/* Turns an error about the file's content into a damage, unless others were found: those say enough. */
+static rsdk_status take_damage(inspection *i, rsdk_error *error) {
+    if (i->damages.count == 0) {
+        bool failed = false;
+        const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(error));
+        if (sentence != NULL) {
+            RSDK_PUSH(&i->arena, &i->damages, sentence, failed);
+        }
+        if (failed || sentence == NULL) {
+            return rsdk_fail_no_memory(error);
+        }
     }
-    rsdk_error_clear(&reason);
-    return status;
+    rsdk_error_clear(error);
+    return RSDK_OK;
+}
+
+/* Without the GIL. A file for another machine has one damage: its layout is for others to judge. */
+static rsdk_status inspect(inspection *i, rsdk_error *error) {
+    rsdk_status status = rsdk_elf_read_with_versions(i->path, &i->arena, &i->file, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    status = rsdk_elf_check_loadable(&i->file, error) == RSDK_OK
+                 ? rsdk_elf_find_damages(i->path, &i->arena, &i->damages, error)
+                 : take_damage(i, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    status = rsdk_elf_read_sections(i->path, &i->arena, &i->sections, error);
+    return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
 PyDoc_STRVAR(
@@ -46,7 +64,7 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
     if (status == RSDK_OK) {
-        result = rsdk_build_library_facts(rsdk_state_of(module), &i.file, &i.damages);
+        result = rsdk_build_library_facts(rsdk_state_of(module), &i.file, &i.damages, &i.sections);
     } else {
         rsdk_raise(&error);
     }

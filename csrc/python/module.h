@@ -16,6 +16,7 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_GPU,
     RSDK_TYPE_FINDING,
     RSDK_TYPE_TARGET,
+    RSDK_TYPE_SECTION,
     RSDK_TYPE_LIBRARY_FACTS,
     RSDK_TYPE_COUNT
 } rsdk_result_type;

@@ -100,6 +100,13 @@ static PyStructSequence_Field target_fields[] = {
     {NULL, NULL},
 };
 
+static PyStructSequence_Field section_fields[] = {
+    {"name", "'.text' (str); '' for the first one, and where the file names none"},
+    {"offset", "where its bytes start in the file (int)"},
+    {"size", "in bytes (int); sections without bytes in the file, such as .bss, have one too"},
+    {NULL, NULL},
+};
+
 static PyStructSequence_Field library_facts_fields[] = {
     {"soname", "its DT_SONAME (str), None without one"},
     {"needed", "its DT_NEEDED entries, in file order (tuple of str)"},
@@ -110,6 +117,7 @@ static PyStructSequence_Field library_facts_fields[] = {
     {"text_relocations", "whether the linker must write into its code (bool)"},
     {"static_tls", "whether it takes from the small reserve of static TLS (bool)"},
     {"damages", "what is wrong with the file, one sentence each (tuple of str)"},
+    {"sections", "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"},
     {NULL, NULL},
 };
 
@@ -124,8 +132,9 @@ static PyStructSequence_Desc descriptions[RSDK_TYPE_COUNT] = {
     [RSDK_TYPE_FINDING] = {"rocm_sdk.Finding", "What stands between a GPU and its use, or is likely not meant.",
                            finding_fields, 5},
     [RSDK_TYPE_TARGET] = {"rocm_sdk.Target", "A gfx target.", target_fields, 14},
+    [RSDK_TYPE_SECTION] = {"rocm_sdk.Section", "A section of a library's file.", section_fields, 3},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.",
-                                 library_facts_fields, 9},
+                                 library_facts_fields, 10},
 };
 
 static const char *const type_names[RSDK_TYPE_COUNT] = {
@@ -136,6 +145,7 @@ static const char *const type_names[RSDK_TYPE_COUNT] = {
     [RSDK_TYPE_GPU] = "Gpu",
     [RSDK_TYPE_FINDING] = "Finding",
     [RSDK_TYPE_TARGET] = "Target",
+    [RSDK_TYPE_SECTION] = "Section",
     [RSDK_TYPE_LIBRARY_FACTS] = "LibraryFacts",
 };
 
@@ -346,8 +356,18 @@ PyObject *rsdk_build_target(const rsdk_module_state *state, const rsdk_target *t
     return BUILD(state, RSDK_TYPE_TARGET, items);
 }
 
+static PyObject *build_section(const rsdk_module_state *state, const void *list, size_t index) {
+    const rsdk_elf_section *section = &((const rsdk_elf_sections *)list)->items[index];
+    PyObject *const items[] = {
+        rsdk_build_path(section->name),
+        PyLong_FromUnsignedLongLong(section->offset),
+        PyLong_FromUnsignedLongLong(section->size),
+    };
+    return BUILD(state, RSDK_TYPE_SECTION, items);
+}
+
 PyObject *rsdk_build_library_facts(const rsdk_module_state *state, const rsdk_elf_file *file,
-                                   const rsdk_strings *damages) {
+                                   const rsdk_strings *damages, const rsdk_elf_sections *sections) {
     PyObject *const items[] = {
         rsdk_build_path(file->soname),
         rsdk_build_paths(file->needed.items, file->needed.count),
@@ -358,6 +378,7 @@ PyObject *rsdk_build_library_facts(const rsdk_module_state *state, const rsdk_el
         PyBool_FromLong(file->has_text_relocations),
         PyBool_FromLong(file->has_static_tls),
         rsdk_build_paths(damages->items, damages->count),
+        rsdk_build_tuple(state, build_section, sections, sections->count),
     };
     return BUILD(state, RSDK_TYPE_LIBRARY_FACTS, items);
 }

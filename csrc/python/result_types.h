@@ -3,6 +3,7 @@
 #define RSDK_PYTHON_RESULT_TYPES_H
 
 #include "elf/elf_file.h"
+#include "elf/elf_sections.h"
 #include "module.h"
 #include "rocm_sdk/gpu.h"
 #include "rocm_sdk/loader.h"
@@ -16,7 +17,7 @@ PyObject *rsdk_build_plan(const rsdk_module_state *state, const rsdk_plan *plan)
 PyObject *rsdk_build_gpu(const rsdk_module_state *state, const rsdk_gpu *gpu);
 PyObject *rsdk_build_finding(const rsdk_module_state *state, const rsdk_gpu_finding *finding);
 PyObject *rsdk_build_library_facts(const rsdk_module_state *state, const rsdk_elf_file *file,
-                                   const rsdk_strings *damages);
+                                   const rsdk_strings *damages, const rsdk_elf_sections *sections);
 PyObject *rsdk_build_target(const rsdk_module_state *state, const rsdk_target *target);
 
 /* Builds item `index` of a list of the C library. */

@@ -6,6 +6,7 @@
 
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_sections.h"
 #include "elf/stub.h"
 #include "loader/linker_search.h"
 #include "memory_file.h"
@@ -16,10 +17,27 @@ static size_t length_of(const char *text) {
     return text != NULL ? strlen(text) : 0;
 }
 
+/* Sections are read of any file, also of one that the reader of libraries refuses. */
+static void check_sections(const char *path, rsdk_arena *arena) {
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_elf_sections sections;
+    size_t length = 0;
+    rsdk_status status = rsdk_elf_read_sections(path, arena, &sections, &error);
+    for (size_t i = 0; i < sections.count; i++) {
+        length += length_of(sections.items[i].name);
+    }
+    if ((status != RSDK_OK && status != RSDK_BAD_ELF) || (status != RSDK_OK && sections.count > 0) ||
+        length > 1 << 22) {
+        abort();
+    }
+    rsdk_error_clear(&error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
+    check_sections(memory_file(bytes, size), &arena);
     rsdk_status status = rsdk_elf_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
     if (status == RSDK_OK) {
         rsdk_strings directories = {0};

@@ -1,5 +1,7 @@
 """What the extension tells of a library's file, for `rocm-sdk test`."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,38 @@ def test_a_library_for_another_machine(tmp_path: Path) -> None:
     library.write_bytes(content)
     (damage,) = _native.inspect_library(library).damages
     assert "library for another machine" in damage
+
+
+def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
+    library = compile_library(tmp_path / "libx.so", "libx.so", "int f(void) { return 1; } static char block[9000];")
+    listing = subprocess.run(
+        ["readelf", "--section-headers", "--wide", library], text=True, capture_output=True, check=True, env={"LC_ALL": "C"}
+    ).stdout
+    rows = re.findall(r"^ +\[ *\d+\] (\S*) +[A-Z_]+ +[0-9a-f]{16} ([0-9a-f]+) ([0-9a-f]+)", listing, re.MULTILINE)
+    sections = _native.inspect_library(library).sections
+    assert [(s.name, s.offset, s.size) for s in sections] == [(n, int(o, 16), int(z, 16)) for n, o, z in rows]
+    assert {"", ".text", ".dynamic", ".bss", ".shstrtab"} <= {section.name for section in sections}
+
+
+def test_a_file_without_sections(tmp_path: Path) -> None:
+    library = compile_library(tmp_path / "libx.so", "libx.so")
+    content = bytearray(library.read_bytes())
+    content[40:48] = bytes(8)  # e_shoff
+    content[60:64] = bytes(4)  # e_shnum, e_shstrndx
+    library.write_bytes(content)
+    facts = _native.inspect_library(library)
+    assert (facts.sections, facts.damages) == ((), ())
+
+
+def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
+    library = compile_library(tmp_path / "libx.so", "libx.so")
+    content = bytearray(library.read_bytes())
+    content[62:64] = (999).to_bytes(2, "little")  # e_shstrndx
+    library.write_bytes(content)
+    facts = _native.inspect_library(library)
+    assert (facts.soname, facts.sections) == ("libx.so", ())
+    (damage,) = facts.damages
+    assert "names of its sections" in damage
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"\x7fELF", b"\x7fELF" + bytes(100)])

@@ -1,0 +1,209 @@
+/* The reader of the section header table. The file may be hostile: every extent is checked against the file before it
+ * is read, and what it can make us allocate is bounded. */
+#include "elf/elf_sections.h"
+
+#include <elf.h>
+#include <libelf.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+
+enum {
+    SECTION_LIMIT = 1 << 17,    /* more sections than any linked file has */
+    NAME_TABLE_LIMIT = 1 << 22, /* bytes of the table that holds the names */
+    NAMES_LIMIT = 1 << 22,      /* bytes of all names: sections may share one long name */
+};
+
+/* What is known while a table is being read. The same code serves both classes: headers are kept as ELF64. */
+typedef struct reading {
+    rsdk_file file;
+    rsdk_arena *arena;  /* the caller's: names and the result */
+    rsdk_arena scratch; /* what only the reading needs */
+    rsdk_error *error;
+    unsigned elf_class, data_encoding;
+    uint64_t table_offset, count, names_index;
+    const Elf64_Shdr *headers;
+} reading;
+
+static rsdk_status damaged(const reading *r, const char *what) {
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path,
+                    "the file is damaged: reinstall the package that it belongs to", "%s: %s", r->file.path, what);
+    return RSDK_BAD_ELF;
+}
+
+static bool in_file(const reading *r, uint64_t offset, uint64_t size) {
+    return offset <= r->file.size && size <= r->file.size - offset;
+}
+
+/* Translates `size` bytes of headers of one type to this machine's byte order. */
+static bool translate(const reading *r, Elf_Type type, void *raw, void *translated, size_t size) {
+    Elf_Data from = {.d_buf = raw, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
+    Elf_Data to = {.d_buf = translated, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
+    return (r->elf_class == ELFCLASS64 ? elf64_xlatetom : elf32_xlatetom)(&to, &from, r->data_encoding) != NULL;
+}
+
+static Elf64_Shdr widen(const Elf32_Shdr *header) {
+    return (Elf64_Shdr){.sh_name = header->sh_name,
+                        .sh_type = header->sh_type,
+                        .sh_offset = header->sh_offset,
+                        .sh_size = header->sh_size,
+                        .sh_link = header->sh_link};
+}
+
+/* Reads `count` section headers from the start of the table. */
+static rsdk_status read_headers(reading *r, uint64_t count) {
+    size_t entry_size = r->elf_class == ELFCLASS64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+    size_t size = (size_t)count * entry_size;
+    if (!in_file(r, r->table_offset, size)) {
+        return damaged(r, "the section headers lie outside the file");
+    }
+    void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
+    void *translated = rsdk_arena_alloc(&r->scratch, size, 1);
+    Elf64_Shdr *headers = rsdk_arena_alloc(&r->scratch, (size_t)count, sizeof *headers);
+    if (raw == NULL || translated == NULL || headers == NULL) {
+        return rsdk_fail_no_memory(r->error);
+    }
+    rsdk_status status = rsdk_file_read(&r->file, r->table_offset, raw, size, r->error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    if (!translate(r, ELF_T_SHDR, raw, translated, size)) {
+        return damaged(r, "unreadable section headers");
+    }
+    for (size_t i = 0; i < count; i++) {
+        headers[i] = r->elf_class == ELFCLASS64 ? ((const Elf64_Shdr *)translated)[i]
+                                                : widen(&((const Elf32_Shdr *)translated)[i]);
+    }
+    r->headers = headers;
+    return RSDK_OK;
+}
+
+/* Where the ELF header says that the table is. */
+static rsdk_status read_file_header(reading *r) {
+    union {
+        unsigned char ident[EI_NIDENT];
+        Elf32_Ehdr narrow;
+        Elf64_Ehdr wide;
+    } raw = {0}, header = {0};
+    size_t available = r->file.size < sizeof raw ? (size_t)r->file.size : sizeof raw;
+    rsdk_status status = rsdk_file_read(&r->file, 0, &raw, available, r->error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    r->elf_class = raw.ident[EI_CLASS];
+    r->data_encoding = raw.ident[EI_DATA];
+    bool is_wide = r->elf_class == ELFCLASS64;
+    size_t size = is_wide ? sizeof raw.wide : sizeof raw.narrow;
+    if (memcmp(raw.ident, ELFMAG, SELFMAG) != 0 || (!is_wide && r->elf_class != ELFCLASS32) || available < size ||
+        !translate(r, ELF_T_EHDR, &raw, &header, size)) {
+        return damaged(r, "not an ELF file");
+    }
+    r->table_offset = is_wide ? header.wide.e_shoff : header.narrow.e_shoff;
+    r->count = is_wide ? header.wide.e_shnum : header.narrow.e_shnum;
+    r->names_index = is_wide ? header.wide.e_shstrndx : header.narrow.e_shstrndx;
+    unsigned entry_size = is_wide ? header.wide.e_shentsize : header.narrow.e_shentsize;
+    if (r->table_offset != 0 && entry_size != (is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr))) {
+        return damaged(r, "its section headers are not of the size that they must have");
+    }
+    return RSDK_OK;
+}
+
+/* Figures that do not fit into the ELF header stand in the first section header. */
+static rsdk_status take_large_figures(reading *r) {
+    rsdk_status status = r->count == 0 || r->names_index == SHN_XINDEX ? read_headers(r, 1) : RSDK_OK;
+    if (status != RSDK_OK) {
+        return status;
+    }
+    if (r->count == 0) {
+        r->count = r->headers[0].sh_size;
+    }
+    if (r->names_index == SHN_XINDEX) {
+        r->names_index = r->headers[0].sh_link;
+    }
+    if (r->count > SECTION_LIMIT) {
+        return damaged(r, "has more sections than any library does");
+    }
+    return RSDK_OK;
+}
+
+/* The table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
+static rsdk_status read_name_table(const reading *r, const char **names, uint64_t *size) {
+    if (r->names_index == SHN_UNDEF) {
+        return RSDK_OK;
+    }
+    if (r->names_index >= r->count) {
+        return damaged(r, "the names of its sections lie in a section that does not exist");
+    }
+    const Elf64_Shdr *table = &r->headers[r->names_index];
+    if (table->sh_type != SHT_STRTAB || table->sh_size > NAME_TABLE_LIMIT ||
+        !in_file(r, table->sh_offset, table->sh_size)) {
+        return damaged(r, "the names of its sections lie outside the file");
+    }
+    *size = table->sh_size;
+    char *bytes = rsdk_arena_alloc(r->arena, (size_t)*size + 1, 1);
+    if (bytes == NULL) {
+        return rsdk_fail_no_memory(r->error);
+    }
+    *names = bytes;
+    rsdk_status status = rsdk_file_read(&r->file, table->sh_offset, bytes, (size_t)*size, r->error);
+    while (status == RSDK_OK && *size > 0 && bytes[*size - 1] != '\0') {
+        --*size;
+    }
+    return status;
+}
+
+static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) {
+    const char *names = NULL;
+    uint64_t table_size = 0, names_size = 0;
+    rsdk_status status = read_name_table(r, &names, &table_size);
+    for (size_t i = 0; status == RSDK_OK && i < r->count; i++) {
+        const Elf64_Shdr *header = &r->headers[i];
+        rsdk_elf_section section = {.name = "", .offset = header->sh_offset, .size = header->sh_size};
+        bool failed = false;
+        if (names != NULL && header->sh_name >= table_size) {
+            return damaged(r, "the name of a section lies outside the table of names");
+        }
+        if (names != NULL) {
+            section.name = names + header->sh_name;
+        }
+        names_size += strlen(section.name);
+        if (names_size > NAMES_LIMIT) {
+            return damaged(r, "the names of its sections are longer than those of any library");
+        }
+        RSDK_PUSH(r->arena, sections, section, failed);
+        status = failed ? rsdk_fail_no_memory(r->error) : RSDK_OK;
+    }
+    return status;
+}
+
+static rsdk_status read_table(reading *r, rsdk_elf_sections *sections) {
+    rsdk_status status = read_file_header(r);
+    if (status != RSDK_OK || r->table_offset == 0) {
+        return status;
+    }
+    status = take_large_figures(r);
+    if (status != RSDK_OK || r->count == 0) {
+        return status;
+    }
+    status = read_headers(r, r->count);
+    return status == RSDK_OK ? take_sections(r, sections) : status;
+}
+
+rsdk_status rsdk_elf_read_sections(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
+                                   rsdk_error *error) {
+    *sections = (rsdk_elf_sections){0};
+    reading r = {.arena = arena, .error = error};
+    rsdk_status status = rsdk_file_open(path, &r.file, error);
+    if (status != RSDK_OK) {
+        return status;
+    }
+    (void)elf_version(EV_CURRENT);
+    status = read_table(&r, sections);
+    if (status != RSDK_OK) {
+        *sections = (rsdk_elf_sections){0};
+    }
+    rsdk_file_close(&r.file);
+    rsdk_arena_clear(&r.scratch);
+    return status;
+}

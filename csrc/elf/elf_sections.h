@@ -1,0 +1,25 @@
+/* The section header table of an ELF file: names and extents of its sections. The dynamic linker reads none of it, so
+ * the loading path does not either: this is for whoever inspects a file. Source: gABI chapter 4. */
+#ifndef RSDK_ELF_ELF_SECTIONS_H
+#define RSDK_ELF_ELF_SECTIONS_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "rocm_sdk/error.h"
+
+/* A section as its header describes it. One without bytes in the file (.bss) has a size all the same. */
+typedef struct rsdk_elf_section {
+    const char *name; /* "" where the file names no section */
+    uint64_t offset;  /* in the file */
+    uint64_t size;    /* bytes */
+} rsdk_elf_section;
+
+typedef RSDK_LIST(rsdk_elf_section) rsdk_elf_sections;
+
+/* All section headers in file order, none where the file has no table; names live in `arena`. Any class and byte order.
+ * RSDK_BAD_ELF where the table contradicts itself or the file; RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where the file
+ * cannot be read. */
+rsdk_status rsdk_elf_read_sections(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections, rsdk_error *error);
+
+#endif
