@@ -132,13 +132,13 @@ CC := $(CC_$(VARIANT))
 AR := ar
 comma := ,
 PKGCONF := $(or $(shell command -v pkgconf),pkg-config)
-WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+FLAGS := $(shell cat csrc/compiler-flags)
 INCLUDES = -Icsrc/include -Icsrc -Itests/c $(shell $(PKGCONF) --cflags libelf)
-CFLAGS_C = -std=c17 -D_GNU_SOURCE -O2 -g -fPIC -fvisibility=hidden $(WARNINGS) $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
+CFLAGS_C = $(FLAGS) -Werror -O2 -g -fPIC $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
 LIBS = $(shell $(PKGCONF) --libs libelf)
 
 LIBRARY := $(OUT)/librocm_sdk.a
-LIBRARY_SOURCES := $(sort $(wildcard $(addprefix csrc/,$(addsuffix /*.c,base elf sdk gpu loader device_code))))
+LIBRARY_SOURCES := $(filter-out csrc/programs/% csrc/python/%,$(sort $(wildcard csrc/*/*.c)))
 PROGRAM_SOURCES := $(sort $(wildcard csrc/programs/*.c))
 BINDING_SOURCES := $(sort $(wildcard csrc/python/*.c))
 TEST_SOURCES := $(sort $(wildcard tests/c/test_*.c))
@@ -171,7 +171,7 @@ $(OUT)/%.o: %.c Makefile
 	@$(CC) $(CFLAGS_C) -MMD -MP -c $< -o $@
 
 # The binding is compiled as in the wheel: against the limited API. Python's headers are not ours to judge.
-PYTHON_INCLUDES = -DPy_LIMITED_API=0x030A0000 \
+PYTHON_INCLUDES = $(shell cat csrc/python/compiler-flags) \
     -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
 $(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)
 
@@ -198,7 +198,7 @@ $(FUZZERS:%=$(OUT)/%): $(OUT)/%: $(OUT)/%.o $(LIBRARY)
 clang-tidy:
 	@echo "clang-tidy"
 	@printf '%s\n' $(LIBRARY_SOURCES) $(PROGRAM_SOURCES) $(BINDING_SOURCES) | xargs -P "$$(nproc)" -I FILE clang-tidy --quiet FILE -- \
-	    -std=c17 -D_GNU_SOURCE $(INCLUDES) $(PYTHON_INCLUDES) 2>&1 | \
+	    $(FLAGS) $(INCLUDES) $(PYTHON_INCLUDES) 2>&1 | \
 	    { grep -v 'warnings\? generated' || true; }
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

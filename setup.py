@@ -14,6 +14,7 @@ import sys
 import sysconfig
 import zipfile
 from pathlib import Path
+from typing import NoReturn
 
 from setuptools import Extension, setup
 from setuptools.command.build import build
@@ -21,30 +22,36 @@ from setuptools.command.build_clib import build_clib
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
-LIBRARY_FLOORS = ("base", "elf", "sdk", "gpu", "loader", "device_code")
-VERSION_HEADER = Path("csrc/include/rocm_sdk/version.h")
+CSRC = Path("csrc")
+VERSION_HEADER = CSRC / "include/rocm_sdk/version.h"
+NOT_OF_THE_LIBRARY = {"include", "programs", "python"}
 
 # The limited API does not exist on free-threaded interpreters: there the extension is built for one version only.
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
-# What a build may lack: Debian's and Fedora's package for it.
-PACKAGES = {
-    "C compiler": ("gcc", "gcc"),
-    "C library headers": ("libc6-dev", "glibc-devel"),
-    "pkgconf": ("pkgconf", "pkgconf-pkg-config"),
-    "libelf": ("libelf-dev", "elfutils-libelf-devel"),
-    "Python headers": ("python3-dev", "python3-devel"),
+# Compiled before a build, with the flags of the build.
+PROBE = """
+#include <features.h>
+#include <stdlib.h>
+#ifndef __GLIBC__
+#error not glibc
+#endif
+#include <gelf.h>
+#include <Python.h>
+"""
+
+# Words of the compiler about the probe: what they mean, Debian's and Fedora's package for it.
+MISSING = {
+    "stdlib.h": ("the C library's headers (stdlib.h)", "libc6-dev", "glibc-devel"),
+    "gelf.h": ("libelf's headers (gelf.h)", "libelf-dev", "elfutils-libelf-devel"),
+    "Python.h": (f"the headers (Python.h) of {sys.executable}", "python3-dev", "python3-devel"),
 }
 
 
-def refuse(reason: str) -> None:
+def refuse(reason: str, debian: str = "", fedora: str = "") -> NoReturn:
     """End the build with one line; SystemExit, unlike other exceptions, leaves no traceback above it."""
-    sys.exit(f"rocm-sdk-loader: {reason}")
-
-
-def refuse_missing(what: str, detail: str) -> None:
-    debian, fedora = PACKAGES[what]
-    refuse(f"{detail}; install it: `apt-get install {debian}` (Debian, Ubuntu) or `dnf install {fedora}` (Fedora)")
+    install = f"; install it: `apt-get install {debian}` (Debian, Ubuntu) or `dnf install {fedora}` (Fedora)"
+    sys.exit(f"rocm-sdk-loader: {reason}{install if debian else ''}")
 
 
 def read_version() -> str:
@@ -54,48 +61,35 @@ def read_version() -> str:
     return match.group(1)
 
 
-def compiler_command() -> list[str]:
-    """The compiler that setuptools will run: $CC, else the one that built this Python."""
-    return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
-
-
-def preprocesses(source: str, flags: list[str]) -> bool:
-    """Whether the compiler accepts `source` as far as its #include and #error lines go."""
-    command = [*compiler_command(), *flags, "-E", "-x", "c", "-"]
-    return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
-
-
-def pkgconf_command() -> str:
-    return os.environ.get("PKG_CONFIG") or ("pkgconf" if shutil.which("pkgconf") else "pkg-config")
-
-
 def libelf_flags(option: str) -> list[str]:
     """Flags from pkgconf's --cflags or --libs."""
-    return shlex.split(subprocess.check_output([pkgconf_command(), option, "libelf"], text=True))
+    pkgconf = os.environ.get("PKG_CONFIG") or ("pkgconf" if shutil.which("pkgconf") else "pkg-config")
+    try:
+        return shlex.split(subprocess.check_output([pkgconf, option, "libelf"], text=True, stderr=subprocess.PIPE))
+    except FileNotFoundError:
+        refuse(f"no pkgconf ({pkgconf} is not in PATH), which tells where libelf is", "pkgconf", "pkgconf-pkg-config")
+    except subprocess.CalledProcessError:
+        refuse("pkgconf does not find libelf (libelf.pc)", "libelf-dev", "elfutils-libelf-devel")
 
 
 def check_build_dependencies() -> None:
-    """Name the first thing that is missing, in the order in which the later checks need the earlier ones."""
+    """Name the first thing that is missing."""
     if sys.platform != "linux":
         refuse(f"builds on Linux only, this is {sys.platform}")
-    compiler = compiler_command()[0]
-    if shutil.which(compiler) is None:
-        refuse_missing("C compiler", f"no C compiler ({compiler} is not in PATH)")
-    if not preprocesses("#include <stdlib.h>\n", []):
-        refuse_missing("C library headers", f"{compiler} does not find the C library's headers (stdlib.h)")
-    if not preprocesses("#include <features.h>\n#ifndef __GLIBC__\n#error\n#endif\n", []):
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    if shutil.which(compiler[0]) is None:
+        refuse(f"no C compiler ({compiler[0]} is not in PATH)", "gcc", "gcc")
+    command = [*compiler, *BINDING_FLAGS, *libelf_flags("--cflags"), "-fsyntax-only", "-x", "c", "-"]
+    probe = subprocess.run(command, input=PROBE, text=True, capture_output=True, check=False)
+    if probe.returncode == 0:
+        return
+    error = next((line for line in probe.stderr.splitlines() if "error:" in line), probe.stderr.strip())
+    if "not glibc" in error:
         refuse("needs the GNU C library (glibc); other C libraries, such as musl, are not supported yet")
-    pkgconf = pkgconf_command()
-    if shutil.which(pkgconf) is None:
-        refuse_missing("pkgconf", f"no pkgconf ({pkgconf} is not in PATH), which tells where libelf is")
-    if subprocess.run([pkgconf, "--exists", "libelf"], check=False).returncode != 0:
-        refuse_missing("libelf", "pkgconf does not find libelf (libelf.pc)")
-    if not preprocesses("#include <gelf.h>\n", libelf_flags("--cflags")):
-        refuse_missing("libelf", f"{compiler} does not find libelf's headers (gelf.h)")
-    python_includes = [f"-I{sysconfig.get_path(name)}" for name in ("include", "platinclude")]
-    if not preprocesses("#include <Python.h>\n", python_includes):
-        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        refuse_missing("Python headers", f"no headers (Python.h) of the Python {version} that builds, {sys.executable}")
+    for header, (what, debian, fedora) in MISSING.items():
+        if header in error:
+            refuse(f"{compiler[0]} does not find {what}", debian, fedora)
+    refuse(f"{compiler[0]} cannot compile for this Python: {error}")
 
 
 class Build(build):
@@ -141,23 +135,25 @@ class BuildExtension(build_ext):
         super().run()
         root = Path() if self.inplace else Path(self.build_lib)
         objects = self.compiler.compile(
-            ["csrc/programs/load_check.c"], output_dir=self.build_temp, macros=MACROS, extra_postargs=CFLAGS
+            ["csrc/programs/load_check.c"], output_dir=self.build_temp, extra_postargs=FLAGS
         )
         self.compiler.link_executable(
             objects, "load_check", output_dir=str(root / "rocm_sdk/selftest"), libraries=["dl"]
         )
 
 
-def sources_below(*folders: str) -> list[str]:
-    return sorted(str(path) for folder in folders for path in Path("csrc", folder).glob("*.c"))
-
-
-HEADERS = sorted(str(path) for path in Path("csrc").rglob("*.h"))
+HEADERS = sorted(str(path) for path in CSRC.rglob("*.h"))
+LIBRARY_SOURCES = sorted(str(path) for path in CSRC.glob("*/*.c") if path.parent.name not in NOT_OF_THE_LIBRARY)
 INCLUDE_DIRS = ["csrc/include", "csrc"]
-CFLAGS = ["-std=c17", "-fvisibility=hidden", "-Wall", "-Wextra"]
+
+# The warnings are those of make, where they are errors.
+FLAGS = (CSRC / "compiler-flags").read_text(encoding="ascii").split()
 if "CFLAGS" not in os.environ:
-    CFLAGS.append("-O2")  # who sets CFLAGS chooses the optimisation too
-MACROS: list[tuple[str, str | None]] = [("_GNU_SOURCE", None)]
+    FLAGS.append("-O2")  # who sets CFLAGS chooses the optimisation too
+# Python's headers are not ours to judge.
+BINDING_FLAGS = [*FLAGS, *(word for name in ("include", "platinclude") for word in ("-isystem", sysconfig.get_path(name)))]
+if LIMITED_API:
+    BINDING_FLAGS += (CSRC / "python/compiler-flags").read_text(encoding="ascii").split()
 
 setup(
     version=read_version(),
@@ -166,22 +162,20 @@ setup(
         (
             "rocm_sdk",
             {
-                "sources": sources_below(*LIBRARY_FLOORS),
+                "sources": LIBRARY_SOURCES,
                 "obj_deps": {"": HEADERS},
                 "include_dirs": INCLUDE_DIRS,
-                "macros": MACROS,
-                "cflags": CFLAGS,
+                "cflags": FLAGS,
             },
         )
     ],
     ext_modules=[
         Extension(
             "rocm_sdk._native",
-            sources=sources_below("python"),
-            depends=[*HEADERS, *sources_below(*LIBRARY_FLOORS)],  # it is linked anew when the library changes
+            sources=sorted(str(path) for path in (CSRC / "python").glob("*.c")),
+            depends=[*HEADERS, *LIBRARY_SOURCES],  # it is linked anew when the library changes
             include_dirs=INCLUDE_DIRS,
-            define_macros=[*MACROS, ("Py_LIMITED_API", "0x030A0000")] if LIMITED_API else MACROS,
-            extra_compile_args=CFLAGS,
+            extra_compile_args=BINDING_FLAGS,
             py_limited_api=LIMITED_API,
         )
     ],
