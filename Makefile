@@ -15,6 +15,7 @@ FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
 INSTALL_PACKAGES := scripts/install-system-packages
 ENVIRONMENT := scripts/python-environment $(PYTHON) build/venv
+WHEELS := build/wheel/loader.stamp build/wheel/builder.stamp
 
 ##@ Use
 
@@ -24,11 +25,11 @@ help: ## show this menu
 setup: ## install the system packages that everything below needs (on Debian and Ubuntu; elsewhere: name them)
 	@$(INSTALL_PACKAGES) build test clang bench
 
-demo: setup-build build/wheel/stamp ## make SDK wheels from Debian's ROCm, install them and preload their libraries
-	@$(ENVIRONMENT) packaging
-	@build/venv/bin/python -I -m rocm_sdk.packaging demo
+demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them and preload their libraries
+	@$(ENVIRONMENT)
+	@build/venv/bin/rocm-sdk-build demo
 
-wheel: setup-build build/wheel/stamp ## build the wheel, build/wheel/*.whl
+wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-build, build/wheel/*.whl
 	@ls build/wheel/*.whl
 
 clean: ## remove everything that was made
@@ -36,7 +37,7 @@ clean: ## remove everything that was made
 
 ##@ Prove
 
-test: setup-test build/wheel/stamp ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
+test: setup-test $(WHEELS) ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
 	@PYTHON=$(PYTHON) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
 test-c: ## run the C tests, compiled by gcc and by clang (VARIANTS=gcc chooses)
@@ -57,28 +58,28 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 fuzz-long: ## run each fuzz target for ten minutes
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 
-lint: build/wheel/stamp ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
+lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
 	@$(INSTALL_PACKAGES) build test clang
 	clang-format --dry-run -Werror $(C_FILES)
 	@set -e; for variant in gcc clang; do $(MAKE) -j VARIANT=$$variant c-programs c-binding; done
 	@$(MAKE) VARIANT=clang clang-tidy
-	@$(ENVIRONMENT) packaging,test,lint
+	@$(ENVIRONMENT) test,lint
 	build/venv/bin/ruff check .
 	build/venv/bin/ruff format --check .
 	build/venv/bin/mypy
-	build/venv/bin/abi3audit --strict --summary build/wheel/*.whl
+	build/venv/bin/abi3audit --strict --summary build/wheel/rocm_sdk_loader-*.whl
 	@echo 'git grep: no trailing blanks'
 	@git grep --untracked -nIE '[[:blank:]]+$$' -- ':!tests/fuzz/corpus'; test $$? -eq 1
 
 format: ## rewrite the C and Python files in the project's format
 	@$(INSTALL_PACKAGES) build clang
-	@$(MAKE) build/wheel/stamp
+	@$(MAKE) $(WHEELS)
 	@$(ENVIRONMENT) lint
 	clang-format -i $(C_FILES)
 	build/venv/bin/ruff format .
 	build/venv/bin/ruff check --fix .
 
-docs: build/wheel/stamp ## build the documentation, build/docs/index.html
+docs: $(WHEELS) ## build the documentation, build/docs/index.html
 	@$(ENVIRONMENT) docs
 	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 
@@ -97,22 +98,25 @@ setup-test:
 	@$(INSTALL_PACKAGES) build test
 
 # The benchmarks start from build/, where no source tree shadows the installed package.
-run-benchmarks: build/wheel/stamp
+run-benchmarks: $(WHEELS)
 	@$(INSTALL_PACKAGES) build bench
-	@$(ENVIRONMENT) bench,packaging
+	@$(ENVIRONMENT) bench
 	@ln -sfn ../benchmarks build/benchmarks
 	cd build && venv/bin/python -m benchmarks $(BENCH_ARGS)
 
-# One abi3 wheel, for all interpreters. Setuptools' own leftovers go below build/ too, and never into a later wheel.
-WHEEL_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md scripts/rocm-sdk \
-    $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' 2>/dev/null)
+# One abi3 wheel of the loader, for all interpreters. Setuptools' own leftovers go below build/ too, and never into a
+# later wheel.
+LOADER_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md scripts/rocm-sdk \
+    $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' -not -name load_check 2>/dev/null)
+BUILDER_SOURCES := $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
 
-build/wheel/stamp: $(WHEEL_SOURCES) scripts/python-environment
+build/wheel/loader.stamp: $(LOADER_SOURCES) scripts/build-wheel scripts/python-environment
 	@$(INSTALL_PACKAGES) build
-	@rm -rf build/wheel build/setuptools && mkdir -p build/wheel build/setuptools
-	@printf '[egg_info]\negg_base = build/setuptools\n[build]\nbuild_base = build/setuptools\n' > build/setuptools/paths.cfg
-	@$(ENVIRONMENT)
-	DIST_EXTRA_CONFIG=build/setuptools/paths.cfg build/venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	@scripts/build-wheel $(PYTHON) . rocm_sdk_loader
+	@touch $@
+
+build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python-environment
+	@scripts/build-wheel $(PYTHON) builder rocm_sdk_build
 	@touch $@
 
 # --- C: build/c/$(VARIANT)/, a variant is a compiler and its instrumentation ----------------------------------------

@@ -151,7 +151,10 @@ FLAGS = (CSRC / "compiler-flags").read_text(encoding="ascii").split()
 if "CFLAGS" not in os.environ:
     FLAGS.append("-O2")  # who sets CFLAGS chooses the optimisation too
 # Python's headers are not ours to judge.
-BINDING_FLAGS = [*FLAGS, *(word for name in ("include", "platinclude") for word in ("-isystem", sysconfig.get_path(name)))]
+BINDING_FLAGS = [
+    *FLAGS,
+    *(word for name in ("include", "platinclude") for word in ("-isystem", sysconfig.get_path(name))),
+]
 if LIMITED_API:
     BINDING_FLAGS += (CSRC / "python/compiler-flags").read_text(encoding="ascii").split()
 

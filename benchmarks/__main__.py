@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rocm_sdk.packaging.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError
 
 from . import row_cli, row_devel, row_gpus, row_import, row_init, row_init_syscalls, row_selftest
 from .figures import Figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocm_sdk.packaging.shared_object import read_shared_object
+from rocm_sdk_build.shared_object import read_shared_object
 
 from .observation import observe
 from .stage import SHORTNAMES, Environment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocm_sdk.packaging.site_tree import Shape
+from rocm_sdk_build.site_tree import Shape
 
 from .figures import Figure, Target, difference, in_turn, ratio
 from .stage import Stage

@@ -19,8 +19,8 @@ import pytest
 from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
 
-from rocm_sdk.packaging.sample import write_sample_site
-from rocm_sdk.packaging.site_tree import Shape
+from rocm_sdk_build.sample import write_sample_site
+from rocm_sdk_build.site_tree import Shape
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -30,12 +30,11 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"findings"},
     "findings": set(),
-    "packaging": set(),
     "adoption": set(),
     "devel": set(),
     "_devel": {"devel"},
     "selftest": {"adoption", "devel", "findings"},
-    "cli": {"_devel", "adoption", "devel", "findings", "packaging", "selftest"},
+    "cli": {"_devel", "adoption", "devel", "findings", "selftest"},
     "__main__": {"cli"},
 }
 
@@ -211,9 +210,9 @@ def test_broken_c_tree(tmp_path: Path, name: str, text: str) -> None:
 SOUND_PYTHON = {
     "__init__.py": "import os\nfrom rocm_sdk import _native\nfrom . import _dist_info\n",
     "__main__.py": "from rocm_sdk.cli import main\n",
-    "cli/__init__.py": "from . import version\nfrom .. import locate\nimport rocm_sdk.packaging\n",
+    "cli/__init__.py": "from . import version\nfrom .. import locate\nimport rocm_sdk.devel\n",
     "cli/version.py": "import rocm_sdk\n",
-    "packaging/rules.py": "from rocm_sdk.packaging import plan\nfrom .plan import Plan\n",
+    "devel/rules.py": "from rocm_sdk.devel import plan\nfrom .plan import Plan\n",
 }
 
 
@@ -224,13 +223,13 @@ def test_sound_python_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("_dist_info.py", "import rocm_sdk.packaging.rules\n"),
-        ("_dist_info.py", "from rocm_sdk import packaging\n"),
-        ("_dist_info.py", "from . import packaging\n"),
+        ("_dist_info.py", "import rocm_sdk.devel.rules\n"),
+        ("_dist_info.py", "from rocm_sdk import devel\n"),
+        ("_dist_info.py", "from . import devel\n"),
         ("_dist_info.py", "from .cli import main\n"),
         ("__init__.py", "def late():\n    from rocm_sdk.cli.version import main\n"),
-        ("packaging/rules.py", "from ..cli import main\n"),
-        ("packaging/rules.py", "from rocm_sdk import __main__\n"),
+        ("devel/rules.py", "from ..cli import main\n"),
+        ("devel/rules.py", "from rocm_sdk import __main__\n"),
         ("attic/__init__.py", ""),
     ],
 )

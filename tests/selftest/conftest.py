@@ -9,8 +9,8 @@ import pytest
 from sample_report import install
 from sample_site import LIBRARIES, Site
 
-from rocm_sdk.packaging.sample import write_sample_wheels
-from rocm_sdk.packaging.site_tree import Shape
+from rocm_sdk_build.sample import write_sample_wheels
+from rocm_sdk_build.site_tree import Shape
 
 
 @pytest.fixture

@@ -83,10 +83,9 @@ def _write_library(library: PlannedLibrary, shape: Shape, target: Path) -> None:
 
 
 def _device_targets(plan: SdkPlan) -> list[str]:
-    """The GPUs that every library with device code serves."""
-    served = [read_offload_targets(library.found.path) for library in plan.libraries]
-    served = [targets for targets in served if targets]
-    return in_hardware_order(frozenset.intersection(*served) if served else frozenset())
+    """The GPU targets that every library with device code supports."""
+    supported = [targets for library in plan.libraries if (targets := read_offload_targets(library.found.path))]
+    return in_hardware_order(frozenset.intersection(*supported) if supported else frozenset())
 
 
 def _write_dist_info(site: Path, wheel: Wheel, plan: SdkPlan) -> None:
@@ -98,7 +97,7 @@ def _write_dist_info(site: Path, wheel: Wheel, plan: SdkPlan) -> None:
     # Purelib, although the files are for one machine: core and libraries find each other as siblings in one directory.
     _write_text(
         directory / "WHEEL",
-        f"Wheel-Version: 1.0\nGenerator: rocm_sdk.packaging\nRoot-Is-Purelib: true\nTag: {wheel_tag()}\n",
+        f"Wheel-Version: 1.0\nGenerator: rocm_sdk_build\nRoot-Is-Purelib: true\nTag: {wheel_tag()}\n",
     )
     for package, file in plan.licenses.get(wheel.logical_name, {}).items():
         target = directory / "licenses" / package / "copyright"

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.packaging.wheels import wheel_key, write_wheel
+from rocm_sdk_build.wheels import wheel_key, write_wheel
 
 WRITE = """
 import sys
 from pathlib import Path
-from rocm_sdk.packaging.wheels import write_wheel
+from rocm_sdk_build.wheels import write_wheel
 write_wheel(Path(sys.argv[1]), "a-1.dist-info", Path(sys.argv[2]), "the key")
 """
 

@@ -1,4 +1,4 @@
-"""Writes the archive of the development wheel: the tree that `rocm-sdk init` expands beside the runtime packages."""
+"""Writes the archive of the development wheel: the tree that `rocm-sdk init` extracts beside the runtime packages."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocm_sdk.packaging.errors import PackagingError
+from rocm_sdk_build.errors import PackagingError
 
 _PIP = ("pip", "--disable-pip-version-check", "--quiet", "--python")
 _INSTALL = ("install", "--no-index", "--no-deps", "--force-reinstall", "--no-warn-script-location")

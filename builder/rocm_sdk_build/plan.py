@@ -60,20 +60,22 @@ def find_shared_libraries(package: str, directory: Path) -> list[FoundLibrary]:
     return [library for library in found if library.facts.soname]
 
 
-def select_by_stem(libraries: Iterable[FoundLibrary], package: str, stem: str) -> FoundLibrary:
-    """The one library of `package` whose SONAME is `stem` with a version. PackagingError if none or several are."""
+def select_by_linker_name(libraries: Iterable[FoundLibrary], package: str, linker_name: str) -> FoundLibrary:
+    """The library of `package` whose SONAME is `linker_name` with a version. PackagingError unless there is one."""
     own = [library for library in libraries if library.package == package]
     matches = [
-        library for library in own if library.facts.soname.startswith(f"{stem}.") or library.facts.soname == stem
+        library
+        for library in own
+        if library.facts.soname.startswith(f"{linker_name}.") or library.facts.soname == linker_name
     ]
     if len(matches) == 1:
         return matches[0]
     if matches:
         raise PackagingError(
-            f"{package}: several libraries are {stem}: {_listed(str(match.path) for match in matches)}"
+            f"{package}: several libraries are {linker_name}: {_listed(str(match.path) for match in matches)}"
         )
     there = _listed(library.facts.soname for library in own) or "none"
-    raise PackagingError(f"{package}: no library with the SONAME {stem}.*; its SONAMEs: {there}")
+    raise PackagingError(f"{package}: no library with the SONAME {linker_name}.*; its SONAMEs: {there}")
 
 
 def add_host_libraries(planned: Iterable[PlannedLibrary], libraries: Iterable[FoundLibrary]) -> list[PlannedLibrary]:

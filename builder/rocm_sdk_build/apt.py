@@ -91,7 +91,7 @@ class Apt:
                 _run(command, partial)
             except PackagingError as error:
                 self._updated.unlink(missing_ok=True)
-                error.hint = "a version may have been replaced since the package lists were read: run this again"
+                error.fix = "a version may have been replaced since the package lists were read: run this again"
                 raise
             for package in packages:
                 Path(partial, package.filename).rename(self._deb(package))

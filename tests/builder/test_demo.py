@@ -6,29 +6,31 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rocm_sdk.packaging.sample import LIBRARIES, write_sample_site
-from rocm_sdk.packaging.site_tree import Shape
+from rocm_sdk_build.sample import LIBRARIES, write_sample_site
+from rocm_sdk_build.site_tree import Shape
 
 Result = subprocess.CompletedProcess[str]
 Demo = Callable[..., Result]
 
 BUILT_WHEELS = Path(__file__).resolve().parents[2] / "build/wheel"
+COMMAND = Path(sysconfig.get_path("scripts"), "rocm-sdk-build")
 IN_ORDER = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
 
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Demo:
-    """Runs `python -m rocm_sdk.packaging demo` in an empty directory; keywords are environment variables."""
+    """Runs `rocm-sdk-build demo` in an empty directory; keywords are environment variables."""
     (loader,) = BUILT_WHEELS.glob("rocm_sdk_loader-*.whl")
 
     def run(*options: str, **environment: str) -> Result:
         arguments = options if "--loader" in options else (*options, "--loader", str(loader))
-        command = [sys.executable, "-I", "-m", "rocm_sdk.packaging", "demo", "--directory", "demo", *arguments]
+        command = [COMMAND, "demo", "--directory", "demo", *arguments]
         return subprocess.run(
             command, cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True, check=False
         )
@@ -62,7 +64,7 @@ def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
 
 
 def test_the_lines_it_ends_with_are_a_program(demo: Demo, tmp_path: Path) -> None:
-    lines = demo("--sample").stdout.partition("All that it takes to load it:\n")[2]
+    lines = demo("--sample").stdout.partition("The code that loads it:\n")[2]
     program = "if True:\n" + lines + '  import ctypes; ctypes.CDLL("libhipsparse.so.0")\n'
     python = tmp_path / "demo/venv/bin/python"
     result = subprocess.run([python, "-I", "-c", program], capture_output=True, text=True, check=False)
@@ -83,7 +85,7 @@ def test_another_run_installs_only_what_changed(demo: Demo, tmp_path: Path) -> N
     assert library.read_bytes() != content
 
 
-def test_without_apt_a_sample_stands_in(demo: Demo, tmp_path: Path) -> None:
+def test_without_apt_the_sample_is_used(demo: Demo, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("cc", "as", "ld"):
@@ -91,7 +93,7 @@ def test_without_apt_a_sample_stands_in(demo: Demo, tmp_path: Path) -> None:
     result = demo(PATH=str(tools))
     assert tuple(table(result)) == IN_ORDER
     first = result.stdout.splitlines()[0]
-    assert first == "apt is not on PATH: a small sample SDK, compiled from C on the spot, stands in for Debian's ROCm"
+    assert first == "apt is not on PATH: a small sample SDK, compiled from C, is used instead of Debian's ROCm"
 
 
 def complaint(result: Result) -> str:
@@ -102,14 +104,14 @@ def complaint(result: Result) -> str:
 
 def test_no_compiler(demo: Demo, tmp_path: Path) -> None:
     error = complaint(demo("--sample", PATH="/nonexistent"))
-    assert error.startswith("error: cc: not found on PATH\nhelp: install a C compiler: ")
+    assert error.startswith("error: cc: not found on PATH\nfix: install a C compiler: ")
     assert list((tmp_path / "demo/sample-wheels").iterdir()) == []
 
 
 def test_no_wheel_of_the_loader(tmp_path: Path) -> None:
-    command = [sys.executable, "-I", "-m", "rocm_sdk.packaging", "demo", "--sample"]
+    command = [COMMAND, "demo", "--sample"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert complaint(result).startswith("error: build/wheel: no wheel of rocm-sdk-loader here\nhelp: ")
+    assert complaint(result).startswith("error: build/wheel: no wheel of rocm-sdk-loader here\nfix: ")
     assert list(tmp_path.iterdir()) == []
 
 

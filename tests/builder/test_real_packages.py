@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.packaging.debian_build import build_site
-from rocm_sdk.packaging.plan import is_base_library
-from rocm_sdk.packaging.run_time_edges import RunTimeEdge, find_run_time_edges
-from rocm_sdk.packaging.site_tree import Shape
+from rocm_sdk_build.debian_build import build_site
+from rocm_sdk_build.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
+from rocm_sdk_build.plan import is_base_library
+from rocm_sdk_build.site_tree import Shape
 
 CACHE = Path(__file__).resolve().parents[2] / "build/debian"
 HIPSPARSE = "_rocm_sdk_libraries/lib/libhipsparse.so.0"
@@ -72,10 +72,10 @@ def test_hipsparse_loads_without_help_where_libraries_find_each_other(site: Path
         assert expected in metadata.read_text(), "the wheel has the version that HIP reports"
 
 
-def test_the_gpus_served(site: Path) -> None:
+def test_the_supported_gpus(site: Path) -> None:
     facts = json.loads((site / "_rocm_sdk_core/share/therock/dist_info.json").read_text())
     assert facts["dist_amdgpu_targets"] == "gfx803;gfx900;gfx906;gfx908;gfx90a;gfx1030"
 
 
 def test_amdhip64_names_amd_comgr_without_needing_it(site: Path) -> None:
-    assert find_run_time_edges(site) == [RunTimeEdge("libamdhip64.so.5", "libamd_comgr.so.2")]
+    assert find_dlopen_dependencies(site) == [DlopenDependency("libamdhip64.so.5", "libamd_comgr.so.2")]

@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 from .errors import PackagingError
-from .shared_object import read_sections
+from .shared_object import find_sections
 
 _MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 _COUNT = struct.Struct("<Q")
@@ -23,7 +23,7 @@ _GFX_TARGET = re.compile(rb"-(gfx[0-9a-f]+)(?=:|$)")
 def read_offload_targets(path: Path) -> frozenset[str]:
     """Base targets (`gfx90a`, without `:xnack-`) of all bundles; empty if the library has no device code."""
     found: set[bytes] = set()
-    for section in read_sections(path):
+    for section in find_sections(path, ".hip_fatbin"):
         if section.name == ".hip_fatbin" and section.size:
             with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as content:
                 found |= _targets_between(path, content, section.offset, section.offset + section.size)

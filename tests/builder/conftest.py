@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.packaging.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
+from rocm_sdk_build.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
 
-# Modules beside this file are imported by name; their directory as a package would be taken for PyPI's `packaging`.
+# Modules beside this file are imported by name.
 sys.path.append(str(Path(__file__).parent))
 
 from small_debian import DEVELOPMENT, LIBRARIES, Archive, add_development_package, add_rocm_library
@@ -54,10 +54,10 @@ def archive(_packages: Archive, tmp_path: Path) -> Archive:
 
 @pytest.fixture
 def make_wheels(archive: Archive, tmp_path: Path) -> Callable[..., Result]:
-    """Runs `python -m rocm_sdk.packaging debian` on the small Debian; wheels go to `wheels`, its cache is `cache`."""
+    """Runs `rocm-sdk-build debian` on the small Debian; wheels go to `wheels`, its cache is `cache`."""
 
     def run(shape: str, *options: str, **environment: str) -> Result:
-        command = ["-m", "rocm_sdk.packaging", "debian", "--shape", shape]
+        command = ["-m", "rocm_sdk_build", "debian", "--shape", shape]
         command += ["--output", str(tmp_path / "wheels"), "--cache", str(tmp_path / "cache"), *options]
         return subprocess.run(
             [sys.executable, *command],

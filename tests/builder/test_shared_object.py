@@ -10,10 +10,10 @@ from random import Random
 import pytest
 from small_debian import compile_library, fatbin_source
 
-from rocm_sdk.packaging.errors import PackagingError
-from rocm_sdk.packaging.offload_targets import in_hardware_order, read_offload_targets
-from rocm_sdk.packaging.run_time_edges import RunTimeEdge, find_run_time_edges
-from rocm_sdk.packaging.shared_object import SharedObject, read_sections, read_shared_object
+from rocm_sdk_build.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.offload_targets import in_hardware_order, read_offload_targets
+from rocm_sdk_build.shared_object import SharedObject, read_shared_object
 
 
 def test_what_the_linker_wrote_is_read(tmp_path: Path) -> None:
@@ -33,7 +33,6 @@ def test_a_library_cut_off_anywhere_is_read_or_refused_by_name(tmp_path: Path) -
         cut.write_bytes(whole[:size])
         try:
             read_shared_object(cut)
-            read_sections(cut)
             read_offload_targets(cut)
         except PackagingError as error:
             assert str(error).startswith(f"{cut}: ")
@@ -67,7 +66,7 @@ def test_device_code_targets(tmp_path: Path) -> None:
     assert read_offload_targets(compile_library(tmp_path / "b.so")) == frozenset()
 
 
-def test_run_time_edges(tmp_path: Path) -> None:
+def test_dlopen_dependencies(tmp_path: Path) -> None:
     site = tmp_path / "site"
     nested = site / "_rocm_sdk_core/lib/rocm_sysdeps/lib"
     needed = compile_library(nested / "libneeded.so.1", "libneeded.so.1")
@@ -79,17 +78,20 @@ def test_run_time_edges(tmp_path: Path) -> None:
     compile_library(site / "libself.so.1", "libself.so.1", [needed], text)
     (site / "libscript.so").write_text("INPUT(liblate-opened.so.2)\n")
 
-    expected = [RunTimeEdge("libself.so.1", "liblate-opened.so"), RunTimeEdge("libself.so.1", "liblate-opened.so.2")]
-    assert find_run_time_edges(site) == expected
-    command = [sys.executable, "-m", "rocm_sdk.packaging", "run-time-edges"]
+    expected = [
+        DlopenDependency("libself.so.1", "liblate-opened.so"),
+        DlopenDependency("libself.so.1", "liblate-opened.so.2"),
+    ]
+    assert find_dlopen_dependencies(site) == expected
+    command = [sys.executable, "-m", "rocm_sdk_build", "dlopen-dependencies"]
     result = subprocess.run([*command, str(site)], capture_output=True, text=True, check=True)
     assert result.stdout == "libself.so.1 -> liblate-opened.so\nlibself.so.1 -> liblate-opened.so.2\n"
     result = subprocess.run([*command, str(tmp_path / "absent")], capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert result.stderr.startswith(f"error: {tmp_path}/absent: no shared libraries here\nhelp: ")
+    assert result.stderr.startswith(f"error: {tmp_path}/absent: no shared libraries here\nfix: ")
 
 
-def test_run_time_edges_of_a_damaged_library(tmp_path: Path) -> None:
+def test_dlopen_dependencies_of_a_damaged_library(tmp_path: Path) -> None:
     (tmp_path / "libbroken.so.1").write_bytes(b"\x7fELF and nothing more")
-    with pytest.raises(PackagingError, match=r"libbroken\.so\.1: not a readable ELF file"):
-        find_run_time_edges(tmp_path)
+    with pytest.raises(PackagingError, match=r"libbroken\.so\.1: not a readable shared library"):
+        find_dlopen_dependencies(tmp_path)

@@ -18,7 +18,14 @@ from .debian_rules import (
     VERSION_PACKAGE,
 )
 from .errors import PackagingError
-from .plan import PlannedLibrary, SdkPlan, add_host_libraries, find_shared_libraries, plan_library, select_by_stem
+from .plan import (
+    PlannedLibrary,
+    SdkPlan,
+    add_host_libraries,
+    find_shared_libraries,
+    plan_library,
+    select_by_linker_name,
+)
 
 
 def resolve_packages(apt: Apt) -> list[DebianPackage]:
@@ -48,7 +55,9 @@ def plan_sdk(apt: Apt, packages: list[DebianPackage], version: str) -> SdkPlan:
     """Downloads and unpacks `packages` as far as they are not there, and chooses among their files."""
     directories = {package.name: directory for package, directory in apt.unpack(packages).items()}
     found = [library for name, directory in directories.items() for library in find_shared_libraries(name, directory)]
-    rocm = [plan_library(select_by_stem(found, row.package, row.stem), row.wheel) for row in ROCM_LIBRARIES]
+    rocm = [
+        plan_library(select_by_linker_name(found, row.package, row.linker_name), row.wheel) for row in ROCM_LIBRARIES
+    ]
     libraries = tuple(add_host_libraries(rocm, found))
     development = plan_development([directories[name] for name in DEVELOPMENT_PACKAGES], libraries)
     return SdkPlan(version, libraries, ABSENT_LIBRARIES, development, _licenses(libraries, directories))

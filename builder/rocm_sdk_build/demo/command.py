@@ -9,10 +9,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk.packaging.debian_build import build_wheels
-from rocm_sdk.packaging.errors import PackagingError
-from rocm_sdk.packaging.sample import write_sample_wheels
-from rocm_sdk.packaging.site_tree import Shape
+from rocm_sdk_build.debian_build import build_wheels
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.sample import write_sample_wheels
+from rocm_sdk_build.site_tree import Shape
 
 from .environment import Environment
 from .table import library_table, user_code
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     shape = Shape(options.shape)
     why_sample = "asked for" if options.sample else _why_no_debian()
     if why_sample:
-        print(f"{why_sample}: a small sample SDK, compiled from C on the spot, stands in for Debian's ROCm")
+        print(f"{why_sample}: a small sample SDK, compiled from C, is used instead of Debian's ROCm")
         wheels = write_sample_wheels(shape, options.directory / "sample-wheels")
     else:
         _announce("SDK wheels from Debian's ROCm packages (the first run downloads 160 MB and unpacks 2 GB)")
@@ -90,7 +90,7 @@ def _print_result(plan: Any, loaded: Any, cmake: str, shape: Shape, site: Path, 
     print("\n".join(library_table(plan, loaded, site)))
     print("\nThey work:")
     print("\n".join(f"  {proof}" for proof in loaded["proofs"]))
-    print("\nTo build with the SDK (`rocm-sdk path --cmake` expands the development tree at its first call):")
+    print("\nTo build with the SDK (`rocm-sdk path --cmake` extracts the development tree at its first call):")
     print(f"  cmake -DCMAKE_PREFIX_PATH={cmake} ...")
-    print("\nAll that it takes to load it:")
+    print("\nThe code that loads it:")
     print("\n".join(f"  {line}" for line in user_code(SHORTNAMES, CHECK_VERSION)))

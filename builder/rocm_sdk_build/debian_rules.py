@@ -10,7 +10,7 @@ class RocmLibrary(NamedTuple):
     """A library that Debian builds: its binary package, its name without version, the wheel it belongs to."""
 
     package: str
-    stem: str
+    linker_name: str
     wheel: str
 
 

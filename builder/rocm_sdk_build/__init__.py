@@ -1,4 +1,4 @@
 """Makes wheels of a ROCm SDK from files built elsewhere; so far from the packages of a Debian system.
 
-Needs the extra `packaging` and nothing else of this project: not the extension module, and no ROCm.
+Needs no ROCm. ELF files are read by the loader, rocm_sdk.
 """

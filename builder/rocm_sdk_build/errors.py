@@ -1,0 +1,9 @@
+"""The one exception of this package: what is wrong with which file or program, and what the user can do about it."""
+
+
+class PackagingError(Exception):
+    """Making packages failed. `str()` says what happened to which file; `fix` what to do, or is empty."""
+
+    def __init__(self, message: str, fix: str = "") -> None:
+        super().__init__(message)
+        self.fix = fix
