@@ -10,7 +10,10 @@ PYTHONS ?=                 # interpreters for `make test`; default: each CPython
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 VARIANTS ?= gcc clang      # of `make test-c`
+T ?=                       # of `make test-one`
+WORKERS ?= 2               # processes of `make test`
 PYTHON := $(strip $(PYTHON))
+WORKERS := $(strip $(WORKERS))
 FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
 INSTALL_PACKAGES := scripts/install-system-packages
@@ -35,10 +38,27 @@ wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-b
 clean: ## remove everything that was made
 	rm -rf build
 
-##@ Prove
+##@ Develop
+
+develop: ## compile what changed and use it in place: build/venv-develop has the sources as its packages
+	@$(MAKE) build/develop.stamp
+	@$(MAKE) -j VARIANT=gcc in-place
+
+test-one: ## compile what changed and run one test: T=test_plan (C) or T=tests/loader/test_preload.py::test_name
+ifeq ($(strip $(T)),)
+	@echo 'make test-one T=test_plan, or T=tests/loader/test_preload.py::test_name' >&2; exit 2
+else ifneq ($(wildcard tests/c/$(T).c),)
+	@$(MAKE) -j VARIANT=gcc build/c/gcc/tests/c/$(T)
+	@build/c/gcc/tests/c/$(T)
+else
+	@$(MAKE) develop
+	@build/venv-develop/bin/pytest -q --no-header $(PYTEST_ARGS) '$(T)'
+endif
+
+##@ Check
 
 test: setup-test $(WHEELS) ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
-	@PYTHON=$(PYTHON) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
+	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
 test-c: ## run the C tests, compiled by gcc and by clang (VARIANTS=gcc chooses)
 	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
@@ -119,6 +139,12 @@ build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python
 	@scripts/build-wheel $(PYTHON) builder rocm_sdk_build
 	@touch $@
 
+# The environment of `make develop`. It needs wheels for what stands in their metadata alone, so old ones will do.
+build/develop.stamp: pyproject.toml builder/pyproject.toml scripts/develop-environment
+	@[[ -e build/wheel/loader.stamp && -e build/wheel/builder.stamp ]] || $(MAKE) $(WHEELS)
+	@scripts/develop-environment $(PYTHON) build/venv-develop
+	@touch $@
+
 # --- C: build/c/$(VARIANT)/, a variant is a compiler and its instrumentation ----------------------------------------
 
 VARIANT ?= gcc
@@ -161,6 +187,15 @@ c-programs: $(LIBRARY) $(TESTS) $(EMBEDDINGS) $(PROGRAMS)
 c-binding: $(BINDING_SOURCES:%.c=$(OUT)/%.o)
 
 c-fuzzers: $(FUZZERS:%=$(OUT)/%)
+
+# What `make develop` puts among the sources.
+in-place: rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
+
+rocm_sdk/_native.abi3.so: $(BINDING_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
+	@$(CC) -shared $^ $(LIBS) -o $@
+
+rocm_sdk/selftest/load_check: $(OUT)/csrc/programs/load_check
+	@cp $< $@
 
 run-c-tests: c-programs
 	@set -e; for program in $(TESTS); do echo "$$program"; $$program; done
@@ -209,5 +244,5 @@ clang-tidy:
 
 # Intermediate objects are kept: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel clean test test-c sanitize fuzz fuzz-long lint format docs bench bench-smoke \
+.PHONY: help setup demo wheel clean develop test-one in-place test test-c sanitize fuzz fuzz-long lint format docs bench bench-smoke \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

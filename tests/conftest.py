@@ -1,16 +1,103 @@
-"""Fixtures that the whole suite shares."""
+"""What the whole suite shares: a process state of its own, groups of tests for several workers, a sample site."""
 
 import os
+import resource
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sample_site import Site
 
+import rocm_sdk
+
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
+
+# Variables of the caller that change what the tests see, by their beginnings.
+FOREIGN_VARIABLES = (
+    *("CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "HIP_", "HSA_", "ROCM_", "ROCR_", "container"),
+    *("GLIBC_TUNABLES", "LANG", "LC_", "LD_", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON", "XDG_"),
+    *("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR"),
+)
+
+# Tests of one group run one after the other in one worker (pytest-xdist, --dist=loadgroup): path below tests/ -> group.
+# `machine`: they measure time, mount something or fill a file system. The others share something that is made once.
+GROUPS = {
+    "real_sdk": "debian",
+    "builder/test_real_packages.py": "debian",
+    "adoption": "adoption",
+    "devel/test_killed.py": "machine",
+    "devel/test_lock.py": "machine",
+    "devel/test_overlay.py": "machine",
+    "devel/test_refusals.py": "machine",
+    "failures/test_noexec_mount.py": "machine",
+    "loader/test_load_watch.py": "machine",
+    "selftest/test_load_check.py": "machine",
+    "test_benchmarks.py": "machine",
+    "test_c_suite.py": "make",
+    "test_embedding.py": "make",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "installed_wheel: needs the wheel as pip installed it, not the sources in place")
+    _take_own_state()
+
+
+def _take_own_state() -> None:
+    """Sets signals, limits, umask, environment and standard input, whatever the process inherited (nohup, ulimit)."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD, signal.SIGUSR1, signal.SIGUSR2):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for limit, wanted in ((resource.RLIMIT_NOFILE, 1024), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_STACK, 8 << 20)):
+        hard = resource.getrlimit(limit)[1]
+        resource.setrlimit(limit, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    os.umask(0o022)
+    for name in [name for name in os.environ if name.startswith(FOREIGN_VARIABLES)]:
+        del os.environ[name]
+    os.environ["LC_ALL"] = "C.UTF-8"
+    _move_home(ROOT / "build/test-home")
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(descriptor, 0)
+    os.close(descriptor)
+
+
+def _move_home(home: Path) -> None:
+    """An empty home directory, but for where pip and uv get packages from and keep them."""
+    before = Path(os.environ.get("HOME", "/nonexistent"))
+    for variable, place in (("PIP_CONFIG_FILE", ".config/pip/pip.conf"), ("UV_CONFIG_FILE", ".config/uv/uv.toml")):
+        if (before / place).is_file():
+            os.environ.setdefault(variable, str(before / place))
+    for variable, name in (("PIP_CACHE_DIR", "pip-cache"), ("UV_CACHE_DIR", "uv-cache")):
+        os.environ[variable] = str(home.parent / name)
+    home.mkdir(parents=True, exist_ok=True)
+    os.environ["HOME"] = str(home)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives each test its group, and lets groups begin first: what takes long must not begin last."""
+    for item in items:
+        path = item.path.relative_to(TESTS)
+        for place in (path, *path.parents):
+            if group := GROUPS.get(place.as_posix()):
+                item.add_marker(pytest.mark.xdist_group(group))
+                break
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("installed_wheel") and Path(rocm_sdk.__file__).resolve().is_relative_to(
+        ROOT / "rocm_sdk"
+    ):
+        pytest.skip("needs the wheel as pip installed it, here the sources are in its place: make test")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Programs started with `-c` or `-m` look into the current directory first: the sources have no extension."""
+    """Programs started with `-c` or `-m` look into the current directory first: the sources are not what is tested."""
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     yield

@@ -1,6 +1,5 @@
 """The library without Python: a program that sees only the public headers preloads libraries, as C17 and as C++17."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -23,11 +22,7 @@ def succeed(*command: str | Path) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def library() -> None:
-    # A make above this one would pass its own flags and job server on.
-    makes_own = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    environment = {name: value for name, value in os.environ.items() if name not in makes_own}
-    command = ["make", "-C", str(ROOT), "VARIANT=gcc", "c-programs"]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    result = run("make", "-C", str(ROOT), "VARIANT=gcc", "c-programs")
     assert result.returncode == 0, result.stdout + result.stderr
 
 
