@@ -41,8 +41,8 @@ clean: ## remove everything that was made
 ##@ Develop
 
 develop: ## compile what changed and use it in place: build/venv-develop has the sources as its packages
-	@$(MAKE) build/develop.stamp
-	@$(MAKE) -j VARIANT=gcc in-place
+	@$(MAKE) -s build/develop.stamp
+	@$(MAKE) -s -j VARIANT=gcc in-place
 
 test-one: ## compile what changed and run one test: T=test_plan (C) or T=tests/loader/test_preload.py::test_name
 ifeq ($(strip $(T)),)

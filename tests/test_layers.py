@@ -1,4 +1,4 @@
-"""Keeps the floors of the house (docs/architecture.md): an #include or a Python import only ever goes down.
+"""Checks the layers (docs/architecture.md): an #include or import only goes down, and no two files depend on each other.
 
 The checkers are functions over a directory; the tests run them on the project and, to show that they can fail, on small
 trees that break one rule each.
@@ -8,16 +8,16 @@ import ast
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The C floors, from the ground up. Rooms on one floor know nothing of each other.
-C_FLOORS = [{"base", "programs"}, {"elf", "gpu"}, {"sdk"}, {"loader", "device_code"}, {"python"}]
-HEIGHT = {room: height for height, rooms in enumerate(C_FLOORS) for room in rooms}
+# The C layers, from the lowest up: each directory of csrc but include. Those of one layer know nothing of each other.
+C_LAYERS = [{"base", "programs"}, {"elf", "gpu"}, {"sdk"}, {"loader"}, {"python"}]
+RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in layer}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -43,24 +43,57 @@ def without_comments(text: str) -> str:
     return COMMENT_OR_STRING.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
 
 
-def include_violation(room: str, source: Path, kind: str, target: str) -> str | None:
-    """What is wrong with one #include of a file in csrc/`room`, or in the public headers where `room` is "include"."""
+def include_violation(directory: str, source: Path, kind: str, target: str) -> str | None:
+    """What is wrong with one #include of a file in csrc/`directory`, or in the public headers where `directory` is "include"."""
     above = target.partition("/")[0]
     if target == "Python.h":
-        return None if room == "python" else "Python.h outside csrc/python"
+        return None if directory == "python" else "Python.h outside csrc/python"
     if LIBELF_HEADERS.search(target):
-        return None if room == "elf" else "a libelf header outside csrc/elf"
+        return None if directory == "elf" else "a libelf header outside csrc/elf"
     if kind == "<" or above == "rocm_sdk":
         return None
-    if room == "include":
+    if directory == "include":
         return "a public header includes a private one"
     if "/" not in target:
         return None if (source.parent / target).exists() else "neither beside the file nor named from csrc/"
-    if above not in HEIGHT:
-        return f"{above} is no floor"
-    if above != room and HEIGHT[above] >= HEIGHT[room]:
-        return f"goes up or sideways, from {room} to {above}"
+    if above not in RANK:
+        return f"{above} has no rank in C_LAYERS"
+    if above != directory and RANK[above] >= RANK[directory]:
+        return f"goes up or sideways, from {directory} to {above}"
     return None
+
+
+def cycles(needs: Mapping[str, set[str]]) -> Iterator[str]:
+    """Each pair of files that depend on each other, directly or through others, as "file: depends on itself: ..."."""
+    for start in sorted(needs):
+        pending, via = [start], {start: ""}
+        while pending:
+            name = pending.pop(0)
+            for other in sorted(needs.get(name, ())):
+                if other == start:
+                    way = [start]
+                    while name:
+                        way.insert(1, name)
+                        name = via[name]
+                    yield f"{start}: depends on itself: {' -> '.join(way[1:])} -> {start}"
+                    pending = []
+                    break
+                if other not in via:
+                    via[other] = name
+                    pending.append(other)
+
+
+def c_needs(csrc: Path) -> dict[str, set[str]]:
+    """Which C files include which; a source and its header are one: "loader/plan"."""
+    needs: dict[str, set[str]] = {}
+    for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
+        name = source.relative_to(csrc).with_suffix("").as_posix()
+        for kind, target in INCLUDE.findall(without_comments(source.read_text(encoding="utf-8"))):
+            places = (csrc / target, csrc / "include" / target, source.parent / target)
+            found = next((place for place in places if kind == '"' and place.exists()), None)
+            other = found.relative_to(csrc).with_suffix("").as_posix() if found else name
+            needs.setdefault(name, set()).update({other} - {name})
+    return needs
 
 
 def c_violations(csrc: Path, shortnames: set[str]) -> Iterator[str]:
@@ -69,15 +102,15 @@ def c_violations(csrc: Path, shortnames: set[str]) -> Iterator[str]:
     rocm_names = re.compile(rf"(?<!\w)(?:(?:lib)?(?:{words})|{PACKAGE_NAMES})(?!\w)")
     for source in sorted([*csrc.rglob("*.c"), *csrc.rglob("*.h")]):
         relative = source.relative_to(csrc)
-        room = relative.parts[0]
-        if room not in HEIGHT and room != "include":
-            yield f"{relative}: {room} is no floor"
+        directory = relative.parts[0]
+        if directory not in RANK and directory != "include":
+            yield f"{relative}: {directory} has no rank in C_LAYERS"
             continue
         code = without_comments(source.read_text(encoding="utf-8"))
         for kind, target in INCLUDE.findall(code):
-            if problem := include_violation(room, source, kind, target):
+            if problem := include_violation(directory, source, kind, target):
                 yield f"{relative}: #include {target}: {problem}"
-        if room != "include" and HEIGHT[room] < HEIGHT["sdk"]:
+        if directory != "include" and RANK[directory] < RANK["sdk"]:
             for name in rocm_names.findall(code):
                 yield f"{relative}: {name}: a ROCm name below csrc/sdk"
 
@@ -104,6 +137,21 @@ def imported_modules(source: Path, package: Path) -> Iterator[tuple[str, ...]]:
         yield from (name[1:] for name in names if name[0] == "rocm_sdk")
 
 
+def python_needs(package: Path) -> dict[str, set[str]]:
+    """Which modules import which, at any time: "cli/init" or, for a package's own file, "cli/__init__"."""
+    names = {source.relative_to(package).with_suffix("").as_posix() for source in package.rglob("*.py")}
+    needs: dict[str, set[str]] = {}
+    for source in sorted(package.rglob("*.py")):
+        name = source.relative_to(package).with_suffix("").as_posix()
+        for module in imported_modules(source, package):
+            # The module itself, the package of this name, or the module that has this attribute.
+            places = ["/".join(module), "/".join([*module, "__init__"])]
+            places += ["/".join(module[:-1]), "/".join([*module[:-1], "__init__"])]
+            other = next((place for place in places if place in names), name)
+            needs.setdefault(name, set()).update({other} - {name})
+    return needs
+
+
 def python_violations(package: Path) -> Iterator[str]:
     """Each violation in the Python package, as "file: what"."""
     for source in sorted(package.rglob("*.py")):
@@ -121,16 +169,25 @@ def python_violations(package: Path) -> Iterator[str]:
 # --- the project -----------------------------------------------------------------------------------------------------
 
 
-def test_c_floors() -> None:
+def test_c_layers() -> None:
     from rocm_sdk import _dist_info
 
     shortnames = set(_dist_info.ALL_LIBRARIES)
     assert {"amdhip64", "amd_comgr", "hipsparse"} <= shortnames
     assert list(c_violations(ROOT / "csrc", shortnames)) == []
+    assert list(cycles(c_needs(ROOT / "csrc"))) == []
 
 
-def test_python_floors() -> None:
+def test_python_layers() -> None:
     assert list(python_violations(ROOT / "rocm_sdk")) == []
+    assert list(cycles(python_needs(ROOT / "rocm_sdk"))) == []
+
+
+def test_builder_layers() -> None:
+    """The builder uses the loader, and nothing of the loader knows the builder."""
+    assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build"))) == []
+    for source in (ROOT / "rocm_sdk").rglob("*.py"):
+        assert "rocm_sdk_build" not in source.read_text(encoding="utf-8"), source
 
 
 PUBLIC_HEADERS = sorted((ROOT / "csrc/include/rocm_sdk").glob("*.h"))
@@ -236,3 +293,26 @@ def test_sound_python_tree(tmp_path: Path) -> None:
 def test_broken_python_tree(tmp_path: Path, name: str, text: str) -> None:
     (violation,) = python_violations(write_tree(tmp_path, {**SOUND_PYTHON, name: text}))
     assert violation.startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize(
+    ("files", "way"),
+    [
+        ({"loader/a.c": '#include "loader/b.h"\n', "loader/b.c": '#include "loader/a.h"\n'}, "loader/a -> loader/b"),
+        ({"loader/a.h": '#include "b.h"\n', "loader/b.h": '#include "loader/a.h"\n'}, "loader/a -> loader/b"),
+    ],
+)
+def test_c_files_that_depend_on_each_other(tmp_path: Path, files: dict[str, str], way: str) -> None:
+    tree = write_tree(tmp_path, {"loader/a.h": "", "loader/b.h": "", **files})
+    assert [violation.partition(": depends on itself: ")[2] for violation in cycles(c_needs(tree))] == [
+        f"{way} -> loader/a",
+        "loader/b -> loader/a -> loader/b",
+    ]
+
+
+def test_modules_that_depend_on_each_other(tmp_path: Path) -> None:
+    files = {"a.py": "from .b import x\n", "b/__init__.py": "", "b/c.py": "from rocm_sdk import a\n"}
+    tree = write_tree(tmp_path, files)
+    assert list(cycles(python_needs(tree))) == []
+    (tree / "b/__init__.py").write_text("def late():\n    from . import c\n")
+    assert [violation.partition(":")[0] for violation in cycles(python_needs(tree))] == ["a", "b/__init__", "b/c"]
