@@ -1,4 +1,5 @@
-# The menu of the project: `make help`. Everything it makes goes below build/; only `setup` touches the system.
+# The menu of the project: `make help`. What it makes goes below build/, and for `develop` among the sources too; only
+# `setup` changes the system.
 
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
@@ -36,7 +37,7 @@ wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-b
 	@ls build/wheel/*.whl
 
 clean: ## remove everything that was made
-	rm -rf build
+	rm -rf build rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
 
 ##@ Develop
 
@@ -139,7 +140,7 @@ build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python
 	@scripts/build-wheel $(PYTHON) builder rocm_sdk_build
 	@touch $@
 
-# The environment of `make develop`. It needs wheels for what stands in their metadata alone, so old ones will do.
+# The environment of `make develop`. It uses only the metadata of the wheels, so old wheels are good enough.
 build/develop.stamp: pyproject.toml builder/pyproject.toml scripts/develop-environment
 	@[[ -e build/wheel/loader.stamp && -e build/wheel/builder.stamp ]] || $(MAKE) $(WHEELS)
 	@scripts/develop-environment $(PYTHON) build/venv-develop
@@ -209,7 +210,7 @@ $(OUT)/%.o: %.c Makefile
 	@echo '$(VARIANT): $<'
 	@$(CC) $(CFLAGS_C) -MMD -MP -c $< -o $@
 
-# The binding is compiled as in the wheel: against the limited API. Python's headers are not ours to judge.
+# The binding is compiled as in the wheel: against the limited API, without warnings about Python's own headers.
 PYTHON_INCLUDES = $(shell cat csrc/python/compiler-flags) \
     -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
 $(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)

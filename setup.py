@@ -150,7 +150,7 @@ INCLUDE_DIRS = ["csrc/include", "csrc"]
 FLAGS = (CSRC / "compiler-flags").read_text(encoding="ascii").split()
 if "CFLAGS" not in os.environ:
     FLAGS.append("-O2")  # who sets CFLAGS chooses the optimisation too
-# Python's headers are not ours to judge.
+# Without warnings about Python's own headers.
 BINDING_FLAGS = [
     *FLAGS,
     *(word for name in ("include", "platinclude") for word in ("-isystem", sysconfig.get_path(name))),

@@ -1,4 +1,4 @@
-"""Figures: what a benchmark found, compared pair by pair and set beside its target."""
+"""Figures: the results of a benchmark, compared pair by pair, and their targets."""
 
 from __future__ import annotations
 

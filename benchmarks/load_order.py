@@ -1,4 +1,4 @@
-"""What the bare loop of dlopen opens, so that it ends with the very files that the package's plan brings in."""
+"""What the bare loop of dlopen opens, so that it loads the same files as the package's plan."""
 
 from __future__ import annotations
 

@@ -20,12 +20,12 @@ STRACE_LINE = re.compile(r"^(?:\d+ +)?(\w+)\((?:\d+<([^>]*)>)?")
 
 
 class ProcessError(Exception):
-    """A process failed: its command line, and what it said."""
+    """A process failed: its command line and its output."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What one process printed and what was seen of it. Times in seconds."""
+    """The output of one process and what was measured of it. Times in seconds."""
 
     facts: dict[str, list[list[str]]]
     inside_dlopen: float = 0.0

@@ -1,6 +1,6 @@
-"""Row `devel`: expanding a development tree, beside tarfile.extractall on the same file system; and the calls after it.
+"""Row `devel`: extracting a development tree, beside tarfile.extractall on the same file system; and later calls.
 
-Every expansion has a directory of its own, and all go together at the end: many file systems are still busy with a
+Every extraction has a directory of its own, and all go together at the end: many file systems are still busy with a
 removal long after it.
 """
 
@@ -29,7 +29,7 @@ TREE = "_rocm_sdk_devel"
 LIBRARIES = "_rocm_sdk_libraries"
 VERSION = "1.0"
 MEMORY = Path("/dev/shm")
-ROOM = 12_000_000_000  # bytes, for all the trees of a full run
+SPACE = 12_000_000_000  # bytes, for all the trees of a full run
 
 # `filter` came to Python 3.10 and 3.11 in a patch release (Debian 12 has an earlier one).
 EXTRACT = """
@@ -53,7 +53,7 @@ print("interval", begin, end, sep="\\t")
 def run(stage: Stage) -> list[Figure]:
     python = stage.environment(Shape.NONE).python
     figures = _expansions(stage, python, stage.directory, "disk", Target("at most", 1.0))
-    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > SPACE:
         figures += _expansions(stage, python, MEMORY, "tmpfs", Target("at most", 0.75))
     return figures + _calls(stage, python)
 
@@ -92,7 +92,7 @@ def _extract(python: Path, archive: Path) -> float:
 
 
 def _calls(stage: Stage, python: Path) -> list[Figure]:
-    """What a call costs after the expansion, with 5 device packages of 2,000 links each."""
+    """The time of a call after the extraction, with 5 device packages of 2,000 links each."""
     with tempfile.TemporaryDirectory(dir=stage.directory) as directory:
         site = Path(directory, "site")
         shutil.copytree(stage.environment(Shape.NONE).site, site, copy_function=os.link, symlinks=True)

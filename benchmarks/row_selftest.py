@@ -34,7 +34,7 @@ def run(stage: Stage) -> list[Figure]:
 
 
 def _many(stage: Stage, directory: Path) -> list[Figure]:
-    """Tiny libraries: what a process costs."""
+    """Tiny libraries: the time of a process."""
     first = directory / "lib0.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(first)], input=b"int x;", check=True)
     paths = [

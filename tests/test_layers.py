@@ -1,4 +1,4 @@
-"""Checks the layers (docs/architecture.md): an #include or import only goes down, and no two files depend on each other.
+"""Checks the layers (docs/architecture.md): an #include or import goes down, and no two files depend on each other.
 
 The checkers are functions over a directory; the tests run them on the project and, to show that they can fail, on small
 trees that break one rule each.
@@ -44,7 +44,7 @@ def without_comments(text: str) -> str:
 
 
 def include_violation(directory: str, source: Path, kind: str, target: str) -> str | None:
-    """What is wrong with one #include of a file in csrc/`directory`, or in the public headers where `directory` is "include"."""
+    """What is wrong with one #include of a file in csrc/`directory` ("include": of a public header)."""
     above = target.partition("/")[0]
     if target == "Python.h":
         return None if directory == "python" else "Python.h outside csrc/python"

@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_shape(command: argparse.ArgumentParser, default: str | None) -> None:
-    """How libraries find each other; without a default it has to be said."""
+    """How libraries find each other; required where there is no default."""
     note = "" if default is None else f" ({default})"
     command.add_argument(
         "--shape",

@@ -1,4 +1,4 @@
-"""Asks apt for Debian packages, downloads and unpacks them: no root needed, the system's own state untouched.
+"""Asks apt for Debian packages, downloads and unpacks them, without root and without changing the system's state.
 
 apt keeps its lists, caches and locks below a directory of ours; sources, keys and proxies are the system's.
 """
@@ -122,7 +122,7 @@ class Apt:
         return sorted(packages)
 
     def _depends(self, roots: list[str]) -> dict[str, list[str]]:
-        """Package -> names in its Depends; of alternatives all, since files decide in the end what is taken."""
+        """Package -> names in its Depends; all alternatives, since the files decide what is used."""
         depends: dict[str, list[str]] = {}
         for line in _run(self._apt("apt-cache", "depends", "--recurse", "--important", *roots)).splitlines():
             if not line.startswith(" "):
@@ -146,7 +146,7 @@ class Apt:
 
 
 def _run(command: list[str], directory: str | None = None) -> str:
-    """Standard output of a command; PackagingError with its own last words if it fails."""
+    """Standard output of a command; PackagingError with its error output if it fails."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     result = subprocess.run(
         command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False

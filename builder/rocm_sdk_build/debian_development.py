@@ -35,7 +35,7 @@ def _files(directory: Path, sonames: dict[str, str]) -> Iterator[DevelopmentFile
 
 
 def _place(name: str) -> PurePosixPath | None:
-    """The path in the tree; None: left out."""
+    """The path in the tree; None: the file is skipped."""
     for row in PLACES:
         if match := re.match(row.debian, name):
             return PurePosixPath(row.tree + name[match.end() :]) if row.tree else None

@@ -61,7 +61,7 @@ class Rewrite(NamedTuple):
 # The first that fits applies; what none fits stays where it is.
 # fmt: off
 PLACES = (
-    Place(r"share/(doc|lintian|man)/",    ""),  # left out
+    Place(r"share/(doc|lintian|man)/",    ""),  # skipped
     Place(r"lib/[^/]+-linux-gnu/amdgcn/", "lib/llvm/amdgcn/"),
     Place(r"lib/[^/]+-linux-gnu/",        "lib/"),
     Place(r"share/rocm/cmake/",           "lib/cmake/rocm/"),

@@ -1,4 +1,4 @@
-"""What an SDK will consist of, decided before anything is written: each library, whence it comes, where it goes."""
+"""What an SDK will consist of, decided before anything is written: each library, its source, its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .shared_object import SharedObject, is_elf, read_shared_object
 
 
 class FoundLibrary(NamedTuple):
-    """A shared library among the input files, and the package that brought it."""
+    """A shared library among the input files, and the package that has it."""
 
     package: str
     path: Path
@@ -112,12 +112,12 @@ def plan_library(found: FoundLibrary, wheel: str) -> PlannedLibrary:
 
 
 def is_base_library(soname: str) -> bool:
-    """Whether every system has this library, so that no SDK brings it."""
+    """Whether every system has this library, so that no SDK contains it."""
     return any(fnmatchcase(soname, pattern) for pattern in BASE_LIBRARIES)
 
 
 def _baseline(variants: list[FoundLibrary]) -> FoundLibrary:
-    """Of builds for several CPU levels the one for all: it lies highest, the others in glibc-hwcaps below it."""
+    """Of builds for several CPU levels the one for all CPUs: the others lie in glibc-hwcaps directories below it."""
     shallowest = min(len(variant.path.parts) for variant in variants)
     candidates = [variant for variant in variants if len(variant.path.parts) == shallowest]
     if len(candidates) > 1:

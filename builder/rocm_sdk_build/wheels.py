@@ -34,7 +34,7 @@ def write_wheel(site: Path, dist_info: str, wheel: Path, key: str) -> None:
 
 
 def wheel_key(wheel: Path) -> str:
-    """The key that the wheel was written with; empty if there is no such wheel or it is not one of ours."""
+    """The key that the wheel was written with; empty if there is no such wheel or another program wrote it."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             return archive.comment.decode("ascii", errors="replace")

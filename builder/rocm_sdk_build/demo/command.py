@@ -28,7 +28,7 @@ _PROCESS = Path(__file__).with_name("process.py")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Runs the demonstration and prints what it saw; PackagingError or OSError if something fails."""
+    """Runs the demonstration and prints its results; PackagingError or OSError if something fails."""
     loader = options.loader or _built_loader()
     shape = Shape(options.shape)
     why_sample = "asked for" if options.sample else _why_no_debian()
@@ -59,7 +59,7 @@ def _built_loader() -> Path:
 
 
 def _why_no_debian() -> str:
-    """Why the packages cannot be had; empty if they probably can."""
+    """Why the packages are not available; empty if they probably are."""
     if shutil.which("apt-get") is None:
         return "apt is not on PATH"
     try:

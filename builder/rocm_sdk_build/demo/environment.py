@@ -40,7 +40,7 @@ class Environment:
     def run(self, script: Path, *arguments: str) -> str:
         """Runs a script with the environment's Python alone; its standard output. PackagingError if it fails.
 
-        What it says on standard error (warnings, the lines of ROCM_SDK_VERBOSE) is passed on.
+        Its standard error (warnings, the lines of ROCM_SDK_VERBOSE) is passed on.
         """
         return _run([str(self.python), "-I", str(script), *arguments], show_errors=True)
 
@@ -75,8 +75,8 @@ def _run(command: list[str], *, show_errors: bool = False) -> str:
     )
     if result.returncode:
         ending = f"signal {-result.returncode}" if result.returncode < 0 else f"exit status {result.returncode}"
-        words = (result.stderr or result.stdout).strip() or "it said nothing"
-        raise PackagingError(f"{' '.join(command)}: {ending}:\n{words}")
+        output = (result.stderr or result.stdout).strip() or "no output"
+        raise PackagingError(f"{' '.join(command)}: {ending}:\n{output}")
     if show_errors:
         sys.stderr.write(result.stderr)
     return result.stdout

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def describe_plan(shortnames: list[str]) -> list[dict[str, Any]]:
-    """What initialize_process is going to do; nothing is loaded."""
+    """The load plan of initialize_process; nothing is loaded."""
     import rocm_sdk
 
     return [
@@ -71,7 +71,7 @@ def open_by_name(soname: str) -> str:
 
 
 def main(action: str, check_version: str, *shortnames: str) -> None:
-    """Carries out one action and prints what came of it as the last line."""
+    """Carries out one action and prints its result as the last line."""
     result = describe_plan([*shortnames]) if action == "plan" else load([*shortnames], check_version)
     import json
 

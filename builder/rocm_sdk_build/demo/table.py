@@ -1,4 +1,4 @@
-"""Shows what the demonstration saw, on one screen."""
+"""Shows the results of the demonstration on one screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH = 90
 
 
 def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], site: Path) -> Iterator[str]:
-    """One entry per library that was opened: with which method, from which file, what came with it, size, time."""
+    """One entry per library that was opened: its method, its file, the files loaded with it, size, time."""
     yield _row("#", "library", "opened", "file in site-packages", "MB", "ms")
     files: set[str] = set()
     for number, step in enumerate(plan, 1):
@@ -26,16 +26,16 @@ def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], 
             f"{_size(step['path']) / 1e6:.1f}",
             "" if seconds is None else f"{seconds * 1e3:.2f}",
         )
-        came_with_it = [member for member in step["members"] if member != step["path"] and member not in files]
-        yield from _explanation(step["why_opened"], [Path(member).name for member in came_with_it])
+        brought = [member for member in step["members"] if member != step["path"] and member not in files]
+        yield from _explanation(step["why_opened"], [Path(member).name for member in brought])
         files.update(step["members"], [step["path"]])
     inside = sum(loaded["seconds"].values())
     total = f"{len(files)} files"
     yield _row("", "all", "", total, f"{sum(map(_size, files)) / 1e6:.1f}", f"{inside * 1e3:.2f}")
     whole = loaded["initialize_seconds"]
     yield ""
-    yield "open: dlopen of the file.  anchor: dlopen of a generated object that needs this library and all that came"
-    yield "with it, since the dynamic linker would not find them by itself."
+    yield "open: dlopen of the file.  anchor: dlopen of a generated object that needs this library and its"
+    yield "dependencies, since the dynamic linker would not find them by itself."
     yield (
         f"import rocm_sdk: {loaded['import_seconds'] * 1e3:.2f} ms    initialize_process: {whole * 1e3:.2f} ms, "
         f"of which {(whole - inside) * 1e3:.2f} ms outside of these loads"
@@ -43,7 +43,7 @@ def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], 
 
 
 def user_code(shortnames: Sequence[str], check_version: str) -> Iterator[str]:
-    """The lines that a user writes for all of this."""
+    """The lines of Python that load these libraries."""
     names = ", ".join(f'"{name}"' for name in shortnames)
     yield "import rocm_sdk"
     yield "rocm_sdk.initialize_process("
