@@ -47,8 +47,8 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
         if (errno == ENOENT || errno == ENOTDIR) {
             return RSDK_OK;
         }
-        const char *hint = errno == EACCES ? "give this user read and search permission on the directory" : NULL;
-        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, hint, "%s: cannot list: %s",
+        const char *fix = errno == EACCES ? "give this user read and search permission on the directory" : NULL;
+        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, fix, "%s: cannot list: %s",
                          path, strerror(errno));
     }
     directory->exists = true;

@@ -21,7 +21,7 @@ static const char *const status_words[] = {
 
 void rsdk_error_clear(rsdk_error *error) {
     free(error->message);
-    free(error->hint);
+    free(error->fix);
     free(error->path);
     *error = (rsdk_error)RSDK_ERROR_INIT;
 }
@@ -30,7 +30,7 @@ const char *rsdk_error_message(const rsdk_error *error) {
     return error->message != NULL ? error->message : status_words[error->status];
 }
 
-rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *hint, const char *format,
+rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *fix, const char *format,
                       ...) {
     if (error == NULL) {
         return status;
@@ -44,7 +44,7 @@ rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, c
     }
     va_end(arguments);
     fresh.path = path != NULL ? strdup(path) : NULL;
-    fresh.hint = hint != NULL ? strdup(hint) : NULL;
+    fresh.fix = fix != NULL ? strdup(fix) : NULL;
     rsdk_error_clear(error);
     *error = fresh;
     return status;

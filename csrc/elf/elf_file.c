@@ -24,7 +24,7 @@ enum {
     VERSION_NEEDS_LIMIT = 1 << 14, /* files and versions that one library may ask for */
 };
 
-static const char damaged_hint[] = "the file is damaged: reinstall the package that it belongs to";
+static const char damaged_fix[] = "the file is damaged: reinstall the package that it belongs to";
 
 /* A PT_LOAD segment: addresses [address, address + size) come from the file at `offset`. */
 typedef struct segment {
@@ -49,7 +49,7 @@ typedef struct reading {
 } reading;
 
 static rsdk_status damaged(const reading *r, const char *what) {
-    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint, "%s: %s", r->file.path, what);
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix, "%s: %s", r->file.path, what);
     return RSDK_BAD_ELF;
 }
 
@@ -94,7 +94,7 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     switch (header->p_type) {
     case PT_LOAD:
         if (!in_file(r, header->p_offset, header->p_filesz)) {
-            return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint,
+            return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix,
                              "%s: truncated: a segment of %" PRIu64 " bytes starts at byte %" PRIu64
                              ", the file has %" PRIu64,
                              r->file.path, header->p_filesz, header->p_offset, r->file.size);
@@ -138,7 +138,7 @@ static rsdk_status take_segments(reading *r, Elf *elf) {
 
 static rsdk_status take_header(reading *r, const GElf_Ehdr *header) {
     if (header->e_type != ET_DYN) {
-        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint, "%s: not a shared library (ELF type %u)",
+        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix, "%s: not a shared library (ELF type %u)",
                          r->file.path, header->e_type);
     }
     r->result->elf_class = header->e_ident[EI_CLASS];
@@ -479,15 +479,16 @@ static rsdk_status read_file(const char *path, bool wants_versions, rsdk_arena *
     return status;
 }
 
-rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
     return read_file(path, false, arena, file, error);
 }
 
-rsdk_status rsdk_elf_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
+                                             rsdk_error *error) {
     return read_file(path, true, arena, file, error);
 }
 
-const char *rsdk_elf_newest_glibc(const rsdk_elf_file *file) {
+const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file) {
     static const char prefix[] = "GLIBC_";
     const char *newest = NULL;
     for (size_t i = 0; i < file->version_needs.count; i++) {
@@ -538,7 +539,7 @@ static const char *endian_of(unsigned data_encoding) {
     return data_encoding == ELFDATA2LSB ? "little" : "big";
 }
 
-rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error) {
+rsdk_status rsdk_elf_file_check_loadable(const rsdk_elf_file *file, rsdk_error *error) {
     unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     if (file->elf_class == own_class && file->data_encoding == own_encoding && file->machine == OWN_MACHINE) {

@@ -145,7 +145,8 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     return rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error);
 }
 
-rsdk_status rsdk_elf_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages, rsdk_error *error) {
+rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages,
+                                         rsdk_error *error) {
     static void (*const checks[])(layout *) = {check_headers, check_loads, check_parts, check_notes, check_sections};
     layout l = {.arena = arena, .damages = damages};
     rsdk_status status = rsdk_file_open(path, &l.file, error);

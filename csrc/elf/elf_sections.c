@@ -190,7 +190,7 @@ static rsdk_status read_table(reading *r, rsdk_elf_sections *sections) {
     return status == RSDK_OK ? take_sections(r, sections) : status;
 }
 
-rsdk_status rsdk_elf_read_sections(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
+rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
                                    rsdk_error *error) {
     *sections = (rsdk_elf_sections){0};
     reading r = {.arena = arena, .error = error};

@@ -96,7 +96,7 @@ static void write_dynamic(const layout *l, const char *soname, const rsdk_string
     write_entry(bytes, &next, DT_NULL, 0);
 }
 
-rsdk_status rsdk_elf_make_stub(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
+rsdk_status rsdk_elf_stub_make(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
                                rsdk_arena *arena, rsdk_elf_stub *stub, rsdk_error *error) {
     layout l = lay_out(soname, needed);
     char *bytes = rsdk_arena_alloc(arena, l.end, 1);

@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-#include "gpu/finding_list.h"
+#include "gpu/problem_list.h"
 
 typedef struct rsdk_access {
     const char *root; /* without '/' at its end */
     const rsdk_gpu_environment *environment;
-    rsdk_finding_list *findings;
+    rsdk_problem_list *problems;
 } rsdk_access;
 
 typedef enum rsdk_device_state {
@@ -19,10 +19,10 @@ typedef enum rsdk_device_state {
     RSDK_DEVICE_REFUSED,  /* ROCm finds no GPU at all */
 } rsdk_device_state;
 
-/* Why there is no GPU: findings about the driver, or about WSL2. `has_topology`: KFD is there and knows none. */
+/* Why there is no GPU: problems about the driver, or about WSL2. `has_topology`: KFD is there and knows none. */
 void rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology);
 
-/* /dev/kfd: NULL where it can be opened, otherwise the cause of the finding that is added. */
+/* /dev/kfd: NULL where it can be opened, otherwise the cause of the problem that is added. */
 const char *rsdk_access_check_kfd(rsdk_access *access);
 
 /* The render node of a GPU (renderD<minor>; 0: it has none). *cause is NULL where it can be opened. */

@@ -11,7 +11,7 @@ enum { AMD_VENDOR_ID = 0x1002 };
 #define CAPABILITY_SRAM_EDC      (UINT64_C(1) << 26)
 #define CAPABILITY_ASIC_REVISION (UINT64_C(0xF) << 22)
 
-bool rsdk_isa_version_of(const rsdk_node_properties *properties, rsdk_isa_version *version) {
+bool rsdk_features_isa_version(const rsdk_node_properties *properties, rsdk_isa_version *version) {
     uint64_t number = properties->gfx_target_version;
     if (number != 0) {
         *version =
@@ -29,7 +29,7 @@ bool rsdk_isa_version_of(const rsdk_node_properties *properties, rsdk_isa_versio
     return false;
 }
 
-char *rsdk_isa_name(rsdk_arena *arena, rsdk_isa_version version) {
+char *rsdk_features_isa_name(rsdk_arena *arena, rsdk_isa_version version) {
     return rsdk_arena_format(arena, "gfx%u%u%x", version.major, version.minor, version.stepping);
 }
 
@@ -84,7 +84,7 @@ bool rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t ca
     gpu->xnack = gpu->sramecc = RSDK_FEATURE_UNSUPPORTED;
     gpu->is_xnack_guessed = false;
     if (target == NULL) {
-        gpu->processor = gpu->target = rsdk_isa_name(arena, version);
+        gpu->processor = gpu->target = rsdk_features_isa_name(arena, version);
         return gpu->target != NULL;
     }
     target = strict_variant(target, capability, environment);

@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "gpu/access.h"
 #include "gpu/features.h"
-#include "gpu/finding_list.h"
 #include "gpu/override.h"
+#include "gpu/problem_list.h"
 #include "gpu/product_name.h"
 #include "gpu/shown_input.h"
 #include "gpu/topology.h"
@@ -17,7 +17,7 @@
 struct rsdk_gpu_list {
     rsdk_arena arena; /* holds the list itself too */
     RSDK_LIST(rsdk_gpu) gpus;
-    rsdk_finding_list findings;
+    rsdk_problem_list problems;
     size_t hidden_count;
 };
 
@@ -47,7 +47,7 @@ static void fill_places(builder *b, const rsdk_node_properties *properties, rsdk
     rsdk_arena *arena = &b->list->arena;
     uint64_t location = properties->location_id;
     char uuid[RSDK_UUID_SIZE];
-    rsdk_uuid_format(properties->unique_id, uuid);
+    rsdk_visibility_format_uuid(properties->unique_id, uuid);
     gpu->uuid = rsdk_arena_copy(arena, uuid);
     gpu->pci_address =
         rsdk_arena_format(arena, "%04" PRIx64 ":%02x:%02x.%u", properties->domain, (unsigned)(location >> 8 & 0xFF),
@@ -65,7 +65,7 @@ static void fill_places(builder *b, const rsdk_node_properties *properties, rsdk
 static void fill_target(builder *b, const rsdk_node_properties *properties, rsdk_gpu *gpu) {
     rsdk_isa_version version;
     gpu->target = gpu->processor = gpu->real_processor = "unknown";
-    if (!rsdk_isa_version_of(properties, &version)) {
+    if (!rsdk_features_isa_version(properties, &version)) {
         return;
     }
     const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
@@ -167,12 +167,12 @@ static void check_devices(builder *b) {
 }
 
 static void report_hidden(builder *b) {
-    rsdk_gpu_finding finding = {.code = RSDK_GPU_NODES_HIDDEN, .node = RSDK_NO_NODE};
-    finding.subject = "/dev/dri";
-    finding.cause = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
+    rsdk_gpu_problem problem = {.kind = RSDK_GPU_NODES_HIDDEN, .node = RSDK_NO_NODE};
+    problem.path = "/dev/dri";
+    problem.cause = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
                                       b->list->hidden_count == 1 ? "" : "s");
-    finding.cure = "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD...";
-    (void)rsdk_finding_add(&b->list->findings, finding);
+    problem.fix = "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD...";
+    (void)rsdk_problem_list_add(&b->list->problems, problem);
 }
 
 /* ---- overrides ---- */
@@ -180,20 +180,20 @@ static void report_hidden(builder *b) {
 static void report_override(builder *b, const rsdk_gpu *gpu, const rsdk_override *override) {
     rsdk_arena *arena = &b->list->arena;
     bool is_invalid = override->state == RSDK_OVERRIDE_INVALID;
-    rsdk_gpu_finding finding = {.node = (int)gpu->node, .subject = "HSA_OVERRIDE_GFX_VERSION"};
+    rsdk_gpu_problem problem = {.node = (int)gpu->node, .path = "HSA_OVERRIDE_GFX_VERSION"};
     if (override->is_of_node) {
-        finding.subject = rsdk_arena_format(arena, "HSA_OVERRIDE_GFX_VERSION_%d", gpu->hsa_node);
+        problem.path = rsdk_arena_format(arena, "HSA_OVERRIDE_GFX_VERSION_%d", gpu->hsa_node);
     }
-    const char *name = finding.subject != NULL ? finding.subject : "";
-    finding.code = is_invalid ? RSDK_GPU_OVERRIDE_INVALID : RSDK_GPU_OVERRIDE_UNKNOWN_TARGET;
-    rsdk_shown value = rsdk_show_input(override->value, strlen(override->value));
-    finding.cause = is_invalid
+    const char *name = problem.path != NULL ? problem.path : "";
+    problem.kind = is_invalid ? RSDK_GPU_OVERRIDE_INVALID : RSDK_GPU_OVERRIDE_UNKNOWN_TARGET;
+    rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
+    problem.cause = is_invalid
                         ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",
                                             name, value.text)
                         : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", name,
                                             value.text, gpu->processor);
-    finding.cure = "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a";
-    const char *cause = rsdk_finding_add(&b->list->findings, finding);
+    problem.fix = "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a";
+    const char *cause = rsdk_problem_list_add(&b->list->problems, problem);
     if (is_invalid && b->override_fault == NULL) {
         b->override_fault = cause;
     }
@@ -250,15 +250,16 @@ static void report_cut(builder *b, const char *variable, const char *value, cons
                                          [RSDK_TOKEN_REPEATED] = "names a device again"};
     const char *behind = selection->token + selection->token_length;
     behind += *behind == ',';
-    rsdk_shown whole = rsdk_show_input(value, strlen(value)), rest = rsdk_show_input(behind, strlen(behind));
-    rsdk_shown token = rsdk_show_input(selection->token, selection->token_length);
-    rsdk_gpu_finding finding = {.code = RSDK_GPU_VISIBILITY_CUT_SHORT, .node = RSDK_NO_NODE, .subject = variable};
-    finding.cause =
+    rsdk_shown_input whole = rsdk_shown_input_make(value, strlen(value)),
+                     rest = rsdk_shown_input_make(behind, strlen(behind));
+    rsdk_shown_input token = rsdk_shown_input_make(selection->token, selection->token_length);
+    rsdk_gpu_problem problem = {.kind = RSDK_GPU_VISIBILITY_CUT_SHORT, .node = RSDK_NO_NODE, .path = variable};
+    problem.cause =
         rsdk_arena_format(arena, "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s",
                           variable, whole.text, token.text, faults[selection->fault], selection->count, device_count,
                           *behind != '\0' ? "; \"" : "", rest.text, *behind != '\0' ? "\" behind it is ignored" : "");
-    finding.cure = "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once";
-    (void)rsdk_finding_add(&b->list->findings, finding);
+    problem.fix = "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once";
+    (void)rsdk_problem_list_add(&b->list->problems, problem);
 }
 
 /* "-1" alone is how users ask for no device at all. */
@@ -292,7 +293,7 @@ static numbering select_devices(builder *b, const char *variable, const char *va
             is_left |= left.gpus[j] == all.gpus[i];
         }
         if (!is_left) {
-            rsdk_shown shown = rsdk_show_input(value, strlen(value));
+            rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
             blame(b, &b->list->gpus.items[all.gpus[i]],
                   rsdk_arena_format(&b->list->arena, "hidden by %s=%s", variable, shown.text));
         }
@@ -391,7 +392,7 @@ static rsdk_status build(builder *b, rsdk_error *error) {
     for (size_t i = 0; i < list->gpus.count; i++) {
         list->gpus.items[i].is_usable = list->gpus.items[i].why_not == NULL;
     }
-    return b->failed || list->findings.failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    return b->failed || list->problems.failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
 /* The root without the '/' at its end, so that paths can be put behind it. */
@@ -414,10 +415,10 @@ rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **l
         return rsdk_fail_no_memory(error);
     }
     made->arena = arena;
-    made->findings.arena = &made->arena;
+    made->problems.arena = &made->arena;
     builder b = {.list = made, .targets_only = options->targets_only};
     b.environment = options->environment != NULL ? options->environment : &nothing_set;
-    b.access = (rsdk_access){.root = root, .environment = b.environment, .findings = &made->findings};
+    b.access = (rsdk_access){.root = root, .environment = b.environment, .problems = &made->problems};
     b.names = (rsdk_product_names){.root = root, .scratch = &b.scratch};
     rsdk_status status = build(&b, error);
     rsdk_arena_clear(&b.scratch);
@@ -448,10 +449,10 @@ size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list) {
     return list->hidden_count;
 }
 
-size_t rsdk_gpu_list_finding_count(const rsdk_gpu_list *list) {
-    return list->findings.findings.count;
+size_t rsdk_gpu_list_problem_count(const rsdk_gpu_list *list) {
+    return list->problems.problems.count;
 }
 
-const rsdk_gpu_finding *rsdk_gpu_list_finding(const rsdk_gpu_list *list, size_t index) {
-    return index < list->findings.findings.count ? &list->findings.findings.items[index] : NULL;
+const rsdk_gpu_problem *rsdk_gpu_list_problem(const rsdk_gpu_list *list, size_t index) {
+    return index < list->problems.problems.count ? &list->problems.problems.items[index] : NULL;
 }

@@ -57,15 +57,15 @@ const rsdk_target *rsdk_target_find_mach(unsigned mach) {
     return NULL;
 }
 
-size_t rsdk_generic_target_count(void) {
+size_t rsdk_target_generic_count(void) {
     return rsdk_generic_table_size;
 }
 
-const rsdk_generic_target *rsdk_generic_target_get(size_t index) {
+const rsdk_generic_target *rsdk_target_generic_get(size_t index) {
     return index < rsdk_generic_table_size ? &rsdk_generic_table[index] : NULL;
 }
 
-const rsdk_generic_target *rsdk_generic_target_find(const char *name) {
+const rsdk_generic_target *rsdk_target_generic_find(const char *name) {
     for (size_t i = 0; i < rsdk_generic_table_size; i++) {
         if (strcmp(rsdk_generic_table[i].name, name) == 0) {
             return &rsdk_generic_table[i];
@@ -182,20 +182,19 @@ size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit
 }
 
 static rsdk_status fail_unknown(const char *name, size_t length, const char *what, rsdk_error *error) {
-    rsdk_shown shown = rsdk_show_input(name, length);
+    rsdk_shown_input shown = rsdk_shown_input_make(name, length);
     const char *nearest[NEAREST_LIMIT];
-    rsdk_text hint = RSDK_TEXT_INIT;
+    rsdk_text fix = RSDK_TEXT_INIT;
     size_t count = rsdk_target_nearest(shown.text, nearest, NEAREST_LIMIT);
     for (size_t i = 0; i < count; i++) {
-        rsdk_text_add(&hint, "%s%s", i == 0 ? "did you mean " : i + 1 < count ? ", " : " or ", nearest[i]);
+        rsdk_text_add(&fix, "%s%s", i == 0 ? "did you mean " : i + 1 < count ? ", " : " or ", nearest[i]);
     }
-    rsdk_status status =
-        hint.failed
-            ? rsdk_fail_no_memory(error)
-            : rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL,
-                        hint.length > 0 ? rsdk_text_get(&hint) : "targets look like gfx942, families like gfx94X-dcgpu",
-                        "\"%s\" is not a known %s", shown.text, what);
-    rsdk_text_clear(&hint);
+    rsdk_status status = fix.failed ? rsdk_fail_no_memory(error)
+                                    : rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL,
+                                                fix.length > 0 ? rsdk_text_get(&fix)
+                                                               : "targets look like gfx942, families like gfx94X-dcgpu",
+                                                "\"%s\" is not a known %s", shown.text, what);
+    rsdk_text_clear(&fix);
     return status;
 }
 

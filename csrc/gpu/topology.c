@@ -79,7 +79,7 @@ static rsdk_status with_whole_path(const reader *r, rsdk_status status, rsdk_err
     }
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/%s", r->path, r->name);
-    return rsdk_fail(error, status, path, error->hint, "%s/%s", r->path, error->message);
+    return rsdk_fail(error, status, path, error->fix, "%s/%s", r->path, error->message);
 }
 
 static rsdk_status read_number(reader *r, const char *name, bool *is_hidden, uint64_t *number, rsdk_error *error) {
@@ -88,7 +88,7 @@ static rsdk_status read_number(reader *r, const char *name, bool *is_hidden, uin
     if (status != RSDK_OK || (is_hidden != NULL && *is_hidden)) {
         return status;
     }
-    return with_whole_path(r, rsdk_number_parse(r->name, r->text, r->length, number, error), error);
+    return with_whole_path(r, rsdk_properties_parse_number(r->name, r->text, r->length, number, error), error);
 }
 
 /* ---- nodes ---- */
@@ -103,7 +103,7 @@ static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error
         if (status != RSDK_OK || node->is_hidden) {
             return status;
         }
-        status = with_whole_path(r, rsdk_bank_properties_parse(r->name, r->text, r->length, &properties, error), error);
+        status = with_whole_path(r, rsdk_properties_parse_bank(r->name, r->text, r->length, &properties, error), error);
         if (status != RSDK_OK) {
             return status;
         }
@@ -127,7 +127,7 @@ static rsdk_status read_node(reader *r, rsdk_kfd_node *node, rsdk_error *error) 
     (void)snprintf(r->name, sizeof r->name, "nodes/%u/properties", node->number);
     rsdk_status status = read_attribute(r, &node->is_hidden, error);
     if (status == RSDK_OK && !node->is_hidden) {
-        status = rsdk_node_properties_parse(r->name, r->text, r->length, &node->properties, error);
+        status = rsdk_properties_parse_node(r->name, r->text, r->length, &node->properties, error);
         status = with_whole_path(r, status, error);
         if (status == RSDK_OK && node->properties.simd_count != 0 && r->with_details) {
             status = read_details(r, node, error);

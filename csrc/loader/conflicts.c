@@ -58,7 +58,7 @@ static rsdk_status check_other_version(rsdk_plan *plan, const rsdk_node *node, r
         const rsdk_mapped_object *object = &plan->map.objects.items[i];
         if (object->soname != NULL && object->path[0] == '/' && strcmp(object->soname, soname) != 0 &&
             rsdk_soname_stem(object->soname) == stem && strncmp(object->soname, soname, stem) == 0 &&
-            !rsdk_is_memory_object(object->path)) {
+            !rsdk_memory_object_has_path(object->path)) {
             return rsdk_plan_warn(plan, RSDK_WARNING_CONFLICT, error,
                                   "%s is already loaded from %s, brought in by %s; the SDK's %s is another version of "
                                   "it, and the process will have both: remove the other one",

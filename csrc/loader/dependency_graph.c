@@ -23,7 +23,7 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
     bool failed = false;
     rsdk_status status = rsdk_inventory_read(graph->inventory, location->path, &node.file, error);
     if (status == RSDK_OK) {
-        status = rsdk_elf_check_loadable(node.file, error);
+        status = rsdk_elf_file_check_loadable(node.file, error);
     }
     if (status != RSDK_OK) {
         return status;
@@ -66,8 +66,8 @@ static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge,
     if (ancestors == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    rsdk_status status = rsdk_linker_find(graph->search, graph->nodes.items[from].file, ancestors, count, edge->name,
-                                          &edge->path, error);
+    rsdk_status status = rsdk_linker_search_find(graph->search, graph->nodes.items[from].file, ancestors, count,
+                                                 edge->name, &edge->path, error);
     edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
     return status;
 }

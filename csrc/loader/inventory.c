@@ -8,8 +8,8 @@
 #include "sdk/layout.h"
 #include "sdk/tables.h"
 
-rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk, bool serves_files) {
-    return (rsdk_inventory){.sdk = sdk, .arena = rsdk_sdk_arena(sdk), .serves_files = serves_files};
+rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk, bool supports_files) {
+    return (rsdk_inventory){.sdk = sdk, .arena = rsdk_sdk_arena(sdk), .supports_files = supports_files};
 }
 
 static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id package, rsdk_error *error) {
@@ -45,7 +45,7 @@ static rsdk_status need_directories(rsdk_inventory *inventory, rsdk_error *error
     rsdk_status status = RSDK_OK;
     for (size_t i = 0; !inventory->has_directories && i < rsdk_library_package_count && status == RSDK_OK; i++) {
         rsdk_package_id package = rsdk_library_packages[i];
-        if (inventory->serves_files || holds_named_libraries(package)) {
+        if (inventory->supports_files || holds_named_libraries(package)) {
             status = add_directories_of(inventory, package, error);
         }
     }
@@ -126,7 +126,7 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
     if (fresh == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    rsdk_status status = rsdk_elf_read(path, inventory->arena, fresh, error);
+    rsdk_status status = rsdk_elf_file_read(path, inventory->arena, fresh, error);
     if (status == RSDK_OK) {
         *file = fresh;
         /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
@@ -167,8 +167,8 @@ rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, con
     return status;
 }
 
-rsdk_status rsdk_inventory_find_stem(rsdk_inventory *inventory, const char *stem, const char **path,
-                                     rsdk_package_id *package, rsdk_error *error) {
+rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *stem, const char **path,
+                                            rsdk_package_id *package, rsdk_error *error) {
     const char *best = NULL;
     rsdk_library_directory *place = NULL;
     *path = NULL;

@@ -40,8 +40,8 @@ static const char *fill_in(rsdk_arena *arena, const char *entry, size_t length, 
     return NULL;
 }
 
-rsdk_status rsdk_expand_rpath(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
-                              rsdk_error *error) {
+rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
+                                      rsdk_error *error) {
     const char *origin = rsdk_path_parent(arena, path);
     bool failed = origin == NULL;
     for (const char *entry = rpath; !failed && entry != NULL;) {
@@ -55,16 +55,17 @@ rsdk_status rsdk_expand_rpath(rsdk_arena *arena, const char *rpath, const char *
     return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-rsdk_status rsdk_rpath_directories(rsdk_arena *arena, const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors,
-                                   size_t ancestor_count, rsdk_strings *directories, rsdk_error *error) {
+rsdk_status rsdk_linker_search_rpath_directories(rsdk_arena *arena, const rsdk_elf_file *file,
+                                                 const rsdk_elf_file *const *ancestors, size_t ancestor_count,
+                                                 rsdk_strings *directories, rsdk_error *error) {
     if (file->runpath != NULL) {
         return RSDK_OK;
     }
     rsdk_status status =
-        file->rpath != NULL ? rsdk_expand_rpath(arena, file->rpath, file->path, directories, error) : RSDK_OK;
+        file->rpath != NULL ? rsdk_linker_search_expand(arena, file->rpath, file->path, directories, error) : RSDK_OK;
     for (size_t i = 0; i < ancestor_count && status == RSDK_OK; i++) {
         if (ancestors[i]->rpath != NULL) {
-            status = rsdk_expand_rpath(arena, ancestors[i]->rpath, ancestors[i]->path, directories, error);
+            status = rsdk_linker_search_expand(arena, ancestors[i]->rpath, ancestors[i]->path, directories, error);
         }
     }
     return status;
@@ -143,7 +144,8 @@ rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map,
         char program[4096];
         ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
         program[length > 0 ? length : 0] = '\0';
-        rsdk_status status = rsdk_expand_rpath(arena, map->program_rpath, program, &search->program_rpath, error);
+        rsdk_status status =
+            rsdk_linker_search_expand(arena, map->program_rpath, program, &search->program_rpath, error);
         if (status != RSDK_OK) {
             return status;
         }
@@ -249,18 +251,19 @@ static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings 
 
 enum { BEFORE_CACHE = 4 }; /* lists of directories that come before ld.so.cache */
 
-rsdk_status rsdk_linker_find(rsdk_linker_search *search, const rsdk_elf_file *file,
-                             const rsdk_elf_file *const *ancestors, size_t ancestor_count, const char *name,
-                             const char **path, rsdk_error *error) {
+rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_elf_file *file,
+                                    const rsdk_elf_file *const *ancestors, size_t ancestor_count, const char *name,
+                                    const char **path, rsdk_error *error) {
     rsdk_strings rpath = {0}, runpath = {0};
     *path = NULL;
     if (strchr(name, '/') != NULL) { /* opened as it is */
         *path = access(name, F_OK) == 0 ? name : NULL;
         return RSDK_OK;
     }
-    rsdk_status status = rsdk_rpath_directories(search->arena, file, ancestors, ancestor_count, &rpath, error);
+    rsdk_status status =
+        rsdk_linker_search_rpath_directories(search->arena, file, ancestors, ancestor_count, &rpath, error);
     if (status == RSDK_OK && file->runpath != NULL) {
-        status = rsdk_expand_rpath(search->arena, file->runpath, file->path, &runpath, error);
+        status = rsdk_linker_search_expand(search->arena, file->runpath, file->path, &runpath, error);
     }
     if (status == RSDK_OK && !search->cache_is_read) {
         status = read_cache(search, error);

@@ -75,10 +75,11 @@ static rsdk_status finds_by_itself(rsdk_plan *plan, size_t from, const char *tar
     if (ancestors == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    rsdk_status status = rsdk_rpath_directories(&plan->arena, file, ancestors, count, &directories, error);
+    rsdk_status status =
+        rsdk_linker_search_rpath_directories(&plan->arena, file, ancestors, count, &directories, error);
     if (status == RSDK_OK && file->runpath != NULL && plan->search.library_path.count == 0) {
         /* LD_LIBRARY_PATH comes before a RUNPATH: with one set, a RUNPATH promises nothing. */
-        status = rsdk_expand_rpath(&plan->arena, file->runpath, file->path, &directories, error);
+        status = rsdk_linker_search_expand(&plan->arena, file->runpath, file->path, &directories, error);
     }
     return status == RSDK_OK ? leads_to(plan, &directories, target, finds, error) : status;
 }
@@ -175,7 +176,7 @@ static rsdk_status name_outside(rsdk_plan *plan, rsdk_planned_step *step, size_t
     if (!has_paths || rsdk_link_map_find_soname(&plan->map, name) != NULL) {
         return append(plan, &step->anchor_names, name, error);
     }
-    rsdk_status status = rsdk_linker_find(&plan->search, file, ancestors, count, name, &path, error);
+    rsdk_status status = rsdk_linker_search_find(&plan->search, file, ancestors, count, name, &path, error);
     return status == RSDK_OK && path != NULL ? append(plan, &step->anchor_names, path, error) : status;
 }
 
@@ -320,7 +321,7 @@ static rsdk_status add_run_time_step(rsdk_plan *plan, const rsdk_location *locat
         status = rsdk_plan_warn(plan, RSDK_WARNING_GENERAL, &cause, "%s (%s)", rsdk_error_message(&cause), reason);
     }
     if (status != RSDK_OK) {
-        (void)rsdk_fail(error, status, cause.path, cause.hint, "%s", rsdk_error_message(&cause));
+        (void)rsdk_fail(error, status, cause.path, cause.fix, "%s", rsdk_error_message(&cause));
     }
     rsdk_error_clear(&cause);
     return status;
@@ -328,7 +329,7 @@ static rsdk_status add_run_time_step(rsdk_plan *plan, const rsdk_location *locat
 
 /* Brings in what `opener` opens at run time, unless it finds it by itself. It comes after the opener: so it changes no
  * binding. */
-static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rsdk_run_time_edge *edge,
+static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *edge,
                                         rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     bool finds = false;
@@ -337,7 +338,7 @@ static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rs
         return RSDK_OK;
     }
     rsdk_status status =
-        rsdk_inventory_find_stem(&plan->inventory, edge->opened, &location.path, &location.package, error);
+        rsdk_inventory_find_linker_name(&plan->inventory, edge->opened, &location.path, &location.package, error);
     if (status == RSDK_OK && location.path == NULL) {
         return !edge->is_required ? RSDK_OK
                                   : rsdk_plan_warn(plan, RSDK_WARNING_GENERAL, error,
@@ -357,9 +358,9 @@ static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rs
 static rsdk_status follow_run_time_edges(rsdk_plan *plan, size_t node, rsdk_error *error) {
     const char *soname = node_at(plan, node)->file->soname;
     rsdk_status status = RSDK_OK;
-    for (size_t i = 0; soname != NULL && status == RSDK_OK && i < rsdk_run_time_edge_count; i++) {
-        if (rsdk_has_stem(soname, rsdk_run_time_edges[i].opener)) {
-            status = follow_run_time_edge(plan, node, &rsdk_run_time_edges[i], error);
+    for (size_t i = 0; soname != NULL && status == RSDK_OK && i < rsdk_dlopen_dependency_count; i++) {
+        if (rsdk_has_stem(soname, rsdk_dlopen_dependencies[i].opener)) {
+            status = follow_run_time_edge(plan, node, &rsdk_dlopen_dependencies[i], error);
         }
     }
     return status;
@@ -389,7 +390,7 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
         return rsdk_fail_no_memory(error);
     }
     rsdk_status status =
-        rsdk_resolve_all(&plan->inventory, options->shortnames, options->shortname_count, plan->requested, error);
+        rsdk_resolver_find_all(&plan->inventory, options->shortnames, options->shortname_count, plan->requested, error);
     for (size_t i = 0; status == RSDK_OK && i < plan->requested_count; i++) {
         size_t node = 0;
         bool failed = false;

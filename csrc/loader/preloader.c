@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "elf/stub.h"
-#include "loader/explain.h"
+#include "loader/load_failure.h"
 #include "loader/load_lock.h"
 #include "loader/load_watch.h"
 #include "loader/memory_object.h"
@@ -131,7 +131,7 @@ static bool open_members(const preloader *p, const rsdk_planned_step *step, cons
     void *anchor = NULL;
     const char *reason = NULL;
     const rsdk_elf_file *model = p->plan->graph.nodes.items[step->node].file;
-    if (rsdk_elf_make_stub(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
+    if (rsdk_elf_stub_make(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
         return false;
     }
     /* The anchor stays open for the life of the process, like what it holds. */
@@ -181,7 +181,7 @@ static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_s
     }
     RSDK_PUSH(arena_of(p), &needed, soname, failed);
     if (failed || name == NULL ||
-        rsdk_elf_make_stub(p->plan->graph.nodes.items[step->node].file, name, &needed, arena_of(p), &stub, NULL) !=
+        rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node].file, name, &needed, arena_of(p), &stub, NULL) !=
             RSDK_OK) {
         return RSDK_NO_MEMORY;
     }
@@ -218,7 +218,7 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     }
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_error *error = step->view.is_requested ? p->error : &reason;
-    rsdk_status status = rsdk_explain_failure(p->plan, step, words, rsdk_text_get(&before), error);
+    rsdk_status status = rsdk_load_failure_explain(p->plan, step, words, rsdk_text_get(&before), error);
     if (!step->view.is_requested) {
         status = rsdk_plan_warn(p->plan, RSDK_WARNING_GENERAL, p->error, "%s (%s)", rsdk_error_message(&reason),
                                 step->view.reason);
@@ -254,7 +254,7 @@ static void report_absent(const preloader *p) {
     for (size_t i = 0; i < p->plan->requested_count; i++) {
         const rsdk_location *location = &p->plan->requested[i];
         if (location->path == NULL) {
-            report(p, "skipped: %s is %s", location->shortname, rsdk_found_via_name(location->found_via));
+            report(p, "skipped: %s is %s", location->shortname, rsdk_loader_found_via_name(location->found_via));
         }
     }
 }
@@ -274,7 +274,8 @@ static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk
     return status == RSDK_OK && options->unversioned_names ? add_unversioned_names(&p) : status;
 }
 
-rsdk_status rsdk_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded, rsdk_error *error) {
+rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded,
+                                rsdk_error *error) {
     *loaded = NULL;
     rsdk_loaded *fresh = calloc(1, sizeof *fresh);
     if (fresh == NULL) {

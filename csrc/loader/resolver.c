@@ -1,4 +1,4 @@
-/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add a way of finding, add a
+/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add a way of problem, add a
  * step. */
 #include <fnmatch.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static rsdk_status read_candidate(resolution *r, const char *name, const rsdk_el
     *file = NULL;
     rsdk_status status = path != NULL ? rsdk_inventory_read(r->inventory, path, file, &reason) : RSDK_NO_MEMORY;
     if (status == RSDK_OK) {
-        status = rsdk_elf_check_loadable(*file, &reason);
+        status = rsdk_elf_file_check_loadable(*file, &reason);
     }
     if (status != RSDK_OK) {
         *file = NULL;
@@ -118,19 +118,19 @@ static const search_step search_steps[] = {
 
 static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
     const char *path = r->directory->path;
-    const char *hint = "reinstall the package, or have the SDK declare the library in absent_libraries of "
-                       "share/therock/dist_info.json";
+    const char *fix = "reinstall the package, or have the SDK declare the library in absent_libraries of "
+                      "share/therock/dist_info.json";
     if (r->first_failure->status != RSDK_OK) {
-        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->hint, "%s: %s",
+        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->fix, "%s: %s",
                          r->entry->shortname, rsdk_error_message(r->first_failure));
     }
     if (!r->directory->listing.exists) {
-        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, hint,
+        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, fix,
                          "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
                          path, r->entry->so_pattern);
     }
     return rsdk_fail(
-        error, RSDK_FILE_NOT_FOUND, path, hint,
+        error, RSDK_FILE_NOT_FOUND, path, fix,
         "%s: no library found: tried the file name %s/%s, then the SONAME %s of each of the %zu files there",
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
@@ -173,8 +173,8 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
     return excuse_absence(r, location, error);
 }
 
-rsdk_status rsdk_resolve(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
-                         rsdk_error *error) {
+rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
+                               rsdk_error *error) {
     rsdk_error first_failure = RSDK_ERROR_INIT;
     resolution r = {.inventory = inventory, .entry = entry, .first_failure = &first_failure};
     rsdk_status status = rsdk_inventory_directory(inventory, entry->package, entry->directory, &r.directory, error);
@@ -190,14 +190,14 @@ rsdk_status rsdk_resolve(rsdk_inventory *inventory, const rsdk_catalog_entry *en
 static rsdk_status fail_unknown(const char *shortname, rsdk_error *error) {
     const char *nearest[3];
     size_t count = rsdk_catalog_nearest(shortname, nearest, sizeof nearest / sizeof *nearest);
-    rsdk_text hint = RSDK_TEXT_INIT;
+    rsdk_text fix = RSDK_TEXT_INIT;
     for (size_t i = 0; i < count; i++) {
-        rsdk_text_add(&hint, "%s%s", i == 0 ? "did you mean " : " or ", nearest[i]);
+        rsdk_text_add(&fix, "%s%s", i == 0 ? "did you mean " : " or ", nearest[i]);
     }
-    rsdk_text_add(&hint, "%s", count > 0 ? "?" : "rocm_sdk._dist_info.ALL_LIBRARIES lists the known names");
+    rsdk_text_add(&fix, "%s", count > 0 ? "?" : "rocm_sdk._dist_info.ALL_LIBRARIES lists the known names");
     rsdk_status status =
-        rsdk_fail(error, RSDK_UNKNOWN_LIBRARY, NULL, rsdk_text_get(&hint), "unknown ROCm library name '%s'", shortname);
-    rsdk_text_clear(&hint);
+        rsdk_fail(error, RSDK_UNKNOWN_LIBRARY, NULL, rsdk_text_get(&fix), "unknown ROCm library name '%s'", shortname);
+    rsdk_text_clear(&fix);
     return status;
 }
 
@@ -243,8 +243,8 @@ static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, 
     return status;
 }
 
-rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
-                             rsdk_location *locations, rsdk_error *error) {
+rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
+                                   rsdk_location *locations, rsdk_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (rsdk_catalog_find(shortnames[i]) == NULL) {
             return fail_unknown(shortnames[i], error);
@@ -253,7 +253,7 @@ rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *short
     rsdk_status status = check_packages(inventory->sdk, shortnames, count, error);
     for (size_t i = 0; i < count && status == RSDK_OK; i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_find(shortnames[i]);
-        status = rsdk_resolve(inventory, entry, &locations[i], error);
+        status = rsdk_resolver_find(inventory, entry, &locations[i], error);
         if (status == RSDK_PACKAGE_NOT_INSTALLED) { /* and excused, or check_packages would have refused */
             locations[i] = (rsdk_location){
                 .shortname = entry->shortname, .package = entry->package, .found_via = RSDK_ABSENT_DECLARED};
@@ -266,17 +266,17 @@ rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *short
     return status;
 }
 
-rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
-                            rsdk_error *error) {
+rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
+                                   rsdk_error *error) {
     rsdk_inventory inventory = rsdk_inventory_of(sdk, false);
-    return rsdk_resolve_all(&inventory, shortnames, count, locations, error);
+    return rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
 }
 
-rsdk_status rsdk_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error) {
-    return rsdk_locate_all(sdk, &shortname, 1, location, error);
+rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error) {
+    return rsdk_loader_locate_all(sdk, &shortname, 1, location, error);
 }
 
-const char *rsdk_found_via_name(rsdk_found_via found_via) {
+const char *rsdk_loader_found_via_name(rsdk_found_via found_via) {
     static const char *const names[] = {
         [RSDK_FOUND_BY_FILE_NAME] = "file name",
         [RSDK_FOUND_BY_SONAME] = "SONAME",

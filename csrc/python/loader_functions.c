@@ -73,7 +73,7 @@ static int take_paths(PyObject *args, text_arguments *texts) {
     return 0;
 }
 
-/* ---- finding
+/* ---- problem
  * ------------------------------------------------------------------------------------------------------------------------------
  */
 
@@ -84,7 +84,7 @@ typedef struct locating {
 
 static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     const locating *l = context;
-    return rsdk_locate_all(sdk, l->names->items, l->names->count, l->locations, error);
+    return rsdk_loader_locate_all(sdk, l->names->items, l->names->count, l->locations, error);
 }
 
 /* A list with the locations of all names, absent libraries included. */
@@ -98,7 +98,7 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names) {
     if (rsdk_session_run(module, &session, locate_all, &l) == 0) {
         result = PyList_New((Py_ssize_t)names->count);
         for (size_t i = 0; result != NULL && i < names->count; i++) {
-            PyObject *location = rsdk_build_location(session.state, &l.locations[i]);
+            PyObject *location = rsdk_result_build(session.state, RSDK_TYPE_LOCATION, &l.locations[i]);
             if (location == NULL || PyList_SetItem(result, (Py_ssize_t)i, location) < 0) {
                 Py_CLEAR(result);
             }
@@ -183,7 +183,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
         rsdk_session session;
         loading l = {.options = {.shortnames = names.items, .shortname_count = names.count, .is_global = is_global}};
         if (rsdk_session_run(module, &session, make_plan, &l) == 0) {
-            result = rsdk_build_plan(session.state, l.plan);
+            result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
             if (result != NULL && rsdk_session_warn(&session) < 0) {
                 Py_CLEAR(result);
             }
@@ -221,7 +221,7 @@ static double watch_seconds(void) {
     rsdk_error error = RSDK_ERROR_INIT;
     (void)rsdk_fail(&error, RSDK_BAD_ARGUMENT, NULL, "give a number of seconds, or unset it",
                     "ROCM_SDK_LOAD_WATCH=%s is not a number of seconds", value);
-    rsdk_raise_as("EnvironmentOverrideError", &error);
+    rsdk_exceptions_raise_as("EnvironmentOverrideError", &error);
     rsdk_error_clear(&error);
     return -1;
 }
@@ -229,14 +229,14 @@ static double watch_seconds(void) {
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     loading *l = context;
     rsdk_loaded_free(l->loaded);
-    return rsdk_preload(sdk, &l->options, &l->loaded, error);
+    return rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
 }
 
 /* Remembers a library under its shortname, else its path. */
 static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *entry, PyObject *library) {
     const rsdk_location *location = &entry->location;
     PyObject *key =
-        location->shortname != NULL ? rsdk_build_text(location->shortname) : rsdk_build_path(location->path);
+        location->shortname != NULL ? rsdk_result_text(location->shortname) : rsdk_result_path(location->path);
     int result = key != NULL ? PyDict_SetItem(state->loaded, key, library) : -1;
     if (result == 0 && location->shortname != NULL) {
         int is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
@@ -251,7 +251,7 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
     PyObject *result = PyTuple_New((Py_ssize_t)count);
     for (size_t i = 0; result != NULL && i < count; i++) {
         const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, i);
-        PyObject *library = rsdk_build_loaded(state, entry);
+        PyObject *library = rsdk_result_build(state, RSDK_TYPE_LOADED, entry);
         if (library == NULL || remember(state, entry, library) < 0) {
             Py_XDECREF(library);
             Py_CLEAR(result);
@@ -265,8 +265,9 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
 static int warn_loaded(const rsdk_loaded *loaded) {
     for (size_t i = 0; i < rsdk_loaded_warning_count(loaded); i++) {
         const rsdk_warning *warning = rsdk_loaded_warning(loaded, i);
-        if (rsdk_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning" : "RocmSdkWarning",
-                      warning->text) < 0) {
+        if (rsdk_exceptions_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning"
+                                                                        : "RocmSdkWarning",
+                                 warning->text) < 0) {
             return -1;
         }
     }
@@ -292,7 +293,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
         Py_CLEAR(result);
     }
     if (result != NULL && status == 0 && version != NULL) {
-        *version = rsdk_build_text(rsdk_sdk_version(session.sdk));
+        *version = rsdk_result_text(rsdk_sdk_version(session.sdk));
     }
     if (status < 0) { /* a warning that became an exception gives way to the failure */
         Py_CLEAR(result);
@@ -379,7 +380,7 @@ PyDoc_STRVAR(loaded_libraries_doc, "loaded_libraries()\n--\n\n"
 
 static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
     (void)unused;
-    PyObject *values = PyDict_Values(rsdk_state_of(module)->loaded);
+    PyObject *values = PyDict_Values(rsdk_module_state_of(module)->loaded);
     PyObject *result = values != NULL ? PyList_AsTuple(values) : NULL;
     Py_XDECREF(values);
     return result;

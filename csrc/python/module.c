@@ -13,7 +13,7 @@ enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
 #define GIL_NOT_USED                  ((void *)1)
 
-rsdk_module_state *rsdk_state_of(PyObject *module) {
+rsdk_module_state *rsdk_module_state_of(PyObject *module) {
     return PyModule_GetState(module);
 }
 
@@ -29,10 +29,10 @@ static int add_functions(PyObject *module) {
 }
 
 static int module_exec(PyObject *module) {
-    rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_module_state *state = rsdk_module_state_of(module);
     state->loaded = PyDict_New();
     state->preloaded = PyDict_New();
-    if (state->loaded == NULL || state->preloaded == NULL || rsdk_add_result_types(module, state) < 0 ||
+    if (state->loaded == NULL || state->preloaded == NULL || rsdk_result_types_add(module, state) < 0 ||
         add_functions(module) < 0) {
         return -1;
     }
@@ -43,7 +43,7 @@ static int module_exec(PyObject *module) {
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
-    rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_module_state *state = rsdk_module_state_of(module);
     for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
         Py_VISIT(state->types[i]);
     }
@@ -53,7 +53,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 }
 
 static int module_clear(PyObject *module) {
-    rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_module_state *state = rsdk_module_state_of(module);
     for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
         Py_CLEAR(state->types[i]);
     }

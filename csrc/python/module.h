@@ -14,7 +14,6 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_STEP,
     RSDK_TYPE_PLAN,
     RSDK_TYPE_GPU,
-    RSDK_TYPE_FINDING,
     RSDK_TYPE_TARGET,
     RSDK_TYPE_SECTION,
     RSDK_TYPE_LIBRARY_FACTS,
@@ -28,7 +27,7 @@ typedef struct rsdk_module_state {
                             only */
 } rsdk_module_state;
 
-rsdk_module_state *rsdk_state_of(PyObject *module);
+rsdk_module_state *rsdk_module_state_of(PyObject *module);
 
 /* CPython's own types for functions with keywords do not convert without this cast. */
 #define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function))

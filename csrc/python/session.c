@@ -136,7 +136,7 @@ static int ask_import_system(rsdk_session *session) {
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    *session = (rsdk_session){.state = rsdk_state_of(module), .search_path = search_path_of_interpreter()};
+    *session = (rsdk_session){.state = rsdk_module_state_of(module), .search_path = search_path_of_interpreter()};
     int result = session->search_path != NULL ? rsdk_process_gpus_init(&session->gpus) : -1;
     result = result == 0 ? attempt(session, operation, context, &status, &error) : -1;
     /* Twice at most: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
@@ -150,7 +150,7 @@ int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation ope
         result = attempt(session, operation, context, &status, &error);
     }
     if (result == 0 && status != RSDK_OK) {
-        rsdk_raise(&error);
+        rsdk_exceptions_raise(&error);
         result = -1;
     }
     rsdk_error_clear(&error);
@@ -166,7 +166,7 @@ void rsdk_session_end(rsdk_session *session) {
 
 int rsdk_session_warn(const rsdk_session *session) {
     for (size_t i = 0; i < rsdk_sdk_warning_count(session->sdk); i++) {
-        if (rsdk_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
+        if (rsdk_exceptions_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
             return -1;
         }
     }

@@ -15,7 +15,7 @@
 
 enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200 };
 
-static const char reinstall_hint[] = "the file is damaged: reinstall rocm-sdk-core";
+static const char reinstall_fix[] = "the file is damaged: reinstall rocm-sdk-core";
 
 typedef struct statement {
     const rsdk_tokens *tokens;
@@ -58,7 +58,7 @@ static const fact *find_fact(const char *name) {
 }
 
 static rsdk_status bad_statement(const statement *s, const fact *f, const char *what) {
-    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, reinstall_hint, "%s, line %u: %s %s", s->info->path,
+    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, reinstall_fix, "%s, line %u: %s %s", s->info->path,
                      s->tokens->items[s->at < s->end ? s->at : s->end].line, f->name, what);
 }
 
@@ -131,7 +131,7 @@ static rsdk_status set_text(const statement *s, const fact *f, const rsdk_litera
 /* Reads the literal at s->at; it must reach to `closing` tokens before the statement's end. */
 static rsdk_status take_value(statement *s, const fact *f, rsdk_literal *value) {
     bool failed = false;
-    bool is_literal = rsdk_read_literal(s->tokens, &s->at, s->arena, value, &failed);
+    bool is_literal = rsdk_literal_read(s->tokens, &s->at, s->arena, value, &failed);
     if (failed) {
         return rsdk_fail_no_memory(s->error);
     }
@@ -248,7 +248,7 @@ rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t leng
                                  rsdk_dist_info *info, rsdk_error *error) {
     rsdk_tokens tokens = {0};
     *info = (rsdk_dist_info){.path = path, .nonce = ""};
-    rsdk_status status = rsdk_tokenise(path, text, length, arena, &tokens, error);
+    rsdk_status status = rsdk_literal_tokenise(path, text, length, arena, &tokens, error);
     bool in_block = false;
     for (size_t at = 0; status == RSDK_OK && tokens.items[at].kind != RSDK_TOKEN_END;) {
         statement s = {.tokens = &tokens,
@@ -294,7 +294,7 @@ static rsdk_status take_build_fact(const char *path, const char *key, const rsdk
         is_right = strcmp(key, "dist_amdgpu_targets") != 0 && strcmp(key, "absent_libraries") != 0;
     }
     if (!is_right) {
-        return rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: \"%s\" has the wrong type", path, key);
+        return rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_fix, "%s: \"%s\" has the wrong type", path, key);
     }
     return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
@@ -304,12 +304,12 @@ static rsdk_status read_object(const char *path, const char *text, size_t length
                                rsdk_literal *object, rsdk_error *error) {
     rsdk_tokens tokens = {0};
     bool failed = false;
-    rsdk_status status = rsdk_tokenise(path, text, length, arena, &tokens, error);
+    rsdk_status status = rsdk_literal_tokenise(path, text, length, arena, &tokens, error);
     if (status != RSDK_OK) {
         return status;
     }
     size_t at = tokens.items[0].kind == RSDK_TOKEN_INDENT ? 1 : 0;
-    bool is_object = rsdk_read_literal(&tokens, &at, arena, object, &failed) && object->kind == RSDK_LITERAL_DICT &&
+    bool is_object = rsdk_literal_read(&tokens, &at, arena, object, &failed) && object->kind == RSDK_LITERAL_DICT &&
                      tokens.items[at].kind == RSDK_TOKEN_NEWLINE;
     for (; is_object && tokens.items[at].kind != RSDK_TOKEN_END; at++) {
         is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
@@ -318,7 +318,7 @@ static rsdk_status read_object(const char *path, const char *text, size_t length
         return rsdk_fail_no_memory(error);
     }
     return is_object ? RSDK_OK
-                     : rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: not a JSON object", path);
+                     : rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_fix, "%s: not a JSON object", path);
 }
 
 rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error) {

@@ -127,7 +127,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
     }
     /* A damaged file behind the first is no concern of the SDK that is used. */
     if (status == RSDK_NO_MEMORY || (status != RSDK_OK && status != RSDK_FILE_NOT_FOUND && is_first)) {
-        (void)rsdk_fail(error, status, reason.path, reason.hint, "%s", rsdk_error_message(&reason));
+        (void)rsdk_fail(error, status, reason.path, reason.fix, "%s", rsdk_error_message(&reason));
     } else {
         status = RSDK_OK;
     }
@@ -355,11 +355,11 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const family_choice *choice, rsdk_
     if (installed == NULL || distribution == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    const char *hint =
+    const char *fix =
         rsdk_arena_format(&sdk->arena, "pip install \"%s%s%s\", or unset ROCM_SDK_TARGET_FAMILY", distribution,
                           sdk->version != NULL ? "==" : "", sdk->version != NULL ? sdk->version : "");
     return rsdk_fail(
-        error, RSDK_PACKAGE_NOT_INSTALLED, NULL, hint,
+        error, RSDK_PACKAGE_NOT_INSTALLED, NULL, fix,
         "the libraries for target family %s, which ROCM_SDK_TARGET_FAMILY asks for, are not installed; installed: %s",
         sdk->wanted_family, installed);
 }
@@ -482,9 +482,9 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
     if (extras == NULL || names == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    const char *hint =
+    const char *fix =
         extras[0] != '\0' ? rsdk_arena_format(&sdk->arena, "pip install \"rocm[%s]\"", extras) : "pip install rocm";
-    return rsdk_fail(error, RSDK_PACKAGE_NOT_INSTALLED, NULL, hint, "%s: not installed: %s", what, names);
+    return rsdk_fail(error, RSDK_PACKAGE_NOT_INSTALLED, NULL, fix, "%s: not installed: %s", what, names);
 }
 
 /* ---- dist_info.json ---- */

@@ -297,8 +297,8 @@ static rsdk_status take_token(scanner *s, bool *line_is_empty) {
     return is_digit(c) ? take_word(s, RSDK_TOKEN_NUMBER) : take_operator(s);
 }
 
-rsdk_status rsdk_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena, rsdk_tokens *tokens,
-                          rsdk_error *error) {
+rsdk_status rsdk_literal_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                                  rsdk_tokens *tokens, rsdk_error *error) {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     scanner s = {
         .path = path, .text = text, .length = length, .line = 1, .arena = arena, .tokens = tokens, .error = error};
@@ -416,7 +416,7 @@ static bool read_literal(const literal_reader *r, rsdk_literal *literal) {
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): `at` and `failed` are written through the reader */
-bool rsdk_read_literal(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal, bool *failed) {
+bool rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal, bool *failed) {
     literal_reader r = {.tokens = tokens, .at = at, .arena = arena, .failed = failed};
     return read_literal(&r, literal);
 }

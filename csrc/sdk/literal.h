@@ -31,8 +31,8 @@ typedef RSDK_LIST(rsdk_token) rsdk_tokens;
 
 /* Splits a whole text. RSDK_BAD_METADATA names `path` and the line: an open string or bracket, a control character,
  * brackets nested too deep. Always ends with NEWLINE, END. */
-rsdk_status rsdk_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena, rsdk_tokens *tokens,
-                          rsdk_error *error);
+rsdk_status rsdk_literal_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                                  rsdk_tokens *tokens, rsdk_error *error);
 
 typedef enum rsdk_literal_kind {
     RSDK_LITERAL_NONE, /* None, null, True, False and numbers: nothing that we read has use for their values */
@@ -50,6 +50,6 @@ typedef struct rsdk_literal {
 /* Reads one literal from tokens->items[*at] on and moves *at behind it. Returns false where there is none, or out of
  * memory
  * (`*failed`). */
-bool rsdk_read_literal(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal, bool *failed);
+bool rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal, bool *failed);
 
 #endif

@@ -17,14 +17,14 @@ extern const rsdk_package_id rsdk_library_packages[];
 extern const size_t rsdk_library_package_count;
 
 /* `opener` opens `opened` at run time. Both are SONAME stems: the SONAME up to and with ".so". */
-typedef struct rsdk_run_time_edge {
+typedef struct rsdk_dlopen_dependency {
     const char *opener, *opened;
     bool is_required; /* false: the opener does without */
     const char *reason;
-} rsdk_run_time_edge;
+} rsdk_dlopen_dependency;
 
-extern const rsdk_run_time_edge rsdk_run_time_edges[];
-extern const size_t rsdk_run_time_edge_count;
+extern const rsdk_dlopen_dependency rsdk_dlopen_dependencies[];
+extern const size_t rsdk_dlopen_dependency_count;
 
 typedef struct rsdk_host_package {
     const char *soname, *debian, *fedora, *suse, *arch, *gentoo;

@@ -92,7 +92,7 @@ static void errors_are_replaced_and_cleared(void **state) {
     assert_int_equal(rsdk_fail(&error, RSDK_IO_ERROR, "/a", "try again", "%s: broken", "/a"), RSDK_IO_ERROR);
     assert_int_equal(rsdk_fail(&error, RSDK_BAD_ELF, NULL, NULL, "because %s", error.message), RSDK_BAD_ELF);
     assert_string_equal(rsdk_error_message(&error), "because /a: broken"); /* its own text may go into the new one */
-    assert_null(error.hint);
+    assert_null(error.fix);
     assert_null(error.path);
     assert_int_equal(rsdk_fail_no_memory(&error), RSDK_NO_MEMORY);
     assert_string_equal(rsdk_error_message(&error), "out of memory");
@@ -108,7 +108,7 @@ static void list_as_nobody(void *path) {
     become_nobody();
     REQUIRE(rsdk_directory_read(path, &arena, &directory, &error) == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "cannot list: Permission denied");
-    REQUIRE_CONTAINS(error.hint, "search permission");
+    REQUIRE_CONTAINS(error.fix, "search permission");
     rsdk_error_clear(&error);
 }
 

@@ -52,11 +52,11 @@ static const rsdk_catalog_entry *library_of_stem(const char *stem) {
 
 static void run_time_edges_lead_to_the_catalog(void **state) {
     (void)state;
-    assert_true(rsdk_run_time_edge_count > 0);
-    for (size_t i = 0; i < rsdk_run_time_edge_count; i++) {
-        assert_non_null(library_of_stem(rsdk_run_time_edges[i].opener));
-        assert_non_null(library_of_stem(rsdk_run_time_edges[i].opened));
-        assert_true(rsdk_run_time_edges[i].reason[0] != '\0');
+    assert_true(rsdk_dlopen_dependency_count > 0);
+    for (size_t i = 0; i < rsdk_dlopen_dependency_count; i++) {
+        assert_non_null(library_of_stem(rsdk_dlopen_dependencies[i].opener));
+        assert_non_null(library_of_stem(rsdk_dlopen_dependencies[i].opened));
+        assert_true(rsdk_dlopen_dependencies[i].reason[0] != '\0');
     }
     assert_true(library_of_stem("libamd_comgr.so")->is_compiler);
 }

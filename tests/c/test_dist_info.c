@@ -60,7 +60,7 @@ static void assert_refused(const char *text, const char *message) {
     }
     assert_ptr_equal(strstr(error.message, "site/_dist_info.py, line "), error.message);
     assert_string_equal(error.path, "site/_dist_info.py");
-    assert_non_null(error.hint);
+    assert_non_null(error.fix);
 }
 
 static void assert_families(rsdk_family_list list, size_t count, const char *const *wanted) {
@@ -292,7 +292,7 @@ static void broken_build_info_is_refused(void **state) {
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         assert_int_equal(parse_json(broken[i]), RSDK_BAD_METADATA);
         assert_non_null(strstr(error.message, "dist_info.json"));
-        assert_non_null(error.hint);
+        assert_non_null(error.fix);
     }
     assert_int_equal(parse_json("{\"absent_libraries\": \"x\"}"), RSDK_BAD_METADATA);
     assert_non_null(strstr(error.message, "\"absent_libraries\" has the wrong type"));

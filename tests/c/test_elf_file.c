@@ -71,7 +71,7 @@ static int clear(void **state) {
 
 static rsdk_status read_path(const char *path) {
     rsdk_error_clear(&error);
-    return rsdk_elf_read_with_versions(path, &arena, &file, &error);
+    return rsdk_elf_file_read_with_versions(path, &arena, &file, &error);
 }
 
 static rsdk_status read_changed(void) {
@@ -94,7 +94,7 @@ static void assert_damaged(const char *part) {
     assert_int_equal(read_changed(), RSDK_BAD_ELF);
     assert_message(sample_path(&site, "changed.so"));
     assert_message(part);
-    assert_non_null(error.hint);
+    assert_non_null(error.fix);
 }
 
 static Elf64_Ehdr *header(void) {
@@ -138,12 +138,12 @@ static void reads_names_paths_and_versions(void **state) {
     assert_true(file.version_needs.count > 0);
     assert_string_equal(file.version_needs.items[0].file, "libc.so.6");
     assert_int_equal(strncmp(file.version_needs.items[0].version, "GLIBC_", 6), 0);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_OK);
 }
 
 static void leaves_versions_out_unless_asked(void **state) {
     (void)state;
-    assert_int_equal(rsdk_elf_read(sample_path(&site, CORE_LIB "/libx.so.1"), &arena, &file, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_file_read(sample_path(&site, CORE_LIB "/libx.so.1"), &arena, &file, &error), RSDK_OK);
     assert_string_equal(file.soname, "libx.so.1");
     assert_int_equal(file.version_needs.count, 0);
 }
@@ -194,15 +194,15 @@ static void other_machine_is_named(void **state) {
     (void)state;
     header()->e_machine = EM_PPC64;
     assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
     assert_message("is a 64-bit little-endian library for ppc64, this process is 64-bit little-endian for ");
     header()->e_machine = EM_AMDGPU;
     assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
     assert_message("a code object, not a host library");
     header()->e_machine = 0xfeed;
     assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
     assert_message("another machine");
 }
 
@@ -261,7 +261,7 @@ static void other_class_and_byte_order_are_read(void **state) {
         assert_string_equal(file.needed.items[0], "liby.so.2");
         assert_int_equal(file.elf_class, ELFCLASS32);
         assert_int_equal(file.data_encoding, encoding);
-        assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
+        assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
         assert_message(encoding == ELFDATA2LSB ? "is a 32-bit little-endian library"
                                                : "is a 32-bit big-endian library");
     }
@@ -312,7 +312,7 @@ static void read_as_nobody(void *path) {
     rsdk_status status = read_path(path);
     REQUIRE(status == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "Permission denied");
-    REQUIRE_CONTAINS(error.hint, "read permission");
+    REQUIRE_CONTAINS(error.fix, "read permission");
     rsdk_error_clear(&error);
 }
 

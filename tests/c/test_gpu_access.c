@@ -44,34 +44,34 @@ static rsdk_status try_to_read(const rsdk_gpu_environment *environment) {
     return rsdk_gpu_list_new(&(rsdk_gpu_options){.root = machine.root, .environment = environment}, &list, &error);
 }
 
-static const rsdk_gpu_finding *finding_at(size_t index, rsdk_gpu_finding_code code) {
-    const rsdk_gpu_finding *finding = rsdk_gpu_list_finding(list, index);
-    assert_non_null(finding);
-    assert_int_equal(finding->code, code);
-    assert_null(strchr(finding->cause, '\n'));
-    assert_null(strchr(finding->cure, '\n'));
-    return finding;
+static const rsdk_gpu_problem *problem_at(size_t index, rsdk_gpu_problem_kind kind) {
+    const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(list, index);
+    assert_non_null(problem);
+    assert_int_equal(problem->kind, kind);
+    assert_null(strchr(problem->cause, '\n'));
+    assert_null(strchr(problem->fix, '\n'));
+    return problem;
 }
 
-static void only_finding(rsdk_gpu_finding_code code) {
+static void only_problem(rsdk_gpu_problem_kind kind) {
     assert_int_equal(try_to_read(NULL), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 1);
-    (void)finding_at(0, code);
+    assert_int_equal(rsdk_gpu_list_problem_count(list), 1);
+    (void)problem_at(0, kind);
 }
 
 static void driver(void **state) {
     (void)state;
     sample_machine_delete(&machine, TOPOLOGY);
-    only_finding(RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
+    only_problem(RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
     sample_machine_file(&machine, "sys/module/amdgpu/initstate", "going\n");
-    only_finding(RSDK_GPU_DRIVER_NOT_LIVE);
+    only_problem(RSDK_GPU_DRIVER_NOT_LIVE);
     sample_machine_delete(&machine, "sys/module/amdgpu/initstate"); /* built into the kernel */
-    only_finding(RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
+    only_problem(RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
     sample_machine_delete(&machine, "sys/module/amdgpu");
-    only_finding(RSDK_GPU_DRIVER_MISSING);
+    only_problem(RSDK_GPU_DRIVER_MISSING);
     sample_machine_delete(&machine, "sys");
-    only_finding(RSDK_GPU_DRIVER_MISSING);
-    assert_non_null(strstr(rsdk_gpu_list_finding(list, 0)->cure, "modprobe amdgpu"));
+    only_problem(RSDK_GPU_DRIVER_MISSING);
+    assert_non_null(strstr(rsdk_gpu_list_problem(list, 0)->fix, "modprobe amdgpu"));
 }
 
 static void container_without_devices(void **state) {
@@ -79,12 +79,12 @@ static void container_without_devices(void **state) {
     sample_machine_delete(&machine, "dev");
     assert_int_equal(try_to_read(NULL), RSDK_OK);
     assert_int_equal(rsdk_gpu_list_count(list), 2);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 3);
-    assert_non_null(strstr(finding_at(0, RSDK_GPU_KFD_MISSING)->cure, "--device=/dev/kfd"));
-    assert_int_equal(finding_at(1, RSDK_GPU_RENDER_NODE_MISSING)->node, 1);
-    const rsdk_gpu_finding *second = finding_at(2, RSDK_GPU_RENDER_NODE_MISSING);
+    assert_int_equal(rsdk_gpu_list_problem_count(list), 3);
+    assert_non_null(strstr(problem_at(0, RSDK_GPU_KFD_MISSING)->fix, "--device=/dev/kfd"));
+    assert_int_equal(problem_at(1, RSDK_GPU_RENDER_NODE_MISSING)->node, 1);
+    const rsdk_gpu_problem *second = problem_at(2, RSDK_GPU_RENDER_NODE_MISSING);
     assert_int_equal(second->node, 2);
-    assert_string_equal(second->subject, sample_machine_path(&machine, "dev/dri/renderD130"));
+    assert_string_equal(second->path, sample_machine_path(&machine, "dev/dri/renderD130"));
     assert_int_equal(rsdk_gpu_list_get(list, 0)->hip_index, -1);
     assert_false(rsdk_gpu_list_get(list, 0)->is_usable);
 }
@@ -92,7 +92,7 @@ static void container_without_devices(void **state) {
 static void no_kfd_device(void **state) {
     (void)state;
     sample_machine_delete(&machine, "dev/kfd");
-    only_finding(RSDK_GPU_KFD_MISSING);
+    only_problem(RSDK_GPU_KFD_MISSING);
     assert_int_equal(rsdk_gpu_list_get(list, 1)->hip_index, 1); /* what it will be with the device */
     assert_non_null(strstr(rsdk_gpu_list_get(list, 1)->why_not, "/dev/kfd: not there"));
 }
@@ -100,14 +100,14 @@ static void no_kfd_device(void **state) {
 static void gpu_without_render_node(void **state) {
     (void)state;
     sample_machine_file(&machine, TOPOLOGY "/nodes/1/properties", "simd_count 4\ngfx_target_version 110000\n");
-    only_finding(RSDK_GPU_RENDER_NODE_MISSING);
+    only_problem(RSDK_GPU_RENDER_NODE_MISSING);
     assert_null(rsdk_gpu_list_get(list, 0)->render_node);
     assert_int_equal(rsdk_gpu_list_get(list, 0)->render_minor, 0);
     /* ROCm gives up then, so the other GPU cannot be used either. */
     assert_non_null(strstr(rsdk_gpu_list_get(list, 1)->why_not, "node 1 no render node"));
     sample_machine_file(&machine, TOPOLOGY "/nodes/1/properties",
                         "simd_count 4\ngfx_target_version 110000\ndrm_render_minor 4294967295\n");
-    only_finding(RSDK_GPU_RENDER_NODE_MISSING);
+    only_problem(RSDK_GPU_RENDER_NODE_MISSING);
 }
 
 /* A device of a group, with a mode. */
@@ -123,14 +123,14 @@ static void read_as_nobody(void *context) {
     become_nobody();
     REQUIRE(try_to_read(NULL) == RSDK_OK);
     REQUIRE(rsdk_gpu_list_count(list) == 2);
-    REQUIRE(rsdk_gpu_list_finding_count(list) == 2);
-    const rsdk_gpu_finding *kfd = rsdk_gpu_list_finding(list, 0), *render = rsdk_gpu_list_finding(list, 1);
-    REQUIRE(kfd->code == RSDK_GPU_KFD_REFUSED && kfd->node == -1);
+    REQUIRE(rsdk_gpu_list_problem_count(list) == 2);
+    const rsdk_gpu_problem *kfd = rsdk_gpu_list_problem(list, 0), *render = rsdk_gpu_list_problem(list, 1);
+    REQUIRE(kfd->kind == RSDK_GPU_KFD_REFUSED && kfd->node == -1);
     REQUIRE_CONTAINS(kfd->cause, "belongs to group render (993), mode 0660");
-    REQUIRE_CONTAINS(kfd->cure, "usermod -aG render \"$USER\"");
-    REQUIRE(render->code == RSDK_GPU_RENDER_NODE_REFUSED && render->node == 2);
+    REQUIRE_CONTAINS(kfd->fix, "usermod -aG render \"$USER\"");
+    REQUIRE(render->kind == RSDK_GPU_RENDER_NODE_REFUSED && render->node == 2);
     REQUIRE_CONTAINS(render->cause, "belongs to group (without name) (994)");
-    REQUIRE_CONTAINS(render->cure, "--group-add 994");
+    REQUIRE_CONTAINS(render->fix, "--group-add 994");
     const rsdk_gpu *first = rsdk_gpu_list_get(list, 0), *second = rsdk_gpu_list_get(list, 1);
     REQUIRE_CONTAINS(first->why_not, "/dev/kfd");
     REQUIRE_CONTAINS(second->why_not, "renderD130");
@@ -151,10 +151,10 @@ static void read_without_group_rights(void *context) {
     (void)context;
     become_nobody();
     REQUIRE(try_to_read(NULL) == RSDK_OK);
-    const rsdk_gpu_finding *kfd = rsdk_gpu_list_finding(list, 0);
-    REQUIRE(kfd->code == RSDK_GPU_KFD_REFUSED);
+    const rsdk_gpu_problem *kfd = rsdk_gpu_list_problem(list, 0);
+    REQUIRE(kfd->kind == RSDK_GPU_KFD_REFUSED);
     REQUIRE_CONTAINS(kfd->cause, "mode 0600");
-    REQUIRE_CONTAINS(kfd->cure, "mode 0660");
+    REQUIRE_CONTAINS(kfd->fix, "mode 0660");
     rsdk_gpu_list_free(list);
 }
 
@@ -168,7 +168,7 @@ static void read_closed_directory(void *context) {
     (void)context;
     become_nobody();
     REQUIRE(try_to_read(NULL) == RSDK_OK);
-    REQUIRE_CONTAINS(rsdk_gpu_list_finding(list, 0)->cause, "may not search its directory");
+    REQUIRE_CONTAINS(rsdk_gpu_list_problem(list, 0)->cause, "may not search its directory");
     rsdk_gpu_list_free(list);
 }
 
@@ -197,20 +197,20 @@ static void wsl2(void **state) {
     sample_machine_delete(&machine, "sys");
     sample_machine_file(&machine, "dev/dxg", "");
     assert_int_equal(try_to_read(NULL), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 3);
-    (void)finding_at(0, RSDK_GPU_NONE_FOUND);
-    (void)finding_at(1, RSDK_GPU_WSL_DXCORE_MISSING);
-    (void)finding_at(2, RSDK_GPU_WSL_DETECTION_OFF);
+    assert_int_equal(rsdk_gpu_list_problem_count(list), 3);
+    (void)problem_at(0, RSDK_GPU_NONE_FOUND);
+    (void)problem_at(1, RSDK_GPU_WSL_DXCORE_MISSING);
+    (void)problem_at(2, RSDK_GPU_WSL_DETECTION_OFF);
     sample_machine_file(&machine, "usr/lib/wsl/lib/libdxcore.so", "");
     assert_int_equal(try_to_read(&(rsdk_gpu_environment){.hsa_enable_dxg_detection = "1"}), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 1);
-    assert_non_null(strstr(finding_at(0, RSDK_GPU_NONE_FOUND)->cause, "WSL2"));
+    assert_int_equal(rsdk_gpu_list_problem_count(list), 1);
+    assert_non_null(strstr(problem_at(0, RSDK_GPU_NONE_FOUND)->cause, "WSL2"));
 }
 
 static void codes_have_words(void **state) {
     (void)state;
-    for (int code = 0; code < RSDK_GPU_FINDING_CODE_COUNT; code++) {
-        assert_non_null(rsdk_gpu_finding_code_name((rsdk_gpu_finding_code)code));
+    for (int kind = 0; kind < RSDK_GPU_PROBLEM_KIND_COUNT; kind++) {
+        assert_non_null(rsdk_gpu_problem_kind_name((rsdk_gpu_problem_kind)kind));
     }
 }
 

@@ -221,8 +221,8 @@ static int print_list(const char *root) {
         const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
         (void)printf(", node %u %s hip %d", gpu->node, gpu->processor, gpu->hip_index);
     }
-    for (size_t i = 0; i < rsdk_gpu_list_finding_count(list); i++) {
-        (void)printf(", %s", rsdk_gpu_finding_code_name(rsdk_gpu_list_finding(list, i)->code));
+    for (size_t i = 0; i < rsdk_gpu_list_problem_count(list); i++) {
+        (void)printf(", %s", rsdk_gpu_problem_kind_name(rsdk_gpu_list_problem(list, i)->kind));
     }
     (void)printf("\n");
     rsdk_gpu_list_free(list);
@@ -315,7 +315,7 @@ static void topology_that_never_holds_still(void **state) {
     stop(child);
     assert_int_equal(status, RSDK_IO_ERROR);
     assert_non_null(strstr(error.message, "changed 5 times while it was read"));
-    assert_non_null(strstr(error.hint, "try again"));
+    assert_non_null(strstr(error.fix, "try again"));
 }
 
 static void topology_that_vanishes(void **state) {
@@ -325,7 +325,7 @@ static void topology_that_vanishes(void **state) {
     stop(child);
     assert_int_equal(status, RSDK_FILE_NOT_FOUND);
     assert_non_null(strstr(error.message, "nodes/2/properties: cannot be read: No such file"));
-    assert_non_null(strstr(error.hint, "try again"));
+    assert_non_null(strstr(error.fix, "try again"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_machine)

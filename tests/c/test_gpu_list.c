@@ -57,11 +57,11 @@ static void assert_contains(const char *text, const char *part) {
     }
 }
 
-/* The only finding, of this code. */
-static const rsdk_gpu_finding *only_finding(rsdk_gpu_finding_code code) {
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 1);
-    assert_int_equal(rsdk_gpu_list_finding(list, 0)->code, code);
-    return rsdk_gpu_list_finding(list, 0);
+/* The only problem, of this kind. */
+static const rsdk_gpu_problem *only_problem(rsdk_gpu_problem_kind kind) {
+    assert_int_equal(rsdk_gpu_list_problem_count(list), 1);
+    assert_int_equal(rsdk_gpu_list_problem(list, 0)->kind, kind);
+    return rsdk_gpu_list_problem(list, 0);
 }
 
 static void no_gpu(void **state) {
@@ -69,8 +69,8 @@ static void no_gpu(void **state) {
     read_with(NULL);
     assert_int_equal(rsdk_gpu_list_count(list), 0);
     assert_null(rsdk_gpu_list_get(list, 0));
-    (void)only_finding(RSDK_GPU_NONE_FOUND);
-    assert_null(rsdk_gpu_list_finding(list, 1));
+    (void)only_problem(RSDK_GPU_NONE_FOUND);
+    assert_null(rsdk_gpu_list_problem(list, 1));
     rsdk_gpu_list_free(NULL);
 }
 
@@ -105,7 +105,7 @@ static void all_facts(void **state) {
     assert_true(gpu->memory == UINT64_C(192) << 30);
     assert_true(gpu->hip_index == 0 && gpu->opencl_index == 0);
     assert_null(gpu->why_not);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 0);
+    assert_int_equal(rsdk_gpu_list_problem_count(list), 0);
 }
 
 static void targets_only(void **state) {
@@ -266,7 +266,7 @@ static void left_out_nodes_are_not_counted(void **state) {
     assert_true(gpu_at(3)->is_usable && !gpu_at(2)->is_usable && !gpu_at(1)->is_usable);
     assert_int_equal(gpu_at(1)->gpu_class, RSDK_GPU_INTEGRATED);
     assert_string_equal(gpu_at(1)->uuid, "GPU-XX");
-    (void)only_finding(RSDK_GPU_RENDER_NODE_MISSING);
+    (void)only_problem(RSDK_GPU_RENDER_NODE_MISSING);
 }
 
 static void overrides(void **state) {
@@ -301,9 +301,9 @@ static void override_that_ends_it_all(void **state) {
         assert_int_equal(gpu_at(i)->hip_index, -1);
         assert_false(gpu_at(i)->is_usable);
     }
-    const rsdk_gpu_finding *finding = rsdk_gpu_list_finding(list, 1);
-    assert_int_equal(finding->code, RSDK_GPU_OVERRIDE_INVALID);
-    assert_string_equal(finding->subject, "HSA_OVERRIDE_GFX_VERSION_1");
+    const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(list, 1);
+    assert_int_equal(problem->kind, RSDK_GPU_OVERRIDE_INVALID);
+    assert_string_equal(problem->path, "HSA_OVERRIDE_GFX_VERSION_1");
     assert_contains(gpu_at(3)->why_not, "HSA_OVERRIDE_GFX_VERSION_1=: is not major.minor.stepping");
 }
 
@@ -318,7 +318,7 @@ static void override_to_what_does_not_exist(void **state) {
     assert_int_equal(gpu_at(0)->hip_index, -1);
     assert_contains(gpu_at(0)->why_not, "gfx103b");
     assert_int_equal(gpu_at(1)->hip_index, 0); /* dropped after ROCR_VISIBLE_DEVICES has counted it */
-    assert_contains(only_finding(RSDK_GPU_OVERRIDE_UNKNOWN_TARGET)->cause, "there is no gfx103b");
+    assert_contains(only_problem(RSDK_GPU_OVERRIDE_UNKNOWN_TARGET)->cause, "there is no gfx103b");
 }
 
 static void composition(void **state) {
@@ -350,7 +350,7 @@ static void composition(void **state) {
             assert_int_equal(gpu_at(j)->hip_index, cases[i].wanted[j]);
             assert_int_equal(gpu_at(j)->is_usable, cases[i].wanted[j] >= 0);
         }
-        assert_int_equal(rsdk_gpu_list_finding_count(list), 0);
+        assert_int_equal(rsdk_gpu_list_problem_count(list), 0);
     }
 }
 
@@ -360,30 +360,30 @@ static void cut_short(void **state) {
     sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 110000});
     rsdk_gpu_environment e = {.hip_visible_devices = "0, 1"};
     read_with(&e);
-    const rsdk_gpu_finding *finding = only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_string_equal(finding->subject, "HIP_VISIBLE_DEVICES");
-    assert_contains(finding->cause, "HIP_VISIBLE_DEVICES=0, 1: \" 1\" is neither a number");
-    assert_contains(finding->cause, "leaves 1 of 2 devices");
+    const rsdk_gpu_problem *problem = only_problem(RSDK_GPU_VISIBILITY_CUT_SHORT);
+    assert_string_equal(problem->path, "HIP_VISIBLE_DEVICES");
+    assert_contains(problem->cause, "HIP_VISIBLE_DEVICES=0, 1: \" 1\" is neither a number");
+    assert_contains(problem->cause, "leaves 1 of 2 devices");
     e = (rsdk_gpu_environment){.rocr_visible_devices = "1,7,0"};
     read_with(&e);
-    finding = only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_contains(finding->cause, "\"7\" is not the number of a device");
-    assert_contains(finding->cause, "; \"0\" behind it is ignored");
+    problem = only_problem(RSDK_GPU_VISIBILITY_CUT_SHORT);
+    assert_contains(problem->cause, "\"7\" is not the number of a device");
+    assert_contains(problem->cause, "; \"0\" behind it is ignored");
     e = (rsdk_gpu_environment){.hip_visible_devices =
                                    "a\nb\xff,0123456789012345678901234567890123456789012345678901234567890123456789"};
     read_with(&e);
-    finding = only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_contains(finding->cause, "\"a?b?\" is neither");
-    assert_contains(finding->cause, "012345678901234567890123456789012345678901234567890123456789...\" behind");
+    problem = only_problem(RSDK_GPU_VISIBILITY_CUT_SHORT);
+    assert_contains(problem->cause, "\"a?b?\" is neither");
+    assert_contains(problem->cause, "012345678901234567890123456789012345678901234567890123456789...\" behind");
     assert_contains(gpu_at(0)->why_not, "hidden by HIP_VISIBLE_DEVICES=a?b?,0123");
     e = (rsdk_gpu_environment){.gpu_device_ordinal = "0,,1"};
     read_with(&e);
-    assert_string_equal(only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT)->subject, "GPU_DEVICE_ORDINAL");
+    assert_string_equal(only_problem(RSDK_GPU_VISIBILITY_CUT_SHORT)->path, "GPU_DEVICE_ORDINAL");
     assert_int_equal(gpu_at(1)->hip_index, 1);
     assert_int_equal(gpu_at(1)->opencl_index, -1);
     e = (rsdk_gpu_environment){.cuda_visible_devices = "1,01"};
     read_with(&e);
-    assert_string_equal(only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT)->subject, "CUDA_VISIBLE_DEVICES");
+    assert_string_equal(only_problem(RSDK_GPU_VISIBILITY_CUT_SHORT)->path, "CUDA_VISIBLE_DEVICES");
 }
 
 static void marketing_names(void **state) {
@@ -417,7 +417,7 @@ static void root_with_slashes(void **state) {
     rsdk_gpu_list_free(list);
     /* This machine itself: whatever is in it, there is an answer. */
     assert_int_equal(rsdk_gpu_list_new(&(rsdk_gpu_options){0}, &list, NULL), RSDK_OK);
-    assert_true(rsdk_gpu_list_count(list) > 0 || rsdk_gpu_list_finding_count(list) > 0);
+    assert_true(rsdk_gpu_list_count(list) > 0 || rsdk_gpu_list_problem_count(list) > 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_machine)

@@ -53,12 +53,12 @@ static void assert_directory(rsdk_package_id package, const char *wanted) {
     assert_string_equal(directory, sample_path(&site, wanted));
 }
 
-static void assert_not_installed(rsdk_package_id package, const char *message, const char *hint) {
+static void assert_not_installed(rsdk_package_id package, const char *message, const char *fix) {
     const char *directory = "";
     assert_int_equal(rsdk_sdk_package_directory(sdk, package, &directory, &error), RSDK_PACKAGE_NOT_INSTALLED);
     assert_null(directory);
     assert_non_null(strstr(error.message, message));
-    assert_non_null(strstr(error.hint, hint));
+    assert_non_null(strstr(error.fix, fix));
 }
 
 static void no_sdk_is_no_error(void **state) {
@@ -127,7 +127,7 @@ static void open_as_nobody(void *context) {
     rsdk_status status = try_to_open((const char *[]){site.path}, 1, NULL);
     REQUIRE(status == RSDK_IO_ERROR && sdk == NULL);
     REQUIRE_CONTAINS(error.message, "_dist_info.py: cannot open: Permission denied");
-    REQUIRE_CONTAINS(error.hint, "read permission");
+    REQUIRE_CONTAINS(error.fix, "read permission");
     rsdk_error_clear(&error);
 }
 

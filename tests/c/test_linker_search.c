@@ -39,7 +39,7 @@ static int clear(void **state) {
 static const char *find(const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors, size_t count,
                         const char *name) {
     const char *path = NULL;
-    assert_int_equal(rsdk_linker_find(&search, file, ancestors, count, name, &path, NULL), RSDK_OK);
+    assert_int_equal(rsdk_linker_search_find(&search, file, ancestors, count, name, &path, NULL), RSDK_OK);
     return path;
 }
 
@@ -82,7 +82,7 @@ static void default_directories_do_without_a_cache(void **state) {
 
 static void assert_expanded(const char *rpath, size_t count, const char *const *wanted) {
     rsdk_strings directories = {0};
-    assert_int_equal(rsdk_expand_rpath(&arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL), RSDK_OK);
+    assert_int_equal(rsdk_linker_search_expand(&arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL), RSDK_OK);
     assert_int_equal(directories.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(directories.items[i], wanted[i]);
@@ -128,8 +128,8 @@ static int answer_with_library_path(const char *site_path) {
     const rsdk_elf_file with_rpath = {.path = "/s/a.so", .rpath = sample_path(&site, CORE_LIB)},
                         with_runpath = {.path = "/s/b.so", .runpath = sample_path(&site, CORE_LIB)};
     const char *by_rpath = NULL, *by_runpath = NULL;
-    REQUIRE(rsdk_linker_find(&search, &with_rpath, NULL, 0, "libo.so.1", &by_rpath, NULL) == RSDK_OK);
-    REQUIRE(rsdk_linker_find(&search, &with_runpath, NULL, 0, "libo.so.1", &by_runpath, NULL) == RSDK_OK);
+    REQUIRE(rsdk_linker_search_find(&search, &with_rpath, NULL, 0, "libo.so.1", &by_rpath, NULL) == RSDK_OK);
+    REQUIRE(rsdk_linker_search_find(&search, &with_runpath, NULL, 0, "libo.so.1", &by_runpath, NULL) == RSDK_OK);
     REQUIRE_CONTAINS(by_rpath, CORE_LIB "/libo.so.1");
     REQUIRE_CONTAINS(by_runpath, OUTSIDE "/libo.so.1");
     return clear(NULL);

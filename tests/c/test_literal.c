@@ -22,7 +22,7 @@ static int clear(void **state) {
 static void tokenise(const char *text) {
     rsdk_error error = RSDK_ERROR_INIT;
     tokens = (rsdk_tokens){0};
-    assert_int_equal(rsdk_tokenise("text", text, strlen(text), &arena, &tokens, &error), RSDK_OK);
+    assert_int_equal(rsdk_literal_tokenise("text", text, strlen(text), &arena, &tokens, &error), RSDK_OK);
     assert_int_equal(tokens.items[tokens.count - 1].kind, RSDK_TOKEN_END);
     assert_int_equal(tokens.items[tokens.count - 2].kind, RSDK_TOKEN_NEWLINE);
 }
@@ -63,7 +63,7 @@ static bool read(const char *text, size_t *at) {
     bool failed = false;
     tokenise(text);
     *at = 0;
-    bool is_literal = rsdk_read_literal(&tokens, at, &arena, &literal, &failed);
+    bool is_literal = rsdk_literal_read(&tokens, at, &arena, &literal, &failed);
     assert_false(failed);
     return is_literal;
 }

@@ -31,8 +31,8 @@ static rsdk_loaded *loaded;
 
 static rsdk_status try_to_load(const sample_site *site, const char *const names[], size_t count) {
     sdk = sdk != NULL ? sdk : sample_open(site);
-    return rsdk_preload(sdk, &(rsdk_load_options){.shortnames = names, .shortname_count = count, .is_global = true},
-                        &loaded, &error);
+    return rsdk_loader_preload(
+        sdk, &(rsdk_load_options){.shortnames = names, .shortname_count = count, .is_global = true}, &loaded, &error);
 }
 
 static void refuse_roctx(const sample_site *site, rsdk_status wanted) {
@@ -133,7 +133,7 @@ static void check_no_descriptor_left(void *site) {
     const rlim_t before = limit.rlim_cur;
     sdk = sample_open(site);
     rsdk_location location;
-    REQUIRE(rsdk_locate(sdk, "roctx64", &location, &error) == RSDK_OK);
+    REQUIRE(rsdk_loader_locate(sdk, "roctx64", &location, &error) == RSDK_OK);
     limit.rlim_cur = 3;
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     rsdk_status status = try_to_load(site, names, 1);
@@ -161,7 +161,7 @@ static void check_missing(void *site) {
     REQUIRE_CONTAINS(error.message, "libd.so.1 needs libnuma.so.1.test, which is in neither the SDK nor the system");
     REQUIRE_CONTAINS(error.message, "libd.so.1 needs libgfortran.so.5, which is in neither the SDK nor the system");
     REQUIRE_CONTAINS(error.message, "loaded before and usable: rocm_smi64");
-    REQUIRE_CONTAINS(error.hint, "apt install libgfortran5 (Fedora: dnf install libgfortran)");
+    REQUIRE_CONTAINS(error.fix, "apt install libgfortran5 (Fedora: dnf install libgfortran)");
     REQUIRE_CONTAINS(error.path, "libroctx64.so.4");
 }
 
@@ -192,7 +192,7 @@ static void missing_dependency_is_named_with_its_package(void **state) {
 static void check_missing_of_sdk(void *site) {
     refuse_roctx(site, RSDK_LOAD_FAILED);
     REQUIRE_CONTAINS(error.message, "libroctx64.so.4 needs libMIOpen.so.1");
-    REQUIRE_CONTAINS(error.hint, "pip install \"rocm[libraries]\"");
+    REQUIRE_CONTAINS(error.fix, "pip install \"rocm[libraries]\"");
 }
 
 static void missing_library_of_another_package_is_named(void **state) {
@@ -223,7 +223,7 @@ static void needed_name_that_is_no_soname_is_named(void **state) {
 static void check_new_glibc(void *site) {
     refuse_roctx(site, RSDK_LOAD_FAILED);
     REQUIRE_CONTAINS(error.message, "libroctx64.so.4 needs glibc 9.99, this system has ");
-    REQUIRE_CONTAINS(error.hint, "newer distribution");
+    REQUIRE_CONTAINS(error.fix, "newer distribution");
 }
 
 static void newer_glibc_is_named(void **state) {
@@ -244,7 +244,7 @@ static void newer_glibc_is_named(void **state) {
 static void check_undefined_symbol(void *site) {
     refuse_roctx(site, RSDK_LOAD_FAILED);
     REQUIRE_CONTAINS(error.message, "undefined symbol: nobody_has_this");
-    REQUIRE(error.hint == NULL && strstr(error.message, "because") == NULL);
+    REQUIRE(error.fix == NULL && strstr(error.message, "because") == NULL);
 }
 
 static void undefined_symbol_is_the_linkers_word(void **state) {
@@ -270,7 +270,7 @@ static void check_noexec(void *context) {
     REQUIRE(system(command) == 0);
     refuse_roctx(site, RSDK_LOAD_FAILED);
     REQUIRE_CONTAINS(error.message, "is on a file system that is mounted noexec");
-    REQUIRE_CONTAINS(error.hint, "mount it with exec");
+    REQUIRE_CONTAINS(error.fix, "mount it with exec");
 }
 
 static void noexec_mount_is_named(void **state) {
@@ -287,7 +287,7 @@ static void check_executable_stack(void *site) {
     rsdk_status status = try_to_load(site, names, 1);
     REQUIRE(status == RSDK_LOAD_FAILED);
     REQUIRE_CONTAINS(error.message, "asks for an executable stack, which this system refuses");
-    REQUIRE_CONTAINS(error.hint, "patchelf --clear-execstack");
+    REQUIRE_CONTAINS(error.fix, "patchelf --clear-execstack");
 }
 
 static void executable_stack_is_named(void **state) {
@@ -316,7 +316,7 @@ static void check_unreadable(void *site) {
     become_nobody();
     refuse_roctx(site, RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "libroctx64.so.4: cannot open: Permission denied");
-    REQUIRE_CONTAINS(error.hint, "read permission");
+    REQUIRE_CONTAINS(error.fix, "read permission");
 }
 
 static void unreadable_library_is_named(void **state) {
@@ -330,7 +330,7 @@ static void unreadable_library_is_named(void **state) {
 static void check_static_tls(void *site) {
     refuse_roctx(site, RSDK_LOAD_FAILED);
     REQUIRE_CONTAINS(error.message, "the process's reserve of static TLS is used up; libroctx64.so.4 takes from it");
-    REQUIRE_CONTAINS(error.hint, "glibc.rtld.optional_static_tls");
+    REQUIRE_CONTAINS(error.fix, "glibc.rtld.optional_static_tls");
 }
 
 static void exhausted_static_tls_is_named(void **state) {
@@ -345,7 +345,7 @@ static void exhausted_static_tls_is_named(void **state) {
 static void check_foreign_dependency(void *site) {
     refuse_roctx(site, RSDK_BAD_ELF);
     REQUIRE_CONTAINS(error.message, "libd.so.1: is a 64-bit little-endian library for ppc64");
-    REQUIRE_CONTAINS(error.hint, "built for this machine");
+    REQUIRE_CONTAINS(error.fix, "built for this machine");
 }
 
 static void dependency_for_another_machine_is_named(void **state) {
@@ -366,7 +366,7 @@ static void check_refused_second_name(void *site) {
     refuse_system_call(SYS_memfd_create, 0);
     sdk = sample_open(site);
     const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .unversioned_names = true};
-    REQUIRE(rsdk_preload(sdk, &options, &loaded, &error) == RSDK_OK);
+    REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, &error) == RSDK_OK);
     REQUIRE(rsdk_loaded_warning_count(loaded) == 1);
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text,
                      "dlopen(\"libroctx64.so\") will not find libroctx64.so.4: no memory file");

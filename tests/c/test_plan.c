@@ -200,8 +200,8 @@ static int load_beside_foreign_copy(const char *path) {
             RSDK_OK);
     REQUIRE(rsdk_plan_step(plan, 0)->method == RSDK_STEP_ANCHOR);
     rsdk_plan_free(plan);
-    REQUIRE(rsdk_preload(sdk, &(rsdk_load_options){.shortnames = names, .shortname_count = 1}, &loaded, &error) ==
-            RSDK_OK);
+    REQUIRE(rsdk_loader_preload(sdk, &(rsdk_load_options){.shortnames = names, .shortname_count = 1}, &loaded,
+                                &error) == RSDK_OK);
     REQUIRE(rsdk_loaded_warning_count(loaded) == 0);
     REQUIRE(dlopen(sample_path(&site, CORE_LIB "/libd.so.1"), RTLD_LAZY | RTLD_NOLOAD) != NULL);
     REQUIRE(dlopen(sample_path(&site, OUTSIDE "/libd.so.1"), RTLD_LAZY | RTLD_NOLOAD) == NULL);

@@ -19,7 +19,7 @@ static rsdk_loaded *load_with(const sample_site *site, const rsdk_load_options *
     rsdk_loaded *loaded = NULL;
     static rsdk_sdk *sdk; /* one for each child: results borrow its texts */
     sdk = sdk != NULL ? sdk : sample_open(site);
-    rsdk_status status = rsdk_preload(sdk, options, &loaded, &error);
+    rsdk_status status = rsdk_loader_preload(sdk, options, &loaded, &error);
     if (status != RSDK_OK) {
         (void)fprintf(stderr, "%s\n", rsdk_error_message(&error));
         _exit(1);

@@ -37,7 +37,7 @@ static rsdk_status locate(const char *shortname) {
     rsdk_sdk_free(sdk);
     sdk = sample_open(&site);
     rsdk_error_clear(&error);
-    return rsdk_locate(sdk, shortname, &location, &error);
+    return rsdk_loader_locate(sdk, shortname, &location, &error);
 }
 
 static void assert_located(const char *shortname, const char *path, rsdk_found_via found_via) {
@@ -49,13 +49,13 @@ static void assert_located(const char *shortname, const char *path, rsdk_found_v
     assert_int_equal(location.found_via, found_via);
 }
 
-static void assert_refused(const char *shortname, rsdk_status status, const char *message, const char *hint) {
+static void assert_refused(const char *shortname, rsdk_status status, const char *message, const char *fix) {
     assert_int_equal(locate(shortname), status);
     if (strstr(error.message, message) == NULL) {
         fail_msg("no \"%s\" in \"%s\"", message, error.message);
     }
-    if (error.hint == NULL || strstr(error.hint, hint) == NULL) {
-        fail_msg("no \"%s\" in \"%s\"", hint, error.hint != NULL ? error.hint : "(none)");
+    if (error.fix == NULL || strstr(error.fix, fix) == NULL) {
+        fail_msg("no \"%s\" in \"%s\"", fix, error.fix != NULL ? error.fix : "(none)");
     }
 }
 
@@ -170,11 +170,11 @@ static void one_error_names_all_missing_packages(void **state) {
     assert_int_equal(rmdir(sample_path(&empty, "_rocm_sdk_core")), 0);
     sdk = sample_open(&empty);
     sample_site_remove(&empty);
-    assert_int_equal(rsdk_locate_all(sdk, names, 3, locations, &error), RSDK_PACKAGE_NOT_INSTALLED);
+    assert_int_equal(rsdk_loader_locate_all(sdk, names, 3, locations, &error), RSDK_PACKAGE_NOT_INSTALLED);
     assert_non_null(strstr(error.message, "roctx64, rccl, miopen"));
     assert_non_null(strstr(error.message, "not installed: rocm-sdk-core, rocm-sdk-libraries"));
-    assert_string_equal(error.hint, "pip install \"rocm[libraries]\"");
-    assert_int_equal(rsdk_locate_all(sdk, names, 3, locations, NULL), RSDK_PACKAGE_NOT_INSTALLED);
+    assert_string_equal(error.fix, "pip install \"rocm[libraries]\"");
+    assert_int_equal(rsdk_loader_locate_all(sdk, names, 3, locations, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 
 static void wrong_family_is_the_error(void **state) {
@@ -184,10 +184,10 @@ static void wrong_family_is_the_error(void **state) {
     const rsdk_sdk_options options = {
         .search_path = (const char *[]){site.path}, .search_path_count = 1, .target_family = "gfx1100"};
     assert_int_equal(rsdk_sdk_open(&options, &sdk, &error), RSDK_OK);
-    assert_int_equal(rsdk_locate(sdk, "rccl", &location, &error), RSDK_PACKAGE_NOT_INSTALLED);
+    assert_int_equal(rsdk_loader_locate(sdk, "rccl", &location, &error), RSDK_PACKAGE_NOT_INSTALLED);
     assert_non_null(strstr(error.message, "target family gfx1100"));
-    assert_non_null(strstr(error.hint, "unset ROCM_SDK_TARGET_FAMILY"));
-    assert_int_equal(rsdk_locate(sdk, "rccl", &location, NULL), RSDK_PACKAGE_NOT_INSTALLED);
+    assert_non_null(strstr(error.fix, "unset ROCM_SDK_TARGET_FAMILY"));
+    assert_int_equal(rsdk_loader_locate(sdk, "rccl", &location, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 
 /* ---- absent libraries ---- */
@@ -197,7 +197,7 @@ static void optional_and_declared_libraries_may_be_absent(void **state) {
     assert_int_equal(locate("rocdxg"), RSDK_OK);
     assert_null(location.path);
     assert_int_equal(location.found_via, RSDK_ABSENT_OPTIONAL);
-    assert_string_equal(rsdk_found_via_name(location.found_via), "absent (optional)");
+    assert_string_equal(rsdk_loader_found_via_name(location.found_via), "absent (optional)");
     sample_directory(&site, "_rocm_sdk_core/share/therock");
     sample_file(&site, "_rocm_sdk_core/share/therock/dist_info.json",
                 "{\"absent_libraries\": [\"roctx64\", \"rccl\"]}");

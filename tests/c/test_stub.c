@@ -26,8 +26,8 @@ static int make_model(void **state) {
     site = sample_site_new();
     sample_compile(&site, &(sample_library){.file = "liba.so.1", .source = "int in_a;"});
     sample_compile(&site, &(sample_library){.file = "libb.so.1", .source = "int in_b;"});
-    return (int)rsdk_elf_read(rsdk_arena_copy(&arena, sample_path(&site, CORE_LIB "/liba.so.1")), &arena, &model,
-                              &error);
+    return (int)rsdk_elf_file_read(rsdk_arena_copy(&arena, sample_path(&site, CORE_LIB "/liba.so.1")), &arena, &model,
+                                   &error);
 }
 
 static int remove_model(void **state) {
@@ -56,19 +56,19 @@ static void stub_reads_back(void **state) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_strings needed = both_libraries();
     const char *path = sample_path(&site, "stub.so");
-    assert_int_equal(rsdk_elf_make_stub(&model, "libname.so", &needed, &arena, &stub, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_stub_make(&model, "libname.so", &needed, &arena, &stub, &error), RSDK_OK);
     FILE *stream = fopen(path, "wb");
     assert_non_null(stream);
     assert_int_equal(fwrite(stub.bytes, 1, stub.size, stream), stub.size);
     assert_int_equal(fclose(stream), 0);
-    assert_int_equal(rsdk_elf_read(path, &arena, &file, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_file_read(path, &arena, &file, &error), RSDK_OK);
     assert_string_equal(file.soname, "libname.so");
     assert_int_equal(file.needed.count, 2);
     assert_string_equal(file.needed.items[1], needed.items[1]);
     assert_false(file.wants_executable_stack);
     assert_int_equal(file.machine, model.machine);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_OK);
-    assert_int_equal(rsdk_elf_make_stub(&model, NULL, &(rsdk_strings){0}, &arena, &stub, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_stub_make(&model, NULL, &(rsdk_strings){0}, &arena, &stub, &error), RSDK_OK);
 }
 
 static void open_stubs(void *context) {
@@ -81,7 +81,7 @@ static void open_stubs(void *context) {
         void *handle = NULL;
         const char *reason = NULL;
         (void)snprintf(name, sizeof name, "libname.so.%d", i);
-        REQUIRE(rsdk_elf_make_stub(&model, name, &needed, &arena, &stub, NULL) == RSDK_OK);
+        REQUIRE(rsdk_elf_stub_make(&model, name, &needed, &arena, &stub, NULL) == RSDK_OK);
         REQUIRE(rsdk_memory_object_open(&stub, name, RTLD_NOW, &arena, &handle, &reason) == RSDK_MEMORY_OPENED);
         REQUIRE(handle != NULL && dlopen(name, RTLD_NOW | RTLD_NOLOAD) == handle);
         REQUIRE(dlsym(handle, "in_a") != NULL && dlsym(handle, "in_b") != NULL);
@@ -102,7 +102,7 @@ static void open_bad_stub(void *context) {
     const char *reason = NULL;
     bool failed = false;
     RSDK_PUSH(&arena, &needed, "/nonexistent/libc.so.99", failed);
-    REQUIRE(!failed && rsdk_elf_make_stub(&model, NULL, &needed, &arena, &stub, NULL) == RSDK_OK);
+    REQUIRE(!failed && rsdk_elf_stub_make(&model, NULL, &needed, &arena, &stub, NULL) == RSDK_OK);
     REQUIRE(rsdk_memory_object_open(&stub, "x", RTLD_NOW, &arena, &handle, &reason) == RSDK_MEMORY_FAILED);
     REQUIRE_CONTAINS(reason, "/nonexistent/libc.so.99");
     stub.size = 100;

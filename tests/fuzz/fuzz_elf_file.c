@@ -22,7 +22,7 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_elf_sections sections;
     size_t length = 0;
-    rsdk_status status = rsdk_elf_read_sections(path, arena, &sections, &error);
+    rsdk_status status = rsdk_elf_sections_read(path, arena, &sections, &error);
     for (size_t i = 0; i < sections.count; i++) {
         length += length_of(sections.items[i].name);
     }
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
     check_sections(memory_file(bytes, size), &arena);
-    rsdk_status status = rsdk_elf_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
+    rsdk_status status = rsdk_elf_file_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
     if (status == RSDK_OK) {
         rsdk_strings directories = {0};
         rsdk_elf_stub stub;
@@ -46,13 +46,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         for (size_t i = 0; i < file.version_needs.count; i++) {
             length += length_of(file.version_needs.items[i].file) + length_of(file.version_needs.items[i].version);
         }
-        if (length > SIZE_MAX / 2 || rsdk_rpath_directories(&arena, &file, NULL, 0, &directories, &error) != RSDK_OK ||
-            rsdk_elf_make_stub(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
+        if (length > SIZE_MAX / 2 ||
+            rsdk_linker_search_rpath_directories(&arena, &file, NULL, 0, &directories, &error) != RSDK_OK ||
+            rsdk_elf_stub_make(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }
         rsdk_strings damages = {0};
-        if (rsdk_elf_check_loadable(&file, &error) == RSDK_OK &&
-            rsdk_elf_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
+        if (rsdk_elf_file_check_loadable(&file, &error) == RSDK_OK &&
+            rsdk_elf_layout_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
             abort();
         }
     } else if (status != RSDK_BAD_ELF || error.message == NULL) {

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_error error = RSDK_ERROR_INIT;
     const char *path = NULL;
     rsdk_linker_search_use_cache(&search, (const char *)bytes, size);
-    if (rsdk_linker_find(&search, &file, NULL, 0, "libz.so.1", &path, &error) != RSDK_OK) {
+    if (rsdk_linker_search_find(&search, &file, NULL, 0, "libz.so.1", &path, &error) != RSDK_OK) {
         abort();
     }
     if (path != NULL && strlen(path) >= size) {

@@ -25,7 +25,7 @@ typedef enum rsdk_status {
 typedef struct rsdk_error {
     rsdk_status status;
     char *message;    /* what happened, one sentence that names the file or name */
-    char *hint;       /* what the user can do */
+    char *fix;        /* what the user can do */
     char *path;       /* the file it is about */
     const char *code; /* static: which kind of error, more precisely than the status ("E-LIB-002", see the
                          documentation's list of codes); NULL: that of the status */

@@ -3,7 +3,7 @@
  *     const char *names[] = {"amdhip64", "hipsparse"};
  *     rsdk_load_options options = {.shortnames = names, .shortname_count = 2, .is_global = true};
  *     rsdk_loaded *loaded = NULL;
- *     if (rsdk_preload(sdk, &options, &loaded, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     if (rsdk_loader_preload(sdk, &options, &loaded, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
  *     void *hip = rsdk_loaded_library(loaded, 0)->handle;
  *     rsdk_loaded_free(loaded);              // the libraries stay loaded, for good
  *
@@ -32,7 +32,7 @@ typedef enum rsdk_found_via {
 } rsdk_found_via;
 
 /* The value as a word: "file name", "SONAME", "need", "absent (optional)", "absent (declared)". */
-const char *rsdk_found_via_name(rsdk_found_via found_via);
+const char *rsdk_loader_found_via_name(rsdk_found_via found_via);
 
 /* Where a library is. */
 typedef struct rsdk_location {
@@ -45,11 +45,11 @@ typedef struct rsdk_location {
 
 /* Finds one library; texts are borrowed from the SDK. RSDK_UNKNOWN_LIBRARY, RSDK_PACKAGE_NOT_INSTALLED or
  * RSDK_FILE_NOT_FOUND. */
-rsdk_status rsdk_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error);
+rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error);
 
 /* Finds several: `locations` has room for `count`. One error names every package that is missing. */
-rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
-                            rsdk_error *error);
+rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
+                                   rsdk_error *error);
 
 /* What to load. Absent libraries (rsdk_found_via) are skipped. */
 typedef struct rsdk_load_options {
@@ -95,7 +95,8 @@ typedef struct rsdk_step {
 /* A plan borrows texts from its SDK: free it first. */
 typedef struct rsdk_plan rsdk_plan;
 
-/* What rsdk_preload would do, without loading anything; also looks where the linker would find what is not the SDK's.
+/* What rsdk_loader_preload would do, without loading anything; also looks where the linker would find what is not the
+ * SDK's.
  */
 rsdk_status rsdk_plan_new(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_plan **plan, rsdk_error *error);
 void rsdk_plan_free(rsdk_plan *plan); /* NULL is allowed */
@@ -127,7 +128,8 @@ typedef struct rsdk_loaded rsdk_loaded;
 
 /* Loads what `options` ask for and what that needs. On RSDK_LOAD_FAILED *loaded is set too: what was loaded before
  * stays usable. For other errors *loaded is NULL, and nothing was loaded unless memory ran out on the way. */
-rsdk_status rsdk_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded, rsdk_error *error);
+rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded,
+                                rsdk_error *error);
 void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing */
 
 /* The requested libraries, in the order asked. */

@@ -105,7 +105,7 @@ typedef enum rsdk_family_list {
 const char *const *rsdk_sdk_families(const rsdk_sdk *sdk, rsdk_family_list list, size_t *count);
 
 /* The platform directory of a package ("/.../site-packages/_rocm_sdk_core"), looked for at first use.
- * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its hint where it is not there. */
+ * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its fix where it is not there. */
 rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, const char **directory,
                                        rsdk_error *error);
 

@@ -4,7 +4,7 @@
 #include "sdk/tables.h"
 
 /* clang-format off */
-const rsdk_run_time_edge rsdk_run_time_edges[] = {
+const rsdk_dlopen_dependency rsdk_dlopen_dependencies[] = {
     /* opener                        opened                           required  why */
     {"libamdhip64.so",               "libamd_comgr.so",               true,     "compiles and links device code; hiprtcCreateProgram crashes without it"},
     {"libhiprtc.so",                 "libamd_comgr.so",               true,     "compiles device code; hiprtcCreateProgram crashes without it"},
@@ -15,4 +15,4 @@ const rsdk_run_time_edge rsdk_run_time_edges[] = {
 };
 /* clang-format on */
 
-const size_t rsdk_run_time_edge_count = sizeof rsdk_run_time_edges / sizeof *rsdk_run_time_edges;
+const size_t rsdk_dlopen_dependency_count = sizeof rsdk_dlopen_dependencies / sizeof *rsdk_dlopen_dependencies;

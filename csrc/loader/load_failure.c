@@ -1,6 +1,6 @@
-/* Explaining a failed load. Each possible cause is a function that writes its sentence and hint; the first that applies
+/* Explaining a failed load. Each possible cause is a function that writes its sentence and fix; the first that applies
  * is the answer. */
-#include "loader/explain.h"
+#include "loader/load_failure.h"
 
 #include <gnu/libc-version.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct explanation {
     rsdk_plan *plan;
     const rsdk_planned_step *step;
     const char *words;
-    rsdk_text cause, hint;
+    rsdk_text cause, fix;
     const char *code; /* more precise than the row's; NULL: none */
 } explanation;
 
@@ -49,12 +49,12 @@ static void say_missing(explanation *e, const char *needing, const char *name) {
                   e->cause.length > 0 ? "; " : "", rsdk_path_name(needing), name);
     const rsdk_host_package *host = host_package_of(name);
     const rsdk_package_entry *package = sdk_package_of(name);
-    const char *separator = e->hint.length > 0 ? "; " : "";
+    const char *separator = e->fix.length > 0 ? "; " : "";
     if (host != NULL) {
-        rsdk_text_add(&e->hint, "%sapt install %s (Fedora: dnf install %s)", separator, host->debian, host->fedora);
+        rsdk_text_add(&e->fix, "%sapt install %s (Fedora: dnf install %s)", separator, host->debian, host->fedora);
     } else if (package != NULL) {
         e->code = "E-LIB-003";
-        rsdk_text_add(&e->hint,
+        rsdk_text_add(&e->fix,
                       package->is_required ? "%spip install --force-reinstall %s" : "%spip install \"rocm[%s]\"",
                       separator, package->is_required ? package->dist_template : package->name);
     }
@@ -74,8 +74,8 @@ static void find_missing(explanation *e) {
             const char *path = NULL;
             rsdk_error ignored = RSDK_ERROR_INIT;
             if (node->edges.items[j].kind == RSDK_EDGE_OUTSIDE &&
-                rsdk_linker_find(&plan->search, node->file, ancestors, count, node->edges.items[j].name, &path,
-                                 &ignored) == RSDK_OK &&
+                rsdk_linker_search_find(&plan->search, node->file, ancestors, count, node->edges.items[j].name, &path,
+                                        &ignored) == RSDK_OK &&
                 path == NULL) {
                 say_missing(e, node->location.path, node->edges.items[j].name);
             }
@@ -90,8 +90,9 @@ static void find_old_glibc(explanation *e) {
         rsdk_elf_file file;
         rsdk_error ignored = RSDK_ERROR_INIT;
         const char *newest = NULL;
-        if (rsdk_elf_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) == RSDK_OK) {
-            newest = rsdk_elf_newest_glibc(&file);
+        if (rsdk_elf_file_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) ==
+            RSDK_OK) {
+            newest = rsdk_elf_file_newest_glibc(&file);
         }
         rsdk_error_clear(&ignored);
         if (newest != NULL && strverscmp(newest, wanted) > 0) {
@@ -101,7 +102,7 @@ static void find_old_glibc(explanation *e) {
     }
     if (needing != NULL) {
         rsdk_text_add(&e->cause, "%s needs glibc %s, this system has %s", rsdk_path_name(needing), wanted, present);
-        rsdk_text_add(&e->hint, "use a newer distribution release or container, or an SDK built for glibc %s", present);
+        rsdk_text_add(&e->fix, "use a newer distribution release or container, or an SDK built for glibc %s", present);
     }
 }
 
@@ -111,7 +112,7 @@ static void find_noexec_mount(explanation *e) {
         const char *path = member_at(e, i)->location.path;
         if (statvfs(path, &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0) {
             rsdk_text_add(&e->cause, "%s is on a file system that is mounted noexec", path);
-            rsdk_text_add(&e->hint, "mount it with exec, or move the environment elsewhere");
+            rsdk_text_add(&e->fix, "mount it with exec, or move the environment elsewhere");
         }
     }
 }
@@ -123,7 +124,7 @@ static void find_executable_stack(explanation *e) {
             rsdk_text_add(&e->cause,
                           "%s asks for an executable stack, which this system refuses (glibc 2.41 and later, SELinux)",
                           file->path);
-            rsdk_text_add(&e->hint, "update the package, or clear the flag: patchelf --clear-execstack %s", file->path);
+            rsdk_text_add(&e->fix, "update the package, or clear the flag: patchelf --clear-execstack %s", file->path);
         }
     }
 }
@@ -138,7 +139,7 @@ static void find_static_tls(explanation *e) {
             rsdk_text_add(&e->cause, "; %s takes from it", rsdk_path_name(member_at(e, i)->location.path));
         }
     }
-    rsdk_text_add(&e->hint,
+    rsdk_text_add(&e->fix,
                   "initialise ROCm earlier in the program, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384");
 }
 
@@ -151,8 +152,8 @@ static const struct cause {
     {find_executable_stack, "E-LIB-015"}, {find_static_tls, "E-LIB-018"},
 };
 
-rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step, const char *words, const char *before,
-                                 rsdk_error *error) {
+rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *step, const char *words,
+                                      const char *before, rsdk_error *error) {
     explanation e = {.plan = plan, .step = step, .words = words != NULL ? words : "out of memory"};
     const char *code = NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes && e.cause.length == 0; i++) {
@@ -161,7 +162,7 @@ rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step,
     }
     const rsdk_location *location = &step->view.location;
     const char *name = location->shortname != NULL ? location->shortname : rsdk_path_name(location->path);
-    rsdk_status status = rsdk_fail(error, RSDK_LOAD_FAILED, location->path, e.hint.length > 0 ? e.hint.data : NULL,
+    rsdk_status status = rsdk_fail(error, RSDK_LOAD_FAILED, location->path, e.fix.length > 0 ? e.fix.data : NULL,
                                    "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.words,
                                    e.cause.length > 0 ? "; because " : "", rsdk_text_get(&e.cause),
                                    before[0] != '\0' ? "; loaded before and usable: " : "", before);
@@ -169,6 +170,6 @@ rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step,
         error->code = code;
     }
     rsdk_text_clear(&e.cause);
-    rsdk_text_clear(&e.hint);
+    rsdk_text_clear(&e.fix);
     return status;
 }

@@ -1,17 +1,17 @@
-/* The list of findings, and the words for their codes. */
-#include "gpu/finding_list.h"
+/* The list of problems, and the words for their codes. */
+#include "gpu/problem_list.h"
 
-const char *rsdk_finding_add(rsdk_finding_list *list, rsdk_gpu_finding finding) {
-    if (finding.subject == NULL || finding.cause == NULL || finding.cure == NULL) {
+const char *rsdk_problem_list_add(rsdk_problem_list *list, rsdk_gpu_problem problem) {
+    if (problem.path == NULL || problem.cause == NULL || problem.fix == NULL) {
         list->failed = true;
         return "";
     }
-    RSDK_PUSH(list->arena, &list->findings, finding, list->failed);
-    return finding.cause;
+    RSDK_PUSH(list->arena, &list->problems, problem, list->failed);
+    return problem.cause;
 }
 
-const char *rsdk_gpu_finding_code_name(rsdk_gpu_finding_code code) {
-    static const char *const words[RSDK_GPU_FINDING_CODE_COUNT] = {
+const char *rsdk_gpu_problem_kind_name(rsdk_gpu_problem_kind kind) {
+    static const char *const names[RSDK_GPU_PROBLEM_KIND_COUNT] = {
         [RSDK_GPU_DRIVER_MISSING] = "driver-missing",
         [RSDK_GPU_DRIVER_NOT_LIVE] = "driver-not-live",
         [RSDK_GPU_DRIVER_WITHOUT_COMPUTE] = "driver-without-compute",
@@ -28,5 +28,5 @@ const char *rsdk_gpu_finding_code_name(rsdk_gpu_finding_code code) {
         [RSDK_GPU_OVERRIDE_INVALID] = "override-invalid",
         [RSDK_GPU_OVERRIDE_UNKNOWN_TARGET] = "override-unknown-target",
     };
-    return words[code];
+    return names[kind];
 }
