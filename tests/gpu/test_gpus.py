@@ -137,15 +137,16 @@ def test_a_user_outside_the_group() -> None:
             print(gpu.usable, gpu.why_not == facts["detail"], facts["what"], facts["detail"], facts["fix"], sep="|")
             """
         )
-    usable, is_same, code, cause, cure = result.stdout.strip().split("|")
-    assert (usable, is_same, code) == ("False", "True", "kfd-refused")
+    usable, is_same, kind, cause, fix = result.stdout.strip().split("|")
+    assert (usable, is_same, kind) == ("False", "True", "kfd-refused")
     assert "group render (4242)" in cause
-    assert "usermod -aG render" in cure
+    assert "usermod -aG render" in fix
 
 
 def run_unprivileged(code: str) -> subprocess.CompletedProcess[str]:
-    # The import comes first: the environment may lie where others cannot read.
-    program = "import os, rocm_sdk; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n" + textwrap.dedent(code)
+    # The imports come first, those of the first problem too: the environment may lie where others cannot read.
+    imports = "import os, rocm_sdk; rocm_sdk.check_gpu_access(root='/nonexistent')\n"
+    program = imports + "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n" + textwrap.dedent(code)
     return run_python(program)
 
 
