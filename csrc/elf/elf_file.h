@@ -1,5 +1,5 @@
 /* What the dynamic linker would read in an ELF file: identity, SONAME, DT_NEEDED, RPATH or RUNPATH, version needs,
- * stack flags. The only room that knows libelf. Sources: gABI chapter 5, glibc's elf/ for what a loader insists on. */
+ * stack flags. Only this directory knows libelf. Sources: gABI chapter 5, glibc's elf/ for what a loader insists on. */
 #ifndef RSDK_ELF_ELF_FILE_H
 #define RSDK_ELF_ELF_FILE_H
 
@@ -45,8 +45,5 @@ rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena
 
 /* The newest glibc that a library read with versions needs ("2.34"); NULL where it names none. */
 const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file);
-
-/* RSDK_BAD_ELF, with both machines named, where this process cannot load the file. */
-rsdk_status rsdk_elf_file_check_loadable(const rsdk_elf_file *file, rsdk_error *error);
 
 #endif

@@ -1,13 +1,12 @@
-/* The list of problems, and the words for their codes. */
+/* The list of problems, and the names of their kinds. */
 #include "gpu/problem_list.h"
 
-const char *rsdk_problem_list_add(rsdk_problem_list *list, rsdk_gpu_problem problem) {
-    if (problem.path == NULL || problem.cause == NULL || problem.fix == NULL) {
-        list->failed = true;
-        return "";
-    }
-    RSDK_PUSH(list->arena, &list->problems, problem, list->failed);
-    return problem.cause;
+rsdk_status rsdk_problem_list_add(rsdk_problem_list *list, rsdk_gpu_problem problem, rsdk_error *error) {
+    RSDK_NEED(problem.path);
+    RSDK_NEED(problem.cause);
+    RSDK_NEED(problem.fix);
+    RSDK_APPEND(list->arena, &list->problems, problem);
+    return RSDK_OK;
 }
 
 const char *rsdk_gpu_problem_kind_name(rsdk_gpu_problem_kind kind) {

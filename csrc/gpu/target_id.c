@@ -39,10 +39,7 @@ static char *append(char *at, const char *text, char sign) {
 rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error) {
     const rsdk_target *target = NULL;
     char sramecc = '\0', xnack = '\0';
-    rsdk_status status = rsdk_target_find_or_fail(id, &target, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_target_find_or_fail(id, &target, error));
     for (const char *at = id + strcspn(id, ":"); *at != '\0';) {
         size_t length = strcspn(++at, ":");
         if (!read_feature(at, length, &sramecc, &xnack)) {

@@ -27,10 +27,4 @@ const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, co
 const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, const char *path, const char *soname,
                                                   rsdk_file_identity identity);
 
-/* The length of a SONAME's stem: up to and with ".so" ("libamdhip64.so" of "libamdhip64.so.7"). */
-size_t rsdk_soname_stem(const char *soname);
-
-/* Whether `stem` is the stem of the SONAME. */
-bool rsdk_has_stem(const char *soname, const char *stem);
-
 #endif

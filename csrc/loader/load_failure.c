@@ -1,5 +1,5 @@
-/* Explaining a failed load. Each possible cause is a function that writes its sentence and fix; the first that applies
- * is the answer. */
+/* Explaining a failed load. Each possible cause is a function that writes a sentence and a fix; the first that applies
+ * counts. */
 #include "loader/load_failure.h"
 
 #include <gnu/libc-version.h>
@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "sdk/tables.h"
 
 typedef struct explanation {
     rsdk_plan *plan;
     const rsdk_planned_step *step;
-    const char *words;
+    const char *dlerror_text;
     rsdk_text cause, fix;
     const char *code; /* more precise than the row's; NULL: none */
 } explanation;
@@ -36,8 +36,8 @@ static const rsdk_host_package *host_package_of(const char *soname) {
 static const rsdk_package_entry *sdk_package_of(const char *soname) {
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
-        size_t stem = strcspn(entry->so_pattern, "*[");
-        if (strncmp(entry->so_pattern, soname, stem) == 0) {
+        size_t length = strcspn(entry->so_pattern, "*[");
+        if (strncmp(entry->so_pattern, soname, length) == 0) {
             return rsdk_package_get(entry->package);
         }
     }
@@ -60,27 +60,30 @@ static void say_missing(explanation *e, const char *needing, const char *name) {
     }
 }
 
-/* What nobody provides. The linker is asked anew: on the way to loading it is not. */
+/* The linker is asked anew: on the way to loading it is not. */
+static void find_missing_of(explanation *e, size_t member) {
+    const rsdk_node *node = &e->plan->graph.nodes.items[member];
+    rsdk_load_chain chain;
+    rsdk_error ignored = RSDK_ERROR_INIT;
+    bool has_chain = rsdk_graph_load_chain(&e->plan->graph, member, &chain, &ignored) == RSDK_OK;
+    for (size_t i = 0; has_chain && i < node->edges.count; i++) {
+        const rsdk_edge *edge = &node->edges.items[i];
+        const char *path = NULL;
+        if (edge->kind == RSDK_EDGE_OUTSIDE &&
+            rsdk_linker_search_find(&e->plan->search, &chain, edge->name, &path, &ignored) == RSDK_OK && path == NULL) {
+            say_missing(e, node->location.path, edge->name);
+        }
+    }
+    rsdk_error_clear(&ignored);
+}
+
+/* What nobody provides. */
 static void find_missing(explanation *e) {
-    rsdk_plan *plan = e->plan;
     for (size_t i = 0; i < e->step->view.missing_count; i++) {
         say_missing(e, e->step->view.location.path, e->step->view.missing[i]);
     }
     for (size_t i = 0; e->step->view.missing_count == 0 && i < e->step->members.count; i++) {
-        const rsdk_node *node = member_at(e, i);
-        size_t count = 0;
-        const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(&plan->graph, e->step->members.items[i], &count);
-        for (size_t j = 0; ancestors != NULL && j < node->edges.count; j++) {
-            const char *path = NULL;
-            rsdk_error ignored = RSDK_ERROR_INIT;
-            if (node->edges.items[j].kind == RSDK_EDGE_OUTSIDE &&
-                rsdk_linker_search_find(&plan->search, node->file, ancestors, count, node->edges.items[j].name, &path,
-                                        &ignored) == RSDK_OK &&
-                path == NULL) {
-                say_missing(e, node->location.path, node->edges.items[j].name);
-            }
-            rsdk_error_clear(&ignored);
-        }
+        find_missing_of(e, e->step->members.items[i]);
     }
 }
 
@@ -120,7 +123,7 @@ static void find_noexec_mount(explanation *e) {
 static void find_executable_stack(explanation *e) {
     for (size_t i = 0; i < e->step->members.count && e->cause.length == 0; i++) {
         const rsdk_elf_file *file = member_at(e, i)->file;
-        if (file->wants_executable_stack && strstr(e->words, "executable stack") != NULL) {
+        if (file->wants_executable_stack && strstr(e->dlerror_text, "executable stack") != NULL) {
             rsdk_text_add(&e->cause,
                           "%s asks for an executable stack, which this system refuses (glibc 2.41 and later, SELinux)",
                           file->path);
@@ -130,7 +133,7 @@ static void find_executable_stack(explanation *e) {
 }
 
 static void find_static_tls(explanation *e) {
-    if (strstr(e->words, "static TLS") == NULL) {
+    if (strstr(e->dlerror_text, "static TLS") == NULL) {
         return;
     }
     rsdk_text_add(&e->cause, "the process's reserve of static TLS is used up");
@@ -152,9 +155,9 @@ static const struct cause {
     {find_executable_stack, "E-LIB-015"}, {find_static_tls, "E-LIB-018"},
 };
 
-rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *step, const char *words,
+rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *step, const char *dlerror_text,
                                       const char *before, rsdk_error *error) {
-    explanation e = {.plan = plan, .step = step, .words = words != NULL ? words : "out of memory"};
+    explanation e = {.plan = plan, .step = step, .dlerror_text = dlerror_text != NULL ? dlerror_text : "out of memory"};
     const char *code = NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes && e.cause.length == 0; i++) {
         causes[i].find(&e);
@@ -163,8 +166,8 @@ rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *
     const rsdk_location *location = &step->view.location;
     const char *name = location->shortname != NULL ? location->shortname : rsdk_path_name(location->path);
     rsdk_status status = rsdk_fail(error, RSDK_LOAD_FAILED, location->path, e.fix.length > 0 ? e.fix.data : NULL,
-                                   "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.words,
-                                   e.cause.length > 0 ? "; because " : "", rsdk_text_get(&e.cause),
+                                   "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.dlerror_text,
+                                   e.cause.length > 0 ? "; cause: " : "", rsdk_text_get(&e.cause),
                                    before[0] != '\0' ? "; loaded before and usable: " : "", before);
     if (error != NULL) {
         error->code = code;

@@ -1,12 +1,12 @@
-/* Why the linker refused a library: the linker's words, and the cause that the dependency graph knows. */
+/* Why the linker refused a library: the dlerror text, and the cause that the dependency graph knows. */
 #ifndef RSDK_LOADER_LOAD_FAILURE_H
 #define RSDK_LOADER_LOAD_FAILURE_H
 
 #include "loader/plan.h"
 
-/* Fills *error with RSDK_LOAD_FAILED for the step's library. `words` are dlerror's; `before` lists what was loaded
- * before, "" for nothing. Reads files again: this is no hot path. */
-rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *step, const char *words,
+/* Fills *error with RSDK_LOAD_FAILED for the step's library. `before` lists what was loaded before, "" for nothing.
+ * Reads files again: this is no hot path. */
+rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *step, const char *dlerror_text,
                                       const char *before, rsdk_error *error);
 
 #endif

@@ -20,7 +20,7 @@
 
 static const char task_directory[] = "/proc/self/task/";
 
-/* Room for the path: two numbers, "/fd/" and the NUL. */
+/* For the path: two numbers, "/fd/" and the NUL. */
 enum { PATH_SIZE = sizeof task_directory + 32 };
 
 bool rsdk_memory_object_has_path(const char *path) {
@@ -80,9 +80,9 @@ rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const cha
     *handle = dlopen(path, mode);
     rsdk_memory_outcome outcome = RSDK_MEMORY_OPENED;
     if (*handle == NULL) {
-        const char *words = dlerror(); /* "OBJECT: what is wrong"; about ourselves it is a refusal */
-        *reason = rsdk_arena_copy(arena, words != NULL ? words : "dlopen failed");
-        outcome = words != NULL && strncmp(words, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
+        const char *text = dlerror(); /* "OBJECT: what is wrong"; about this object it is a refusal */
+        *reason = rsdk_arena_copy(arena, text != NULL ? text : "dlopen failed");
+        outcome = text != NULL && strncmp(text, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
     }
     (void)close(descriptor);
     return outcome;

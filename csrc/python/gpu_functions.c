@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "environment.h"
 #include "exceptions.h"
-#include "gpu_options.h"
 #include "result_types.h"
 
 /* The class for whatever is wrong with the kernel's files. */
@@ -11,17 +11,17 @@ static const char topology_error[] = "TopologyError";
 
 /* Reads the machine, without the GIL. `root` is bytes, or NULL for the one that the environment says. */
 static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
-    rsdk_process_gpus gpus;
+    rsdk_environment environment;
     rsdk_gpu_list *list = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    if (rsdk_process_gpus_init(&gpus) == 0) {
-        gpus.options.root = root != NULL ? PyBytes_AsString(root) : gpus.options.root;
-        gpus.options.targets_only = targets_only;
-        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&gpus.options, &list, &error);
+    if (rsdk_environment_read(&environment) == 0) {
+        environment.gpus.root = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
+        environment.gpus.targets_only = targets_only;
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&environment.gpus, &list, &error);
         Py_END_ALLOW_THREADS
     }
-    rsdk_process_gpus_clear(&gpus);
+    rsdk_environment_clear(&environment);
     if (status != RSDK_OK) {
         rsdk_exceptions_raise_as(topology_error, &error);
         rsdk_error_clear(&error);
@@ -130,13 +130,13 @@ PyDoc_STRVAR(choose_family_doc,
 
 static rsdk_status choose_without_gil(const char *const *families, size_t count, rsdk_family_choice *choice,
                                       rsdk_error *error) {
-    rsdk_process_gpus gpus;
+    rsdk_environment environment;
     rsdk_status status = rsdk_fail_no_memory(error);
-    if (rsdk_process_gpus_init(&gpus) == 0) {
-        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&gpus.options, families, count, choice, error);
+    if (rsdk_environment_read(&environment) == 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&environment.gpus, families, count, choice, error);
         Py_END_ALLOW_THREADS
     }
-    rsdk_process_gpus_clear(&gpus);
+    rsdk_environment_clear(&environment);
     return status;
 }
 

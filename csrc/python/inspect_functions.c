@@ -2,6 +2,7 @@
 #include "base/fail.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
 #include "result_types.h"
@@ -16,14 +17,9 @@ typedef struct inspection {
 /* Turns an error about the file's content into a damage, unless others were found: those say enough. */
 static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     if (i->facts.damages.count == 0) {
-        bool failed = false;
         const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(error));
-        if (sentence != NULL) {
-            RSDK_PUSH(&i->arena, &i->facts.damages, sentence, failed);
-        }
-        if (failed || sentence == NULL) {
-            return rsdk_fail_no_memory(error);
-        }
+        RSDK_NEED(sentence);
+        RSDK_APPEND(&i->arena, &i->facts.damages, sentence);
     }
     rsdk_error_clear(error);
     return RSDK_OK;
@@ -31,17 +27,13 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
 
 /* Without the GIL. A file for another machine has one damage: its layout is for others to judge. */
 static rsdk_status inspect(inspection *i, rsdk_error *error) {
-    rsdk_status status = rsdk_elf_file_read_with_versions(i->path, &i->arena, &i->facts.file, error);
-    if (status != RSDK_OK) {
-        return status;
+    RSDK_TRY(rsdk_elf_file_read_with_versions(i->path, &i->arena, &i->facts.file, error));
+    if (rsdk_elf_machine_check(&i->facts.file, error) != RSDK_OK) {
+        RSDK_TRY(take_damage(i, error));
+    } else {
+        RSDK_TRY(rsdk_elf_layout_find_damages(i->path, &i->arena, &i->facts.damages, error));
     }
-    status = rsdk_elf_file_check_loadable(&i->facts.file, error) == RSDK_OK
-                 ? rsdk_elf_layout_find_damages(i->path, &i->arena, &i->facts.damages, error)
-                 : take_damage(i, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
-    status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
+    rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 

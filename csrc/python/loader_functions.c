@@ -9,9 +9,7 @@
 #include "result_types.h"
 #include "session.h"
 
-/* ---- arguments
- * ----------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 /* Names or paths as C strings, borrowed from `owner`. */
 typedef struct text_arguments {
@@ -73,9 +71,7 @@ static int take_paths(PyObject *args, text_arguments *texts) {
     return 0;
 }
 
-/* ---- problem
- * ------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- problem ---- */
 
 typedef struct locating {
     const text_arguments *names;
@@ -114,8 +110,8 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names) {
 
 PyDoc_STRVAR(locate_doc, "locate(shortname, /)\n--\n\n"
                          "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
-                         "A library that is absent and may be (optional, or declared by the SDK in "
-                         "share/therock/dist_info.json) has the path None.\n"
+                         "An optional library that is not installed, and one that the SDK declares absent in "
+                         "share/therock/dist_info.json, have the path None.\n"
                          "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
 
 static PyObject *locate(PyObject *module, PyObject *shortname) {
@@ -141,9 +137,7 @@ static PyObject *locate_all_names(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* ---- planning
- * ------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- planning ---- */
 
 typedef struct loading {
     rsdk_load_options options;
@@ -195,9 +189,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
     return result;
 }
 
-/* ---- loading
- * -------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- loading ---- */
 
 /* Runs without the GIL, which a write to the descriptor does not need. */
 static void write_line(void *context, const char *line) {
@@ -205,14 +197,8 @@ static void write_line(void *context, const char *line) {
     (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", line);
 }
 
-static bool is_verbose(void) {
-    const char *value = getenv("ROCM_SDK_VERBOSE"); /* read with the GIL held, as os.environ writes it */
-    return value != NULL && strcmp(value, "1") == 0;
-}
-
 /* ROCM_SDK_LOAD_WATCH as seconds; 0 where it is not set. -1 with an exception for anything else. */
-static double watch_seconds(void) {
-    const char *value = getenv("ROCM_SDK_LOAD_WATCH");
+static double watch_seconds(const char *value) {
     char *end = NULL;
     double seconds = value != NULL && value[0] != '\0' ? strtod(value, &end) : 0;
     if (end == NULL || (*end == '\0' && end != value && seconds > 0 && seconds < 1e6)) {
@@ -224,6 +210,14 @@ static double watch_seconds(void) {
     rsdk_exceptions_raise_as("EnvironmentOverrideError", &error);
     rsdk_error_clear(&error);
     return -1;
+}
+
+/* What the environment says of loading. */
+static int take_environment(const rsdk_environment *environment, rsdk_load_options *options) {
+    options->report = environment->is_verbose ? write_line : NULL;
+    options->ld_preload = environment->ld_preload;
+    options->watch_seconds = watch_seconds(environment->load_watch);
+    return options->watch_seconds < 0 ? -1 : 0;
 }
 
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
@@ -280,12 +274,11 @@ static int warn_loaded(const rsdk_loaded *loaded) {
 static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
-    l.options.report = is_verbose() ? write_line : NULL;
-    l.options.watch_seconds = watch_seconds();
-    if (l.options.watch_seconds < 0) {
+    if (rsdk_session_start(module, &session) < 0 || take_environment(&session.environment, &l.options) < 0) {
+        rsdk_session_end(&session);
         return NULL;
     }
-    int status = rsdk_session_run(module, &session, load, &l);
+    int status = rsdk_session_perform(&session, load, &l);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */
     PyObject *result = take_loaded(session.state, l.loaded);
@@ -308,7 +301,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
 PyDoc_STRVAR(preload_libraries_doc,
              "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False)\n--\n\n"
              "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-             "Libraries that are absent and may be are skipped. What the process has already is reused. With "
+             "Optional libraries that are not installed are skipped. What is already loaded is reused. With "
              "`unversioned_names`,\n"
              "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and "
              "LibraryLoadError.");

@@ -38,5 +38,6 @@ extern PyMethodDef rsdk_sdk_methods[];
 extern PyMethodDef rsdk_gpu_methods[];
 extern PyMethodDef rsdk_target_methods[];
 extern PyMethodDef rsdk_inspect_methods[];
+extern PyMethodDef rsdk_name_methods[];
 
 #endif

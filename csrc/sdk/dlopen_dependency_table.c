@@ -1,6 +1,6 @@
-/* Libraries that ROCm's libraries open at run time, by bare name, without a DT_NEEDED entry. With RPATHs in place the
- * opener finds them; without, only a library that is already in the process can be found, so the loader brings it in
- * too. Candidates for new rows: `python -m rocm_sdk.packaging run-time-edges DIRECTORY`. */
+/* Dlopen dependencies: libraries that ROCm's libraries open with dlopen, by bare name, without a DT_NEEDED entry. With
+ * RPATHs in place the opener finds them; without, only a library that is already in the process can be found, so the
+ * loader brings it in too. Candidates for new rows: `python -m rocm_sdk.packaging run-time-edges DIRECTORY`. */
 #include "sdk/tables.h"
 
 /* clang-format off */

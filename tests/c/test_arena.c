@@ -14,6 +14,7 @@
 
 #include "base/directory.h"
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "child_process.h"
 #include "sample_sdk.h"
@@ -59,14 +60,19 @@ static void texts_are_copied(void **state) {
     assert_string_equal(rsdk_arena_copy(&arena, "again"), "again"); /* usable after a clear */
 }
 
+typedef RSDK_LIST(size_t) number_list;
+
+static rsdk_status append_squares(number_list *list, rsdk_error *error) {
+    for (size_t i = 0; i < 1000; i++) {
+        RSDK_APPEND(&arena, list, i * i);
+    }
+    return RSDK_OK;
+}
+
 static void lists_grow(void **state) {
     (void)state;
-    RSDK_LIST(size_t) list = {0};
-    bool failed = false;
-    for (size_t i = 0; i < 1000; i++) {
-        RSDK_PUSH(&arena, &list, i * i, failed);
-    }
-    assert_false(failed);
+    number_list list = {0};
+    assert_int_equal(append_squares(&list, NULL), RSDK_OK);
     assert_int_equal(list.count, 1000);
     assert_int_equal(list.items[999], 999 * 999);
 }
@@ -151,6 +157,9 @@ static void paths_are_taken_apart(void **state) {
     assert_string_equal(rsdk_path_parent(&arena, "a"), ".");
     assert_string_equal(rsdk_path_name("/a/b"), "b");
     assert_string_equal(rsdk_path_name("b"), "b");
+    assert_string_equal(rsdk_path_below("/a/b/c", "/a"), "b/c");
+    assert_null(rsdk_path_below("/ab/c", "/a"));
+    assert_null(rsdk_path_below("/a", "/a"));
 }
 
 int main(void) {

@@ -21,8 +21,8 @@ static void every_library_is_complete_and_found(void **state) {
         assert_non_null(strstr(entry->so_pattern, "so"));
         assert_non_null(entry->dll_pattern);
         bool is_searched = false;
-        for (size_t j = 0; j < rsdk_library_directory_count; j++) {
-            is_searched |= strcmp(rsdk_library_directories[j], entry->directory) == 0;
+        for (size_t j = 0; j < rsdk_library_place_count; j++) {
+            is_searched |= strcmp(rsdk_library_places[j].path, entry->directory) == 0;
         }
         assert_true(is_searched);
     }

@@ -1,5 +1,6 @@
 /* The ELF reader: what it finds in real libraries, and that no damaged file gives more than an error. */
 #include "elf/elf_file.h"
+#include "elf/elf_machine.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -138,7 +139,7 @@ static void reads_names_paths_and_versions(void **state) {
     assert_true(file.version_needs.count > 0);
     assert_string_equal(file.version_needs.items[0].file, "libc.so.6");
     assert_int_equal(strncmp(file.version_needs.items[0].version, "GLIBC_", 6), 0);
-    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_machine_check(&file, &error), RSDK_OK);
 }
 
 static void leaves_versions_out_unless_asked(void **state) {
@@ -194,15 +195,15 @@ static void other_machine_is_named(void **state) {
     (void)state;
     header()->e_machine = EM_PPC64;
     assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_elf_machine_check(&file, &error), RSDK_BAD_ELF);
     assert_message("is a 64-bit little-endian library for ppc64, this process is 64-bit little-endian for ");
     header()->e_machine = EM_AMDGPU;
     assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_elf_machine_check(&file, &error), RSDK_BAD_ELF);
     assert_message("a code object, not a host library");
     header()->e_machine = 0xfeed;
     assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_elf_machine_check(&file, &error), RSDK_BAD_ELF);
     assert_message("another machine");
 }
 
@@ -261,7 +262,7 @@ static void other_class_and_byte_order_are_read(void **state) {
         assert_string_equal(file.needed.items[0], "liby.so.2");
         assert_int_equal(file.elf_class, ELFCLASS32);
         assert_int_equal(file.data_encoding, encoding);
-        assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_BAD_ELF);
+        assert_int_equal(rsdk_elf_machine_check(&file, &error), RSDK_BAD_ELF);
         assert_message(encoding == ELFDATA2LSB ? "is a 32-bit little-endian library"
                                                : "is a 32-bit big-endian library");
     }

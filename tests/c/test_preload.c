@@ -210,9 +210,9 @@ static void check_foreign_copy(void *site) {
     REQUIRE(rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_CONFLICT);
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "an earlier import or dlopen");
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, sample_path(site, CORE_LIB "/libroctx64.so.4"));
-    REQUIRE(setenv("LD_PRELOAD", sample_path(site, OUTSIDE "/libroctx64.so.4"), 1) == 0);
     rsdk_loaded_free(loaded);
-    loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    const char *preloaded = sample_path(site, OUTSIDE "/libroctx64.so.4");
+    loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1, .ld_preload = preloaded});
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "brought in by LD_PRELOAD");
     rsdk_loaded_free(loaded);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "child_process.h"
+#include "elf/elf_machine.h"
 #include "loader/memory_object.h"
 #include "sample_sdk.h"
 
@@ -38,13 +39,12 @@ static int remove_model(void **state) {
 }
 
 static rsdk_strings both_libraries(void) {
-    rsdk_strings needed = {0};
+    rsdk_strings needed = {.items = rsdk_arena_alloc(&arena, 2, sizeof(const char *))};
     static const char *const names[] = {CORE_LIB "/liba.so.1", CORE_LIB "/libb.so.1"};
     for (size_t i = 0; i < 2; i++) {
         const char *path = rsdk_arena_copy(&arena, sample_path(&site, names[i]));
-        bool failed = path == NULL;
-        RSDK_PUSH(&arena, &needed, path, failed);
-        REQUIRE(!failed);
+        REQUIRE(path != NULL);
+        needed.items[needed.count++] = path;
     }
     return needed;
 }
@@ -67,7 +67,7 @@ static void stub_reads_back(void **state) {
     assert_string_equal(file.needed.items[1], needed.items[1]);
     assert_false(file.wants_executable_stack);
     assert_int_equal(file.machine, model.machine);
-    assert_int_equal(rsdk_elf_file_check_loadable(&file, &error), RSDK_OK);
+    assert_int_equal(rsdk_elf_machine_check(&file, &error), RSDK_OK);
     assert_int_equal(rsdk_elf_stub_make(&model, NULL, &(rsdk_strings){0}, &arena, &stub, &error), RSDK_OK);
 }
 
@@ -97,12 +97,11 @@ static void linker_opens_stubs(void **state) {
 static void open_bad_stub(void *context) {
     (void)context;
     rsdk_elf_stub stub;
-    rsdk_strings needed = {0};
+    const char *names[] = {"/nonexistent/libc.so.99"};
+    const rsdk_strings needed = {.items = names, .count = 1};
     void *handle = NULL;
     const char *reason = NULL;
-    bool failed = false;
-    RSDK_PUSH(&arena, &needed, "/nonexistent/libc.so.99", failed);
-    REQUIRE(!failed && rsdk_elf_stub_make(&model, NULL, &needed, &arena, &stub, NULL) == RSDK_OK);
+    REQUIRE(rsdk_elf_stub_make(&model, NULL, &needed, &arena, &stub, NULL) == RSDK_OK);
     REQUIRE(rsdk_memory_object_open(&stub, "x", RTLD_NOW, &arena, &handle, &reason) == RSDK_MEMORY_FAILED);
     REQUIRE_CONTAINS(reason, "/nonexistent/libc.so.99");
     stub.size = 100;

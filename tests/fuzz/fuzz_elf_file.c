@@ -6,6 +6,7 @@
 
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "elf/stub.h"
 #include "loader/linker_search.h"
@@ -42,17 +43,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (status == RSDK_OK) {
         rsdk_strings directories = {0};
         rsdk_elf_stub stub;
+        const rsdk_elf_file *files[] = {&file};
+        const rsdk_load_chain chain = {.files = files, .count = 1};
         size_t length = length_of(file.soname) + length_of(file.rpath) + length_of(file.runpath);
         for (size_t i = 0; i < file.version_needs.count; i++) {
             length += length_of(file.version_needs.items[i].file) + length_of(file.version_needs.items[i].version);
         }
         if (length > SIZE_MAX / 2 ||
-            rsdk_linker_search_rpath_directories(&arena, &file, NULL, 0, &directories, &error) != RSDK_OK ||
+            rsdk_linker_search_rpath_directories(&arena, &chain, &directories, &error) != RSDK_OK ||
             rsdk_elf_stub_make(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }
         rsdk_strings damages = {0};
-        if (rsdk_elf_file_check_loadable(&file, &error) == RSDK_OK &&
+        if (rsdk_elf_machine_check(&file, &error) == RSDK_OK &&
             rsdk_elf_layout_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
             abort();
         }

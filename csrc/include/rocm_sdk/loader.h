@@ -26,7 +26,7 @@ extern "C" {
 typedef enum rsdk_found_via {
     RSDK_FOUND_BY_FILE_NAME, /* the file's name matches the catalog's pattern */
     RSDK_FOUND_BY_SONAME,    /* no name matches; a file with a matching SONAME was there: it has been renamed */
-    RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a run-time edge leads to it */
+    RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a dlopen dependency leads to it */
     RSDK_ABSENT_OPTIONAL,    /* not there, and optional in the catalog */
     RSDK_ABSENT_DECLARED,    /* not there, and the SDK says that it was built without */
 } rsdk_found_via;
@@ -55,15 +55,16 @@ rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames,
 typedef struct rsdk_load_options {
     const char *const *shortnames;
     size_t shortname_count;
-    const char *const
-        *files; /* ELF files, not of the SDK: whatever they need of it, directly or through others, is loaded */
+    /* ELF files, not of the SDK: whatever they need of it, directly or through others, is loaded. */
+    const char *const *files;
     size_t file_count;
     bool is_global;         /* RTLD_GLOBAL; compiler libraries are opened RTLD_LOCAL all the same */
     bool unversioned_names; /* also make dlopen("libx.so") find the library loaded as libx.so.1 */
-    void (*report)(void *context,
-                   const char *line); /* NULL, or called before each dlopen, in the loading thread, lock held */
+    /* NULL, or called before each dlopen, in the loading thread, lock held. */
+    void (*report)(void *context, const char *line);
     void *report_context;
-    double watch_seconds; /* > 0: a thread says on stderr which library has been loading for longer than that */
+    double watch_seconds;   /* > 0: a thread says on stderr which library has been loading for longer than that */
+    const char *ld_preload; /* the value of LD_PRELOAD, by which a warning names it; NULL: not set */
 } rsdk_load_options;
 
 /* ---- the plan ---- */
@@ -79,7 +80,7 @@ typedef enum rsdk_step_method {
 typedef struct rsdk_step {
     rsdk_location location;
     rsdk_step_method method;
-    bool is_requested; /* false: opened for the sake of a run-time edge */
+    bool is_requested; /* false: another library opens it with dlopen */
     bool is_global;
     const char *reason;         /* for the user: why this method, or why it is opened */
     const char *const *members; /* SDK files that this step brings into the process, the library itself first */
@@ -115,7 +116,7 @@ typedef struct rsdk_loaded_entry {
 
 typedef enum rsdk_warning_kind {
     RSDK_WARNING_GENERAL,
-    RSDK_WARNING_CONFLICT, /* the process has this library from somewhere else */
+    RSDK_WARNING_CONFLICT, /* this library is already loaded from outside the SDK, or in another version */
 } rsdk_warning_kind;
 
 typedef struct rsdk_warning {
