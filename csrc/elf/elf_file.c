@@ -1,4 +1,4 @@
-/* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or lie.
+/* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or wrong.
  *
  * libelf gets a bounded copy of the file's head (`elf_memory`) and translates headers and the dynamic section to this
  * machine's byte order. Everything else is read with pread where the dynamic section says it is; each offset is checked
@@ -16,8 +16,8 @@
 
 enum {
     HEAD_SIZE = 4096,              /* enough for the ELF header and the program headers of any ordinary library */
-    HEAD_LIMIT = 1 << 20,          /* no honest file has a megabyte of program headers */
-    DYNAMIC_LIMIT = 1 << 20,       /* nor of dynamic section */
+    HEAD_LIMIT = 1 << 20,          /* no undamaged file has a megabyte of program headers */
+    DYNAMIC_LIMIT = 1 << 20,       /* or such a dynamic section */
     STRING_LIMIT = 1 << 16,        /* bytes of one string: an RPATH may list a hundred directories */
     STRING_WINDOW = 2048,          /* bytes of the string table read at a time; the needed names lie together */
     NAMES_LIMIT = 1 << 20,         /* bytes of all strings: entries may share one, and each would be copied */
@@ -58,12 +58,12 @@ static bool in_file(const reading *r, uint64_t offset, uint64_t size) {
     return offset <= r->file.size && size <= r->file.size - offset;
 }
 
-static bool file_offset_of(const reading *r, uint64_t address, uint64_t *offset, uint64_t *room) {
+static bool file_offset_of(const reading *r, uint64_t address, uint64_t *offset, uint64_t *available) {
     for (size_t i = 0; i < r->segments.count; i++) {
         const segment *s = &r->segments.items[i];
         if (address >= s->address && address - s->address < s->size) {
             *offset = s->offset + (address - s->address);
-            *room = s->size - (address - s->address);
+            *available = s->size - (address - s->address);
             return true;
         }
     }
@@ -230,7 +230,7 @@ static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
 
 /* Where tables lie; needed before any name can be read. */
 static rsdk_status locate_tables(reading *r, const void *entries, size_t count) {
-    uint64_t strings_address = 0, strings_size = 0, needs_address = 0, needs_count = 0, room = 0;
+    uint64_t strings_address = 0, strings_size = 0, needs_address = 0, needs_count = 0, available = 0;
     bool has_strings = false;
     for (size_t i = 0; i < count; i++) {
         dynamic_entry entry = dynamic_entry_at(r->result->elf_class, entries, i);
@@ -262,12 +262,13 @@ static rsdk_status locate_tables(reading *r, const void *entries, size_t count) 
             break;
         }
     }
-    if (!has_strings || !file_offset_of(r, strings_address, &r->strings_offset, &room) || strings_size > room) {
+    if (!has_strings || !file_offset_of(r, strings_address, &r->strings_offset, &available) ||
+        strings_size > available) {
         return damaged(r, "the string table lies outside the file");
     }
     r->strings_size = strings_size;
     if (needs_count > 0) {
-        if (!file_offset_of(r, needs_address, &r->version_needs_offset, &room)) {
+        if (!file_offset_of(r, needs_address, &r->version_needs_offset, &available)) {
             return damaged(r, "the version needs lie outside the file");
         }
         r->version_needs_count = needs_count;

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* No honest library has more program headers, nor more damages worth telling. */
+/* No undamaged library has more program headers; more damages are not told. */
 enum { HEADER_LIMIT = 1024, DAMAGE_LIMIT = 16 };
 
 typedef struct layout {

@@ -96,7 +96,7 @@ static rsdk_status filter_devices(const rsdk_device_numbering *n, const char *va
 }
 
 /* ROCm has no agent for a GPU whose version it does not know. What our table lacks a newer ROCm may know, but not what
- * an override makes up. */
+ * an override invents. */
 static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {

@@ -9,7 +9,7 @@ typedef struct rsdk_device_numbering {
     rsdk_gpu *gpus; /* in the order of their nodes; those without hsa_node get no number */
     size_t gpu_count;
     const rsdk_gpu_environment *environment;
-    rsdk_problem_list *problems; /* values of variables that are probably not meant so; texts go into its arena */
+    rsdk_problem_list *problems; /* values of variables that are probably set by mistake; texts go into its arena */
     rsdk_arena *scratch;
 } rsdk_device_numbering;
 

@@ -1,7 +1,6 @@
-/* The list of GPUs: what the topology says, then what stands between a GPU and its user, in the order in which ROCm
- * goes about it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
+/* The list of GPUs: what the topology says, then what keeps them from being used, in the order in which ROCm looks at
+ * it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "gpu/access.h"
@@ -147,7 +146,7 @@ static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error
     return RSDK_OK;
 }
 
-/* ROCm numbers the nodes anew: without those that are hidden and those whose render node is not there. */
+/* ROCm gives the nodes numbers of its own: without those that are hidden and those whose render node is not there. */
 static rsdk_status check_devices(builder *b, rsdk_error *error) {
     int next = 0;
     size_t index = 0;

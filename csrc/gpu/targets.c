@@ -256,7 +256,7 @@ rsdk_status rsdk_target_families_of(const char *target, const char **families, s
 }
 
 const char *rsdk_gpu_class_name(rsdk_gpu_class gpu_class) {
-    static const char *const words[] = {
+    static const char *const names[] = {
         [RSDK_GPU_DISCRETE] = "discrete", [RSDK_GPU_DATA_CENTRE] = "data centre", [RSDK_GPU_INTEGRATED] = "integrated"};
-    return words[gpu_class];
+    return names[gpu_class];
 }

@@ -16,7 +16,7 @@ static const char *who_brought(const rsdk_conflicts *c, const char *path) {
             return "LD_LIBRARY_PATH";
         }
     }
-    return "an earlier import or dlopen";
+    return "code that ran earlier";
 }
 
 static bool is_private_copy(const rsdk_conflicts *c, const char *sdk_path) {

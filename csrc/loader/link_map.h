@@ -1,4 +1,4 @@
-/* What the process has loaded, read from the dynamic linker's own list: the truth about it, whoever loaded it. */
+/* What the process has loaded, read from the dynamic linker's own list, which holds what anyone has loaded. */
 #ifndef RSDK_LOADER_LINK_MAP_H
 #define RSDK_LOADER_LINK_MAP_H
 

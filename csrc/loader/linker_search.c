@@ -1,5 +1,5 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
- * so that neither setenv nor a build of glibc with other defaults misleads us. glibc-hwcaps subdirectories are not
+ * so that setenv and a glibc with other defaults make no difference. glibc-hwcaps subdirectories are not
  * followed: they hold variants of the same library. */
 #include "loader/linker_search.h"
 

@@ -60,7 +60,7 @@ static void say_missing(explanation *e, const char *needing, const char *name) {
     }
 }
 
-/* The linker is asked anew: on the way to loading it is not. */
+/* Asks the linker, which planning for a load does not. */
 static void find_missing_of(explanation *e, size_t member) {
     const rsdk_node *node = &e->plan->graph.nodes.items[member];
     rsdk_load_chain chain;

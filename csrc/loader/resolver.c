@@ -140,8 +140,8 @@ static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
 
-/* A library that is not there may be one that nobody expects. */
-static rsdk_status excuse_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
+/* A library that is not there may be optional, or declared absent. */
+static rsdk_status accept_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
     bool is_declared = false;
     *location = (rsdk_location){
         .shortname = r->entry->shortname, .package = r->entry->package, .found_via = RSDK_ABSENT_OPTIONAL};
@@ -175,7 +175,7 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
             break; /* the file is there, and broken: no other one is meant */
         }
     }
-    return excuse_absence(r, location, error);
+    return accept_absence(r, location, error);
 }
 
 rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
@@ -207,7 +207,7 @@ static rsdk_status fail_unknown(const char *shortname, rsdk_error *error) {
 }
 
 /* Whether the SDK says that it has no such library, so that its package being absent is no fault. */
-static bool is_excused(rsdk_sdk *sdk, const char *shortname) {
+static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
     bool is_absent = false;
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_status status = rsdk_sdk_is_declared_absent(sdk, shortname, &is_absent, &reason);
@@ -229,7 +229,7 @@ static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, 
         if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
             return status;
         }
-        missing[package] = status != RSDK_OK && !is_excused(sdk, shortnames[i]);
+        missing[package] = status != RSDK_OK && !is_declared_without(sdk, shortnames[i]);
         missing_count += missing[package];
     }
     bool is_about_family = missing_count == 1 && missing[RSDK_LIBRARIES] && !rsdk_sdk_is_kpack_split(sdk) &&

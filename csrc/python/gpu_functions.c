@@ -85,7 +85,7 @@ static PyObject *gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
 
 PyDoc_STRVAR(check_gpu_access_doc,
              "check_gpu_access(*, root=None)\n--\n\n"
-             "What keeps this user from the GPUs, and variables that are probably not meant so (tuple of\n"
+             "What keeps this user from the GPUs, and variables that are probably set by mistake (tuple of\n"
              "Problem): driver, device files and their groups, containers, WSL2, visibility, overrides.\n\n"
              "root and errors as with gpus().");
 

@@ -25,7 +25,7 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Without the GIL. A file for another machine has one damage: its layout is for others to judge. */
+/* Without the GIL. A file for another machine has one damage: its layout is not checked. */
 static rsdk_status inspect(inspection *i, rsdk_error *error) {
     RSDK_TRY(rsdk_elf_file_read_with_versions(i->path, &i->arena, &i->facts.file, error));
     if (rsdk_elf_machine_check(&i->facts.file, error) != RSDK_OK) {

@@ -38,7 +38,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
                sdk->version != NULL && strcmp(info.version, sdk->version) != 0) {
         rsdk_sdk_warn(sdk,
                       "two ROCm SDKs are visible: version %s (%s) is used, version %s (%s) is ignored; uninstall one, "
-                      "or take its directory out of sys.path",
+                      "or take its directory out of the search path",
                       sdk->version, sdk->info.path, info.version, path);
     }
     /* A damaged file behind the first is no concern of the SDK that is used. */

@@ -50,7 +50,7 @@ static const rsdk_catalog_entry *library_of_stem(const char *stem) {
     return NULL;
 }
 
-static void run_time_edges_lead_to_the_catalog(void **state) {
+static void dlopen_dependencies_lead_to_the_catalog(void **state) {
     (void)state;
     assert_true(rsdk_dlopen_dependency_count > 0);
     for (size_t i = 0; i < rsdk_dlopen_dependency_count; i++) {
@@ -84,8 +84,8 @@ static void nearest_names_are_few_and_near(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_library_is_complete_and_found), cmocka_unit_test(every_package_is_complete),
-        cmocka_unit_test(run_time_edges_lead_to_the_catalog),  cmocka_unit_test(host_packages_are_sorted_sonames),
+        cmocka_unit_test(every_library_is_complete_and_found),     cmocka_unit_test(every_package_is_complete),
+        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog), cmocka_unit_test(host_packages_are_sorted_sonames),
         cmocka_unit_test(nearest_names_are_few_and_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

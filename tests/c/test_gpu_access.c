@@ -1,4 +1,4 @@
-/* What stands between a GPU and its user: driver, device files, permissions, WSL2. Refusals are tried as an
+/* What keeps a user from a GPU: driver, device files, permissions, WSL2. Refusals are tried as an
  * unprivileged user in a child. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -151,7 +151,7 @@ static void assert_expands(const char *list, const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-static void expansion(void **state) {
+static void names_stand_for_targets(void **state) {
     (void)state;
     assert_expands("", "");
     assert_expands(" , ;; ", "");
@@ -279,7 +279,7 @@ int main(void) {
         cmocka_unit_test(generic_targets),
         cmocka_unit_test(features_and_class),
         cmocka_unit_test_teardown(every_family_has_a_row_and_targets, clear_error),
-        cmocka_unit_test_teardown(expansion, clear_error),
+        cmocka_unit_test_teardown(names_stand_for_targets, clear_error),
         cmocka_unit_test_teardown(unknown_names, clear_error),
         cmocka_unit_test_teardown(families_and_owner, clear_error),
         cmocka_unit_test_teardown(target_ids, clear_error),

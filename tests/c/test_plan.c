@@ -133,7 +133,7 @@ static void what_is_missing_is_listed(void **state) {
     assert_string_equal(rsdk_plan_step(plan, 0)->missing[0], "libnowhere.so.1");
 }
 
-static void run_time_edges_come_after_their_opener(void **state) {
+static void dlopen_dependencies_come_after_their_opener(void **state) {
     (void)state;
     static const char *const names[] = {"amdhip64", "roctx64"};
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = ""});
@@ -235,7 +235,7 @@ int main(int argc, char *argv[]) {
         TEST(no_paths_make_it_an_anchor),
         TEST(requested_order_is_kept),
         TEST(what_is_missing_is_listed),
-        TEST(run_time_edges_come_after_their_opener),
+        TEST(dlopen_dependencies_come_after_their_opener),
         TEST(libraries_of_two_packages),
         TEST(mistakes_are_errors),
         TEST(library_may_need_itself),

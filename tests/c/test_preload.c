@@ -121,7 +121,7 @@ static void compiler_libraries_stay_local(void **state) {
     in_child(check_compiler, &site);
 }
 
-/* ---- run-time edges ---- */
+/* ---- dlopen dependencies ---- */
 
 static void check_edges_without_paths(void *site) {
     static const char *const names[] = {"amdhip64"};
@@ -208,7 +208,7 @@ static void check_foreign_copy(void *site) {
     REQUIRE(strcmp(entry->location.path, sample_path(site, OUTSIDE "/libroctx64.so.4")) == 0);
     REQUIRE(rsdk_loaded_warning_count(loaded) >= 1);
     REQUIRE(rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_CONFLICT);
-    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "an earlier import or dlopen");
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "code that ran earlier");
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, sample_path(site, CORE_LIB "/libroctx64.so.4"));
     rsdk_loaded_free(loaded);
     const char *preloaded = sample_path(site, OUTSIDE "/libroctx64.so.4");

@@ -1,4 +1,4 @@
-/* Any bytes as a library file: the reader answers with an error or with texts that end. */
+/* Any bytes as a library file: the reader gives an error, or texts that end. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

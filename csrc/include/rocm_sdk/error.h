@@ -37,7 +37,7 @@ typedef struct rsdk_error {
 /* Frees the texts and makes the error reusable. */
 void rsdk_error_clear(rsdk_error *error);
 
-/* The error's message, or the status in words where there is none (out of memory). Never NULL; borrowed. */
+/* The error's message, or a text for its status where there is none (out of memory). Never NULL; borrowed. */
 const char *rsdk_error_message(const rsdk_error *error);
 
 #ifdef __cplusplus

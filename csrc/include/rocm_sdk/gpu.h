@@ -52,7 +52,7 @@ typedef struct rsdk_target {
                                                        not built for it */
     const char *generic;                            /* the LLVM generic target whose code it runs */
     const char *sub_family, *family;                /* of the packaging hierarchy: "gfx9_0", "gfx9" */
-    const char *package_owner;                      /* the target whose packages serve it; NULL: its own */
+    const char *package_owner;                      /* the target whose packages support it; NULL: its own */
 } rsdk_target;
 
 /* An LLVM generic target; the targets that name it in `generic` run its code. */
@@ -99,14 +99,14 @@ const rsdk_target_family *rsdk_target_family_find(const char *name);
 bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_target *target);
 
 /* The targets that a list of targets and families, separated by ',' or ';', stands for: in order, each once. `targets`
- * has room for rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
+ * must hold rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
 rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, size_t *count, rsdk_error *error);
 
-/* The packaging families of a target, its own name first: `families` has room for RSDK_TARGET_FAMILY_LIMIT + 1. None
+/* The packaging families of a target, its own name first: `families` must hold RSDK_TARGET_FAMILY_LIMIT + 1. None
  * where ROCm is not built for it. The target may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error);
 
-/* The target whose packages serve this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
+/* The target whose packages support this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error);
 
 /* Checks a target id, a target and the features its code is built for in any order, and writes it as the tools do:
@@ -206,7 +206,7 @@ typedef enum rsdk_gpu_problem_kind {
 /* The kind as a word: "driver-missing". */
 const char *rsdk_gpu_problem_kind_name(rsdk_gpu_problem_kind kind);
 
-/* What stands between a GPU and its use, or is likely not meant. Texts are borrowed from the list, one line each. */
+/* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. */
 typedef struct rsdk_gpu_problem {
     rsdk_gpu_problem_kind kind;
     int node;         /* KFD node that it is about; -1: all */
