@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "module.h"
 #include "rocm_sdk/gpu.h"
+#include "state.h"
 
 /* Texts are borrowed from the environment; NULL: not set. */
 typedef struct rsdk_environment {

@@ -2,8 +2,8 @@
 #ifndef RSDK_PYTHON_EXCEPTIONS_H
 #define RSDK_PYTHON_EXCEPTIONS_H
 
-#include "module.h"
 #include "rocm_sdk/error.h"
+#include "state.h"
 
 /* Sets the exception of rocm_sdk.errors that stands for the error's status. */
 void rsdk_exceptions_raise(const rsdk_error *error);

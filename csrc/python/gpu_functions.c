@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "environment.h"
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 
 /* The class for whatever is wrong with the kernel's files. */
@@ -45,7 +46,7 @@ static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targe
 /* A tuple of what `build` makes of the list, which is freed. NULL with an exception, also where there is no list. */
 static PyObject *tuple_of(PyObject *module, rsdk_gpu_list *list, rsdk_item_builder build,
                           size_t (*count)(const rsdk_gpu_list *list)) {
-    PyObject *result = list != NULL ? rsdk_result_tuple(rsdk_module_state_of(module), build, list, count(list)) : NULL;
+    PyObject *result = list != NULL ? rsdk_result_tuple(rsdk_state_get(module), build, list, count(list)) : NULL;
     rsdk_gpu_list_free(list);
     return result;
 }
@@ -166,7 +167,7 @@ PyDoc_STRVAR(survey_gpus_doc,
              "gpus() and check_gpu_access() of one reading (tuple of both). root and errors as there.");
 
 static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
-    const rsdk_module_state *state = rsdk_module_state_of(module);
+    const rsdk_module_state *state = rsdk_state_get(module);
     rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
     if (list == NULL) {
         return NULL;

@@ -5,6 +5,7 @@
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 #include "sdk/tables.h"
 
@@ -54,7 +55,7 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
     if (status == RSDK_OK) {
-        result = rsdk_result_build(rsdk_module_state_of(module), RSDK_TYPE_LIBRARY_FACTS, &i.facts);
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_LIBRARY_FACTS, &i.facts);
     } else {
         rsdk_exceptions_raise(&error);
     }
@@ -77,7 +78,7 @@ PyDoc_STRVAR(host_packages_doc,
 
 static PyObject *host_packages(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_result_tuple(rsdk_module_state_of(module), build_host_package, NULL, rsdk_host_package_count);
+    return rsdk_result_tuple(rsdk_state_get(module), build_host_package, NULL, rsdk_host_package_count);
 }
 
 PyMethodDef rsdk_inspect_methods[] = {

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 #include "session.h"
 
@@ -373,7 +374,7 @@ PyDoc_STRVAR(loaded_libraries_doc, "loaded_libraries()\n--\n\n"
 
 static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
     (void)unused;
-    PyObject *values = PyDict_Values(rsdk_module_state_of(module)->loaded);
+    PyObject *values = PyDict_Values(rsdk_state_get(module)->loaded);
     PyObject *result = values != NULL ? PyList_AsTuple(values) : NULL;
     Py_XDECREF(values);
     return result;

@@ -1,6 +1,6 @@
 /* Functions about names that users type. */
 #include "base/nearest.h"
-#include "module.h"
+#include "methods.h"
 #include "result_types.h"
 
 /* An item of a tuple of str that are all known to have UTF-8. */

@@ -209,6 +209,8 @@ CONVERSION(sections_of_file) {
 
 /* ---- the tables ---- */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of members and types cannot stand in parentheses */
+
 /* The offset of a member; no member of another type compiles. */
 #define OFFSET(type, member, member_type)                                                                              \
     (offsetof(type, member) + 0 * sizeof(_Generic(((type *)0)->member, member_type : 0)))
@@ -236,6 +238,8 @@ CONVERSION(sections_of_file) {
 #define END                                                                                                            \
     { NULL, NULL, 0, 0, NULL }
 #define WHOLE(conversion) conversion, 0, 0
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* clang-format off */
 static const field location_fields[] = {

@@ -5,7 +5,7 @@
 
 #include "elf/elf_file.h"
 #include "elf/elf_sections.h"
-#include "module.h"
+#include "state.h"
 
 /* What is known of a library's file: the C value behind LibraryFacts. */
 typedef struct rsdk_inspection {

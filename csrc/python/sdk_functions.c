@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods.h"
 #include "result_types.h"
 #include "session.h"
 
@@ -126,7 +127,7 @@ PyDoc_STRVAR(
 
 static PyObject *catalog(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_result_tuple(rsdk_module_state_of(module), build_catalog_row, NULL, rsdk_catalog_size());
+    return rsdk_result_tuple(rsdk_state_get(module), build_catalog_row, NULL, rsdk_catalog_size());
 }
 
 static PyObject *build_package_row(const rsdk_module_state *state, const void *list, size_t index) {
@@ -143,7 +144,7 @@ PyDoc_STRVAR(packages_doc,
 
 static PyObject *packages(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_result_tuple(rsdk_module_state_of(module), build_package_row, NULL, RSDK_PACKAGE_COUNT);
+    return rsdk_result_tuple(rsdk_state_get(module), build_package_row, NULL, RSDK_PACKAGE_COUNT);
 }
 
 PyMethodDef rsdk_sdk_methods[] = {

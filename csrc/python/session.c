@@ -127,7 +127,7 @@ static int ask_import_system(rsdk_session *session) {
 }
 
 int rsdk_session_start(PyObject *module, rsdk_session *session) {
-    *session = (rsdk_session){.state = rsdk_module_state_of(module), .search_path = search_path_of_interpreter()};
+    *session = (rsdk_session){.state = rsdk_state_get(module), .search_path = search_path_of_interpreter()};
     return session->search_path != NULL ? rsdk_environment_read(&session->environment) : -1;
 }
 

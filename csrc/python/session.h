@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "environment.h"
-#include "module.h"
 #include "rocm_sdk/rocm_sdk.h"
+#include "state.h"
 
 typedef struct rsdk_session {
     rsdk_module_state *state; /* borrowed */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/gpu.h"
 
@@ -47,7 +48,7 @@ static PyObject *target(PyObject *module, PyObject *argument) {
     size_t length = strcspn(name, ":"); /* shorter than the buffer: it is a known name */
     memcpy(base, name, length);
     base[length] = '\0';
-    return rsdk_result_build(rsdk_module_state_of(module), RSDK_TYPE_TARGET, rsdk_target_find(base));
+    return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_TARGET, rsdk_target_find(base));
 }
 
 static PyObject *build_row(const rsdk_module_state *state, const void *list, size_t index) {
@@ -60,7 +61,7 @@ PyDoc_STRVAR(targets_doc, "targets()\n--\n\n"
 
 static PyObject *targets(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_result_tuple(rsdk_module_state_of(module), build_row, NULL, rsdk_target_count());
+    return rsdk_result_tuple(rsdk_state_get(module), build_row, NULL, rsdk_target_count());
 }
 
 static PyObject *build_name(const rsdk_module_state *state, const void *list, size_t index) {
@@ -82,7 +83,7 @@ static PyObject *expand_targets(PyObject *module, PyObject *argument) {
         return names != NULL ? PyErr_NoMemory() : NULL;
     }
     PyObject *result = rsdk_target_expand(names, found, &count, &error) == RSDK_OK
-                           ? rsdk_result_tuple(rsdk_module_state_of(module), build_name, (const void *)found, count)
+                           ? rsdk_result_tuple(rsdk_state_get(module), build_name, (const void *)found, count)
                            : fail(&error);
     PyMem_Free((void *)found);
     return result;
