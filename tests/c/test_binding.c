@@ -80,10 +80,9 @@ static void load_by_preload(const sample_site *site, bool is_global, const char 
 }
 
 static int load_and_answer(char *arguments[]) {
-    sample_site site = {.path = ""};
+    sample_site site = sample_site_at(arguments[1]);
     const char *names[REQUEST_LIMIT], *files[REQUEST_LIMIT];
     void *handles[REQUEST_LIMIT] = {NULL};
-    (void)snprintf(site.path, sizeof site.path, "%s", arguments[1]);
     bool is_global = strcmp(arguments[2], "global") == 0;
     size_t count = split(arguments[3], names);
     REQUIRE(split(arguments[4], files) == count);

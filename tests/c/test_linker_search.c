@@ -125,8 +125,7 @@ static void rpaths_of_ancestors_count_unless_there_is_a_runpath(void **state) {
 
 /* LD_LIBRARY_PATH comes before a RUNPATH and after an RPATH. This program is started again with it set. */
 static int answer_with_library_path(const char *site_path) {
-    sample_site site;
-    (void)snprintf(site.path, sizeof site.path, "%s", site_path);
+    const sample_site site = sample_site_at(site_path);
     REQUIRE(start(NULL) == 0);
     REQUIRE(setenv("LD_LIBRARY_PATH", "/somewhere/else", 1) == 0); /* too late to count */
     REQUIRE(search.library_path.count == 1 && strcmp(search.library_path.items[0], sample_path(&site, OUTSIDE)) == 0);

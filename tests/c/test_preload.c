@@ -230,8 +230,7 @@ static void copy_from_elsewhere_is_used_and_named(void **state) {
 /* This program, started again with LD_LIBRARY_PATH set. */
 static int name_library_path(const char *path) {
     static const char *const names[] = {"roctx64"};
-    sample_site site;
-    (void)snprintf(site.path, sizeof site.path, "%s", path);
+    const sample_site site = sample_site_at(path);
     REQUIRE(dlopen("libroctx64.so.4", RTLD_NOW) != NULL);
     rsdk_loaded *loaded = load_with(&site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
     REQUIRE(rsdk_loaded_warning_count(loaded) == 1);
