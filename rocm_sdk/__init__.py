@@ -10,7 +10,6 @@ it is asked for.
 import os
 
 from ._native import (
-    Finding,
     Gpu,
     LibraryLocation,
     LoadedLibrary,
@@ -77,7 +76,6 @@ __all__ = [
     "DevelopmentTreeLockedError",
     "EmptySelectionError",
     "EnvironmentOverrideError",
-    "Finding",
     "Gpu",
     "LibraryAccessError",
     "LibraryLoadError",

@@ -41,12 +41,12 @@ void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size) {
     wanted = round_up(wanted);
     rsdk_arena_block *block = arena->newest;
     if (block == NULL || block->size - block->used < wanted) {
-        size_t room = round_up(wanted > RSDK_ARENA_BLOCK_SIZE ? wanted : RSDK_ARENA_BLOCK_SIZE);
-        block = malloc(sizeof *block + room);
+        size_t capacity = round_up(wanted > RSDK_ARENA_BLOCK_SIZE ? wanted : RSDK_ARENA_BLOCK_SIZE);
+        block = malloc(sizeof *block + capacity);
         if (block == NULL) {
             return NULL;
         }
-        *block = (rsdk_arena_block){.older = arena->newest, .size = room};
+        *block = (rsdk_arena_block){.older = arena->newest, .size = capacity};
         arena->newest = block;
     }
     void *piece = block->bytes + block->used;
@@ -63,18 +63,17 @@ char *rsdk_arena_copy(rsdk_arena *arena, const char *text) {
     return rsdk_arena_copy_bytes(arena, text, strlen(text));
 }
 
-char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
+char *rsdk_arena_format_list(rsdk_arena *arena, const char *format, va_list arguments) {
+    va_list again;
     va_copy(again, arguments);
     /* Most texts fit into what is left of the block; only longer ones are formatted twice. */
     rsdk_arena_block *block = arena->newest;
-    size_t room = block != NULL ? block->size - block->used : 0;
+    size_t available = block != NULL ? block->size - block->used : 0;
     char *text = block != NULL ? (char *)block->bytes + block->used : NULL;
-    int length = vsnprintf(text, room, format, arguments);
-    bool fits = length >= 0 && (size_t)length < room;
+    int length = vsnprintf(text, available, format, arguments);
+    bool fits = length >= 0 && (size_t)length < available;
     if (fits) {
-        block->used += round_up((size_t)length + 1); /* the room is a multiple of the step, too */
+        block->used += round_up((size_t)length + 1); /* what is available is a multiple of the step, too */
     } else {
         text = length < 0 ? NULL : rsdk_arena_alloc(arena, (size_t)length + 1, 1);
     }
@@ -82,6 +81,13 @@ char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) {
         (void)vsnprintf(text, (size_t)length + 1, format, again);
     }
     va_end(again);
+    return text;
+}
+
+char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = rsdk_arena_format_list(arena, format, arguments);
     va_end(arguments);
     return text;
 }

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/fail.h" /* IWYU pragma: export */
+
 typedef struct rsdk_arena {
     struct rsdk_arena_block *newest;
 } rsdk_arena;
@@ -23,9 +25,11 @@ void *rsdk_arena_alloc(rsdk_arena *arena, size_t count, size_t size);
 char *rsdk_arena_copy(rsdk_arena *arena, const char *text);
 char *rsdk_arena_copy_bytes(rsdk_arena *arena, const char *bytes, size_t length); /* adds the NUL */
 char *rsdk_arena_format(rsdk_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *rsdk_arena_format_list(rsdk_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
-/* Room for one more item in a growing array of `*capacity` items, `count` of them used. Returns the array, moved if it
- * had to grow (the old one stays valid and unused until the arena goes), or NULL. Use RSDK_PUSH. */
+/* Space for one more item in a growing array of `*capacity` items, `count` of them used. Returns the array, moved if it
+ * had to grow (the old one stays valid and unused until the arena goes), or NULL. Use RSDK_APPEND. */
 void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capacity, size_t size);
 
 /* An array that grows in an arena. */
@@ -35,16 +39,13 @@ void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capa
         size_t count, capacity;                                                                                        \
     }
 
-/* Appends `value`, or sets `failed` to true when out of memory. */
-#define RSDK_PUSH(arena, list, value, failed)                                                                          \
+/* Appends `value`; returns from the function where memory is short (see base/fail.h). */
+#define RSDK_APPEND(arena, list, value)                                                                                \
     do {                                                                                                               \
         void *grown_ = rsdk_arena_grow(arena, (list)->items, (list)->count, &(list)->capacity, sizeof *(list)->items); \
-        if (grown_ == NULL) {                                                                                          \
-            (failed) = true;                                                                                           \
-        } else {                                                                                                       \
-            (list)->items = grown_;                                                                                    \
-            (list)->items[(list)->count++] = (value);                                                                  \
-        }                                                                                                              \
+        RSDK_NEED(grown_);                                                                                             \
+        (list)->items = grown_;                                                                                        \
+        (list)->items[(list)->count++] = (value);                                                                      \
     } while (0)
 
 typedef RSDK_LIST(const char *) rsdk_strings;

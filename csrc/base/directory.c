@@ -1,4 +1,4 @@
-/* Directory listings and the few path operations that we need. */
+/* Directory listings. */
 #include "base/directory.h"
 
 #include <dirent.h>
@@ -13,7 +13,6 @@ static int compare_names(const void *a, const void *b) {
 }
 
 static rsdk_status collect_names(DIR *stream, rsdk_arena *arena, rsdk_directory *directory, rsdk_error *error) {
-    bool failed = false;
     for (;;) {
         errno = 0;
         /* readdir is safe here: no other thread has this stream. */
@@ -21,16 +20,10 @@ static rsdk_status collect_names(DIR *stream, rsdk_arena *arena, rsdk_directory 
         if (entry == NULL) {
             break;
         }
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-            continue;
-        }
-        const char *name = rsdk_arena_copy(arena, entry->d_name);
-        if (name == NULL) {
-            return rsdk_fail_no_memory(error);
-        }
-        RSDK_PUSH(arena, &directory->names, name, failed);
-        if (failed) {
-            return rsdk_fail_no_memory(error);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            const char *name = rsdk_arena_copy(arena, entry->d_name);
+            RSDK_NEED(name);
+            RSDK_APPEND(arena, &directory->names, name);
         }
     }
     if (errno != 0) {
@@ -47,8 +40,8 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
         if (errno == ENOENT || errno == ENOTDIR) {
             return RSDK_OK;
         }
-        const char *hint = errno == EACCES ? "give this user read and search permission on the directory" : NULL;
-        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, hint, "%s: cannot list: %s",
+        const char *fix = errno == EACCES ? "give this user read and search permission on the directory" : NULL;
+        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, fix, "%s: cannot list: %s",
                          path, strerror(errno));
     }
     directory->exists = true;
@@ -63,21 +56,4 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
 bool rsdk_directory_has(const rsdk_directory *directory, const char *name) {
     return directory->names.count > 0 && bsearch(&name, directory->names.items, directory->names.count,
                                                  sizeof *directory->names.items, compare_names) != NULL;
-}
-
-char *rsdk_path_join(rsdk_arena *arena, const char *directory, const char *name) {
-    return rsdk_arena_format(arena, "%s/%s", directory, name);
-}
-
-char *rsdk_path_parent(rsdk_arena *arena, const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL) {
-        return rsdk_arena_copy(arena, ".");
-    }
-    return rsdk_arena_copy_bytes(arena, path, slash == path ? 1 : (size_t)(slash - path));
-}
-
-const char *rsdk_path_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }

@@ -19,11 +19,4 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
 
 bool rsdk_directory_has(const rsdk_directory *directory, const char *name);
 
-/* "DIRECTORY/NAME" and the text before the last '/' of a path ("/" for "/x", "." without one). */
-char *rsdk_path_join(rsdk_arena *arena, const char *directory, const char *name);
-char *rsdk_path_parent(rsdk_arena *arena, const char *path);
-
-/* The text after the last '/'. Borrowed. */
-const char *rsdk_path_name(const char *path);
-
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const status_words[] = {
+static const char *const status_texts[] = {
     [RSDK_OK] = "no error",
     [RSDK_NO_MEMORY] = "out of memory",
     [RSDK_BAD_ARGUMENT] = "bad argument",
@@ -21,16 +21,16 @@ static const char *const status_words[] = {
 
 void rsdk_error_clear(rsdk_error *error) {
     free(error->message);
-    free(error->hint);
+    free(error->fix);
     free(error->path);
     *error = (rsdk_error)RSDK_ERROR_INIT;
 }
 
 const char *rsdk_error_message(const rsdk_error *error) {
-    return error->message != NULL ? error->message : status_words[error->status];
+    return error->message != NULL ? error->message : status_texts[error->status];
 }
 
-rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *hint, const char *format,
+rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *fix, const char *format,
                       ...) {
     if (error == NULL) {
         return status;
@@ -44,8 +44,19 @@ rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, c
     }
     va_end(arguments);
     fresh.path = path != NULL ? strdup(path) : NULL;
-    fresh.hint = hint != NULL ? strdup(hint) : NULL;
+    fresh.fix = fix != NULL ? strdup(fix) : NULL;
     rsdk_error_clear(error);
     *error = fresh;
+    return status;
+}
+
+rsdk_status rsdk_fail_with(rsdk_error *to, rsdk_error *from) {
+    rsdk_status status = from->status;
+    if (to != NULL) {
+        rsdk_error_clear(to);
+        *to = *from;
+        *from = (rsdk_error)RSDK_ERROR_INIT;
+    }
+    rsdk_error_clear(from);
     return status;
 }

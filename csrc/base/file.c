@@ -30,9 +30,9 @@ static const char *kind_of(mode_t mode) {
 static rsdk_status fail_errno(const char *path, const char *what, rsdk_error *error) {
     int reason = errno;
     bool absent = reason == ENOENT || reason == ENOTDIR;
-    const char *hint =
+    const char *fix =
         reason == EACCES ? "give this user read permission on the file and search permission on its directories" : NULL;
-    return rsdk_fail(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path, hint, "%s: %s: %s", path, what,
+    return rsdk_fail(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path, fix, "%s: %s: %s", path, what,
                      strerror(reason));
 }
 

@@ -1,4 +1,4 @@
-/* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or lie.
+/* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or wrong.
  *
  * libelf gets a bounded copy of the file's head (`elf_memory`) and translates headers and the dynamic section to this
  * machine's byte order. Everything else is read with pread where the dynamic section says it is; each offset is checked
@@ -16,15 +16,15 @@
 
 enum {
     HEAD_SIZE = 4096,              /* enough for the ELF header and the program headers of any ordinary library */
-    HEAD_LIMIT = 1 << 20,          /* no honest file has a megabyte of program headers */
-    DYNAMIC_LIMIT = 1 << 20,       /* nor of dynamic section */
+    HEAD_LIMIT = 1 << 20,          /* no undamaged file has a megabyte of program headers */
+    DYNAMIC_LIMIT = 1 << 20,       /* or such a dynamic section */
     STRING_LIMIT = 1 << 16,        /* bytes of one string: an RPATH may list a hundred directories */
     STRING_WINDOW = 2048,          /* bytes of the string table read at a time; the needed names lie together */
     NAMES_LIMIT = 1 << 20,         /* bytes of all strings: entries may share one, and each would be copied */
     VERSION_NEEDS_LIMIT = 1 << 14, /* files and versions that one library may ask for */
 };
 
-static const char damaged_hint[] = "the file is damaged: reinstall the package that it belongs to";
+static const char damaged_fix[] = "the file is damaged: reinstall the package that it belongs to";
 
 /* A PT_LOAD segment: addresses [address, address + size) come from the file at `offset`. */
 typedef struct segment {
@@ -49,7 +49,7 @@ typedef struct reading {
 } reading;
 
 static rsdk_status damaged(const reading *r, const char *what) {
-    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint, "%s: %s", r->file.path, what);
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix, "%s: %s", r->file.path, what);
     return RSDK_BAD_ELF;
 }
 
@@ -58,12 +58,12 @@ static bool in_file(const reading *r, uint64_t offset, uint64_t size) {
     return offset <= r->file.size && size <= r->file.size - offset;
 }
 
-static bool file_offset_of(const reading *r, uint64_t address, uint64_t *offset, uint64_t *room) {
+static bool file_offset_of(const reading *r, uint64_t address, uint64_t *offset, uint64_t *available) {
     for (size_t i = 0; i < r->segments.count; i++) {
         const segment *s = &r->segments.items[i];
         if (address >= s->address && address - s->address < s->size) {
             *offset = s->offset + (address - s->address);
-            *room = s->size - (address - s->address);
+            *available = s->size - (address - s->address);
             return true;
         }
     }
@@ -90,19 +90,18 @@ static void forget_sections(char *head, size_t size) {
 }
 
 static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
-    bool failed = false;
+    rsdk_error *error = r->error;
     switch (header->p_type) {
     case PT_LOAD:
         if (!in_file(r, header->p_offset, header->p_filesz)) {
-            return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint,
+            return rsdk_fail(error, RSDK_BAD_ELF, r->file.path, damaged_fix,
                              "%s: truncated: a segment of %" PRIu64 " bytes starts at byte %" PRIu64
                              ", the file has %" PRIu64,
                              r->file.path, header->p_filesz, header->p_offset, r->file.size);
         }
-        RSDK_PUSH(&r->scratch, &r->segments,
-                  ((segment){.address = header->p_vaddr, .offset = header->p_offset, .size = header->p_filesz}),
-                  failed);
-        return failed ? rsdk_fail_no_memory(r->error) : RSDK_OK;
+        RSDK_APPEND(&r->scratch, &r->segments,
+                    ((segment){.address = header->p_vaddr, .offset = header->p_offset, .size = header->p_filesz}));
+        return RSDK_OK;
     case PT_DYNAMIC:
         r->dynamic_offset = header->p_offset;
         r->dynamic_size = header->p_filesz;
@@ -125,10 +124,7 @@ static rsdk_status take_segments(reading *r, Elf *elf) {
         if (gelf_getphdr(elf, (int)i, &header) == NULL) {
             return damaged(r, "unreadable program headers");
         }
-        rsdk_status status = take_segment(r, &header);
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(take_segment(r, &header));
     }
     if (r->segments.count == 0) {
         return damaged(r, "has nothing to load (no PT_LOAD segment): a stripped debug file?");
@@ -138,7 +134,7 @@ static rsdk_status take_segments(reading *r, Elf *elf) {
 
 static rsdk_status take_header(reading *r, const GElf_Ehdr *header) {
     if (header->e_type != ET_DYN) {
-        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_hint, "%s: not a shared library (ELF type %u)",
+        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix, "%s: not a shared library (ELF type %u)",
                          r->file.path, header->e_type);
     }
     r->result->elf_class = header->e_ident[EI_CLASS];
@@ -166,6 +162,7 @@ static dynamic_entry dynamic_entry_at(unsigned elf_class, const void *entries, s
 
 /* The dynamic section in this machine's byte order, `*count` entries. */
 static rsdk_status read_dynamic(reading *r, Elf *elf, void **entries, size_t *count) {
+    rsdk_error *error = r->error;
     if (r->dynamic_size == 0) {
         return damaged(r, "not a shared library (no dynamic section)");
     }
@@ -174,14 +171,10 @@ static rsdk_status read_dynamic(reading *r, Elf *elf, void **entries, size_t *co
     }
     size_t size = (size_t)r->dynamic_size;
     void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(raw);
     *entries = rsdk_arena_alloc(&r->scratch, size, 1);
-    if (raw == NULL || *entries == NULL) {
-        return rsdk_fail_no_memory(r->error);
-    }
-    rsdk_status status = rsdk_file_read(&r->file, r->dynamic_offset, raw, size, r->error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_NEED(*entries);
+    RSDK_TRY(rsdk_file_read(&r->file, r->dynamic_offset, raw, size, error));
     size_t entry_size = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
     *count = entry_size == 0 ? 0 : size / entry_size;
     size = *count * entry_size;
@@ -194,31 +187,29 @@ static rsdk_status read_dynamic(reading *r, Elf *elf, void **entries, size_t *co
 }
 
 static rsdk_status fill_window(reading *r, uint64_t start, uint64_t size) {
+    rsdk_error *error = r->error;
     if (r->window_capacity < size) {
         r->window_capacity = r->window_size = 0;
-        if ((r->window = rsdk_arena_alloc(&r->scratch, (size_t)size, 1)) == NULL) {
-            return rsdk_fail_no_memory(r->error);
-        }
+        r->window = rsdk_arena_alloc(&r->scratch, (size_t)size, 1);
+        RSDK_NEED(r->window);
         r->window_capacity = size;
     }
     uint64_t left = r->strings_size - start;
     r->window_start = start;
     r->window_size = size < left ? size : left;
-    return rsdk_file_read(&r->file, r->strings_offset + start, r->window, (size_t)r->window_size, r->error);
+    return rsdk_file_read(&r->file, r->strings_offset + start, r->window, (size_t)r->window_size, error);
 }
 
 /* The string at `index` of the string table, copied. */
 static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
+    rsdk_error *error = r->error;
     if (index >= r->strings_size) {
         return damaged(r, "a name lies outside the string table");
     }
     static const uint64_t sizes[] = {0, STRING_WINDOW, STRING_LIMIT}; /* first what is there, then more of the file */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] != 0) {
-            rsdk_status status = fill_window(r, index, sizes[i]);
-            if (status != RSDK_OK) {
-                return status;
-            }
+            RSDK_TRY(fill_window(r, index, sizes[i]));
         }
         if (index < r->window_start || index - r->window_start >= r->window_size) {
             continue;
@@ -230,7 +221,8 @@ static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
         }
         if (end != NULL) {
             *text = rsdk_arena_copy_bytes(r->arena, start, (size_t)(end - start));
-            return *text != NULL ? RSDK_OK : rsdk_fail_no_memory(r->error);
+            RSDK_NEED(*text);
+            return RSDK_OK;
         }
     }
     return damaged(r, "a name runs beyond the string table");
@@ -238,7 +230,7 @@ static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
 
 /* Where tables lie; needed before any name can be read. */
 static rsdk_status locate_tables(reading *r, const void *entries, size_t count) {
-    uint64_t strings_address = 0, strings_size = 0, needs_address = 0, needs_count = 0, room = 0;
+    uint64_t strings_address = 0, strings_size = 0, needs_address = 0, needs_count = 0, available = 0;
     bool has_strings = false;
     for (size_t i = 0; i < count; i++) {
         dynamic_entry entry = dynamic_entry_at(r->result->elf_class, entries, i);
@@ -270,12 +262,13 @@ static rsdk_status locate_tables(reading *r, const void *entries, size_t count) 
             break;
         }
     }
-    if (!has_strings || !file_offset_of(r, strings_address, &r->strings_offset, &room) || strings_size > room) {
+    if (!has_strings || !file_offset_of(r, strings_address, &r->strings_offset, &available) ||
+        strings_size > available) {
         return damaged(r, "the string table lies outside the file");
     }
     r->strings_size = strings_size;
     if (needs_count > 0) {
-        if (!file_offset_of(r, needs_address, &r->version_needs_offset, &room)) {
+        if (!file_offset_of(r, needs_address, &r->version_needs_offset, &available)) {
             return damaged(r, "the version needs lie outside the file");
         }
         r->version_needs_count = needs_count;
@@ -284,6 +277,7 @@ static rsdk_status locate_tables(reading *r, const void *entries, size_t count) 
 }
 
 static rsdk_status take_names(reading *r, const void *entries, size_t count) {
+    rsdk_error *error = r->error;
     rsdk_elf_file *result = r->result;
     for (size_t i = 0; i < count; i++) {
         dynamic_entry entry = dynamic_entry_at(result->elf_class, entries, i);
@@ -296,13 +290,11 @@ static rsdk_status take_names(reading *r, const void *entries, size_t count) {
         if (entry.tag == DT_NULL) {
             break;
         }
-        rsdk_status status = text != NULL ? read_string(r, entry.value, text) : RSDK_OK;
-        bool failed = false;
-        if (status == RSDK_OK && needed != NULL) {
-            RSDK_PUSH(r->arena, &result->needed, needed, failed);
+        if (text != NULL) {
+            RSDK_TRY(read_string(r, entry.value, text));
         }
-        if (status != RSDK_OK || failed) {
-            return failed ? rsdk_fail_no_memory(r->error) : status;
+        if (needed != NULL) {
+            RSDK_APPEND(r->arena, &result->needed, needed);
         }
     }
     if (result->runpath != NULL) {
@@ -333,24 +325,16 @@ static rsdk_status read_version_record(const reading *r, uint64_t offset, void *
 
 /* The versions that are needed of one file: `count` records from `offset`. */
 static rsdk_status take_versions_of(reading *r, const char *file_name, uint64_t offset, unsigned count) {
+    rsdk_error *error = r->error;
     for (unsigned i = 0; i < count; i++) {
         Elf64_Vernaux record = {0};
         rsdk_elf_version_need need = {.file = file_name};
-        rsdk_status status = read_version_record(r, offset, &record, sizeof record);
-        if (status == RSDK_OK) {
-            status = read_string(r, to_host_32(r, record.vna_name), &need.version);
-        }
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(read_version_record(r, offset, &record, sizeof record));
+        RSDK_TRY(read_string(r, to_host_32(r, record.vna_name), &need.version));
         if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {
             return damaged(r, "needs more symbol versions than any library does");
         }
-        bool failed = false;
-        RSDK_PUSH(r->arena, &r->result->version_needs, need, failed);
-        if (failed) {
-            return rsdk_fail_no_memory(r->error);
-        }
+        RSDK_APPEND(r->arena, &r->result->version_needs, need);
         offset += to_host_32(r, record.vna_next);
         if (record.vna_next == 0) {
             break;
@@ -364,17 +348,9 @@ static rsdk_status take_version_needs(reading *r) {
     for (uint64_t i = 0; i < r->version_needs_count; i++) {
         Elf64_Verneed record = {0};
         const char *file_name = NULL;
-        rsdk_status status = read_version_record(r, offset, &record, sizeof record);
-        if (status == RSDK_OK) {
-            status = read_string(r, to_host_32(r, record.vn_file), &file_name);
-        }
-        if (status == RSDK_OK) {
-            status =
-                take_versions_of(r, file_name, offset + to_host_32(r, record.vn_aux), to_host_16(r, record.vn_cnt));
-        }
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(read_version_record(r, offset, &record, sizeof record));
+        RSDK_TRY(read_string(r, to_host_32(r, record.vn_file), &file_name));
+        RSDK_TRY(take_versions_of(r, file_name, offset + to_host_32(r, record.vn_aux), to_host_16(r, record.vn_cnt)));
         if (i >= VERSION_NEEDS_LIMIT) {
             return damaged(r, "needs symbol versions of more files than any library does");
         }
@@ -395,20 +371,12 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL) {
         return damaged(r, "not an ELF file");
     }
-    rsdk_status status = take_header(r, &header);
-    if (status == RSDK_OK) {
-        status = take_segments(r, elf);
-    }
-    if (status == RSDK_OK) {
-        status = read_dynamic(r, elf, &entries, &count);
-    }
-    if (status == RSDK_OK) {
-        status = locate_tables(r, entries, count);
-    }
-    if (status == RSDK_OK) {
-        status = take_names(r, entries, count);
-    }
-    return status == RSDK_OK && r->wants_versions ? take_version_needs(r) : status;
+    RSDK_TRY(take_header(r, &header));
+    RSDK_TRY(take_segments(r, elf));
+    RSDK_TRY(read_dynamic(r, elf, &entries, &count));
+    RSDK_TRY(locate_tables(r, entries, count));
+    RSDK_TRY(take_names(r, entries, count));
+    return r->wants_versions ? take_version_needs(r) : RSDK_OK;
 }
 
 /* How many bytes from the start hold the ELF header and the program headers; 0 where that is not an ELF header. */
@@ -427,19 +395,19 @@ static uint64_t head_size_of(const char *head, size_t size) {
     return 0;
 }
 
+static rsdk_status read_start(reading *r, char **start, size_t size) {
+    rsdk_error *error = r->error;
+    *start = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(*start);
+    return rsdk_file_read(&r->file, 0, *start, size, error);
+}
+
 static rsdk_status read_head(reading *r, char **head, size_t *size) {
     *size = r->file.size < HEAD_SIZE ? (size_t)r->file.size : HEAD_SIZE;
     if (*size == 0) {
         return damaged(r, "not a shared library: the file is empty");
     }
-    *head = rsdk_arena_alloc(&r->scratch, *size, 1);
-    if (*head == NULL) {
-        return rsdk_fail_no_memory(r->error);
-    }
-    rsdk_status status = rsdk_file_read(&r->file, 0, *head, *size, r->error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(read_start(r, head, *size));
     if (*size < SELFMAG || memcmp(*head, ELFMAG, SELFMAG) != 0) {
         return damaged(r, "not an ELF file");
     }
@@ -450,44 +418,45 @@ static rsdk_status read_head(reading *r, char **head, size_t *size) {
         return RSDK_OK;
     }
     *size = (size_t)wanted;
-    *head = rsdk_arena_alloc(&r->scratch, *size, 1);
-    return *head != NULL ? rsdk_file_read(&r->file, 0, *head, *size, r->error) : rsdk_fail_no_memory(r->error);
+    return read_start(r, head, *size);
+}
+
+/* Lets libelf read the headers, and follows them. The file is open, and closed by the caller. */
+static rsdk_status read_opened(reading *r) {
+    char *head = NULL;
+    size_t head_size = 0;
+    RSDK_TRY(read_head(r, &head, &head_size));
+    forget_sections(head, head_size);
+    (void)elf_version(EV_CURRENT);
+    Elf *elf = elf_memory(head, head_size);
+    rsdk_status status = read_with(r, elf);
+    (void)elf_end(elf);
+    return status;
 }
 
 static rsdk_status read_file(const char *path, bool wants_versions, rsdk_arena *arena, rsdk_elf_file *file,
                              rsdk_error *error) {
-    char *head = NULL;
-    size_t head_size = 0;
     *file = (rsdk_elf_file){.path = path};
     reading r = {.arena = arena, .result = file, .wants_versions = wants_versions, .error = error};
-    rsdk_status status = rsdk_file_open(path, &r.file, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_file_open(path, &r.file, error));
     file->size = r.file.size;
     file->identity = r.file.identity;
-    status = read_head(&r, &head, &head_size);
-    if (status == RSDK_OK) {
-        forget_sections(head, head_size);
-        (void)elf_version(EV_CURRENT);
-        Elf *elf = elf_memory(head, head_size);
-        status = read_with(&r, elf);
-        (void)elf_end(elf);
-    }
+    rsdk_status status = read_opened(&r);
     rsdk_file_close(&r.file);
     rsdk_arena_clear(&r.scratch);
     return status;
 }
 
-rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
     return read_file(path, false, arena, file, error);
 }
 
-rsdk_status rsdk_elf_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
+rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
+                                             rsdk_error *error) {
     return read_file(path, true, arena, file, error);
 }
 
-const char *rsdk_elf_newest_glibc(const rsdk_elf_file *file) {
+const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file) {
     static const char prefix[] = "GLIBC_";
     const char *newest = NULL;
     for (size_t i = 0; i < file->version_needs.count; i++) {
@@ -500,52 +469,4 @@ const char *rsdk_elf_newest_glibc(const rsdk_elf_file *file) {
         }
     }
     return newest;
-}
-
-/* ---- this process ---- */
-
-static const struct machine_name {
-    unsigned machine;
-    const char *name;
-} machine_names[] = {
-    {EM_386, "i386"},  {EM_AARCH64, "aarch64"}, {EM_AMDGPU, "an AMD GPU (a code object, not a host library)"},
-    {EM_ARM, "arm"},   {EM_PPC64, "ppc64"},     {EM_RISCV, "riscv"},
-    {EM_S390, "s390"}, {EM_X86_64, "x86-64"},
-};
-
-#if defined(__x86_64__)
-enum { OWN_MACHINE = EM_X86_64 };
-#elif defined(__aarch64__)
-enum { OWN_MACHINE = EM_AARCH64 };
-#else
-#error "add this architecture's EM_ constant"
-#endif
-
-static const char *name_of_machine(unsigned machine) {
-    for (size_t i = 0; i < sizeof machine_names / sizeof *machine_names; i++) {
-        if (machine_names[i].machine == machine) {
-            return machine_names[i].name;
-        }
-    }
-    return "another machine";
-}
-
-static int bits_of(unsigned elf_class) {
-    return elf_class == ELFCLASS64 ? 64 : 32;
-}
-
-static const char *endian_of(unsigned data_encoding) {
-    return data_encoding == ELFDATA2LSB ? "little" : "big";
-}
-
-rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error) {
-    unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
-    unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
-    if (file->elf_class == own_class && file->data_encoding == own_encoding && file->machine == OWN_MACHINE) {
-        return RSDK_OK;
-    }
-    return rsdk_fail(error, RSDK_BAD_ELF, file->path, "install the packages that were built for this machine",
-                     "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
-                     bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
-                     bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
 }

@@ -1,5 +1,5 @@
 /* What the dynamic linker would read in an ELF file: identity, SONAME, DT_NEEDED, RPATH or RUNPATH, version needs,
- * stack flags. The only room that knows libelf. Sources: gABI chapter 5, glibc's elf/ for what a loader insists on. */
+ * stack flags. Only this directory knows libelf. Sources: gABI chapter 5, glibc's elf/ for what a loader insists on. */
 #ifndef RSDK_ELF_ELF_FILE_H
 #define RSDK_ELF_ELF_FILE_H
 
@@ -28,7 +28,7 @@ typedef struct rsdk_elf_file {
     const char *rpath;      /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
     const char *runpath;    /* NULL without DT_RUNPATH */
     rsdk_strings needed;    /* DT_NEEDED, in file order */
-    RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_read_with_versions only */
+    RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */
     bool has_text_relocations;                      /* DT_TEXTREL: the linker must write into its code */
     bool has_static_tls; /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late */
@@ -37,15 +37,13 @@ typedef struct rsdk_elf_file {
 /* Reads `path` (which must outlive `file`) into *file; texts live in `arena`. A file that is not a shared library, is
  * shorter than its segments, or contradicts itself is RSDK_BAD_ELF; one that cannot be opened or ends while it is read
  * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
-rsdk_status rsdk_elf_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
+rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
 /* The same with the version needs: hundreds of records in a large library, of use only when it cannot be loaded. */
-rsdk_status rsdk_elf_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
+rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
+                                             rsdk_error *error);
 
 /* The newest glibc that a library read with versions needs ("2.34"); NULL where it names none. */
-const char *rsdk_elf_newest_glibc(const rsdk_elf_file *file);
-
-/* RSDK_BAD_ELF, with both machines named, where this process cannot load the file. */
-rsdk_status rsdk_elf_check_loadable(const rsdk_elf_file *file, rsdk_error *error);
+const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* No honest library has more program headers, nor more damages worth telling. */
+/* No undamaged library has more program headers; more damages are not told. */
 enum { HEADER_LIMIT = 1024, DAMAGE_LIMIT = 16 };
 
 typedef struct layout {
@@ -19,14 +19,15 @@ typedef struct layout {
     ElfW(Ehdr) header;
     ElfW(Phdr) * segments;
     size_t count;
-    bool failed; /* an allocation failed */
 } layout;
 
-static void add_damage(layout *l, const char *sentence) {
-    l->failed |= sentence == NULL;
-    if (sentence != NULL && l->damages->count < DAMAGE_LIMIT) {
-        RSDK_PUSH(l->arena, l->damages, sentence, l->failed);
+/* `sentence` NULL: memory is short. */
+static rsdk_status add_damage(layout *l, const char *sentence, rsdk_error *error) {
+    RSDK_NEED(sentence);
+    if (l->damages->count < DAMAGE_LIMIT) {
+        RSDK_APPEND(l->arena, l->damages, sentence);
     }
+    return RSDK_OK;
 }
 
 static bool is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint64_t outer_size) {
@@ -48,16 +49,17 @@ static const ElfW(Phdr) * load_of(const layout *l, uint64_t address, uint64_t si
 
 /* Where the loader of the program looks for the headers they must be mapped; patchelf has moved them and forgotten it.
  */
-static void check_headers(layout *l) {
+static rsdk_status check_headers(layout *l, rsdk_error *error) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *segment = &l->segments[i];
         if (segment->p_type == PT_PHDR && load_of(l, segment->p_vaddr, segment->p_memsz) == NULL) {
-            add_damage(l, "its program headers lie outside every segment that is loaded");
+            RSDK_TRY(add_damage(l, "its program headers lie outside every segment that is loaded", error));
         }
     }
+    return RSDK_OK;
 }
 
-static void check_loads(layout *l) {
+static rsdk_status check_loads(layout *l, rsdk_error *error) {
     const ElfW(Phdr) *before = NULL;
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *segment = &l->segments[i];
@@ -66,22 +68,25 @@ static void check_loads(layout *l) {
         }
         uint64_t align = segment->p_align;
         if (align > 1 && ((align & (align - 1)) != 0 || (segment->p_vaddr - segment->p_offset) % align != 0)) {
-            add_damage(l, rsdk_arena_format(l->arena, "segment %zu is not aligned as it says", i));
+            RSDK_TRY(add_damage(l, rsdk_arena_format(l->arena, "segment %zu is not aligned as it says", i), error));
         }
         if (segment->p_filesz > segment->p_memsz) {
-            add_damage(l, rsdk_arena_format(l->arena, "segment %zu is longer in the file than in memory", i));
+            RSDK_TRY(add_damage(l, rsdk_arena_format(l->arena, "segment %zu is longer in the file than in memory", i),
+                                error));
         }
         if (before != NULL && segment->p_vaddr < before->p_vaddr) {
-            add_damage(l, rsdk_arena_format(l->arena, "segment %zu is not in the order of addresses", i));
+            RSDK_TRY(
+                add_damage(l, rsdk_arena_format(l->arena, "segment %zu is not in the order of addresses", i), error));
         } else if (before != NULL && segment->p_vaddr - before->p_vaddr < before->p_memsz) {
-            add_damage(l, rsdk_arena_format(l->arena, "segment %zu overlaps the one before it", i));
+            RSDK_TRY(add_damage(l, rsdk_arena_format(l->arena, "segment %zu overlaps the one before it", i), error));
         }
         before = segment;
     }
+    return RSDK_OK;
 }
 
 /* Segments that describe a part of what is loaded. */
-static void check_parts(layout *l) {
+static rsdk_status check_parts(layout *l, rsdk_error *error) {
     static const struct {
         uint32_t type;
         const char *name;
@@ -92,15 +97,17 @@ static void check_parts(layout *l) {
         for (size_t j = 0; j < sizeof parts / sizeof *parts; j++) {
             if (segment->p_type == parts[j].type && segment->p_memsz > 0 &&
                 load_of(l, segment->p_vaddr, parts[j].type == PT_GNU_RELRO ? 1 : segment->p_memsz) == NULL) {
-                add_damage(
-                    l, rsdk_arena_format(l->arena, "its %s lies outside every segment that is loaded", parts[j].name));
+                RSDK_TRY(add_damage(
+                    l, rsdk_arena_format(l->arena, "its %s lies outside every segment that is loaded", parts[j].name),
+                    error));
             }
         }
     }
+    return RSDK_OK;
 }
 
 /* A note's place in the file and in memory must say the same. */
-static void check_notes(layout *l) {
+static rsdk_status check_notes(layout *l, rsdk_error *error) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *note = &l->segments[i];
         if (note->p_type != PT_NOTE || note->p_filesz == 0) {
@@ -108,54 +115,50 @@ static void check_notes(layout *l) {
         }
         const ElfW(Phdr) *load = load_of(l, note->p_vaddr, note->p_filesz);
         if (!is_within(note->p_offset, note->p_filesz, 0, l->file.size)) {
-            add_damage(l, rsdk_arena_format(l->arena, "note %zu lies outside the file", i));
+            RSDK_TRY(add_damage(l, rsdk_arena_format(l->arena, "note %zu lies outside the file", i), error));
         } else if (note->p_vaddr != 0 && load != NULL &&
                    note->p_offset - load->p_offset != note->p_vaddr - load->p_vaddr) {
-            add_damage(l, rsdk_arena_format(l->arena, "note %zu is somewhere else in the file than in memory", i));
+            RSDK_TRY(add_damage(
+                l, rsdk_arena_format(l->arena, "note %zu is somewhere else in the file than in memory", i), error));
         }
     }
+    return RSDK_OK;
 }
 
 /* The linker does without sections; tools do not, and their absence tells that the file's end is missing. */
-static void check_sections(layout *l) {
+static rsdk_status check_sections(layout *l, rsdk_error *error) {
     uint64_t size = (uint64_t)l->header.e_shnum * l->header.e_shentsize;
     if (l->header.e_shoff != 0 && !is_within(l->header.e_shoff, size, 0, l->file.size)) {
-        add_damage(l, "its section headers lie outside the file: its end is missing");
+        RSDK_TRY(add_damage(l, "its section headers lie outside the file: its end is missing", error));
     }
+    return RSDK_OK;
 }
 
 /* ---- reading ---- */
 
 static rsdk_status read_headers(layout *l, rsdk_error *error) {
-    rsdk_status status = rsdk_file_read(&l->file, 0, &l->header, sizeof l->header, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_file_read(&l->file, 0, &l->header, sizeof l->header, error));
     uint64_t size = (uint64_t)l->header.e_phnum * sizeof *l->segments;
     if (l->header.e_phnum > HEADER_LIMIT || l->header.e_phentsize != sizeof *l->segments ||
         !is_within(l->header.e_phoff, size, 0, l->file.size)) {
-        add_damage(l, "its program headers are not where it says");
-        return RSDK_OK;
+        return add_damage(l, "its program headers are not where it says", error);
     }
     l->count = l->header.e_phnum;
     l->segments = rsdk_arena_alloc(l->arena, l->count + 1, sizeof *l->segments);
-    if (l->segments == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
+    RSDK_NEED(l->segments);
     return rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error);
 }
 
-rsdk_status rsdk_elf_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages, rsdk_error *error) {
-    static void (*const checks[])(layout *) = {check_headers, check_loads, check_parts, check_notes, check_sections};
+rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages,
+                                         rsdk_error *error) {
+    static rsdk_status (*const checks[])(layout *, rsdk_error *) = {check_headers, check_loads, check_parts,
+                                                                    check_notes, check_sections};
     layout l = {.arena = arena, .damages = damages};
-    rsdk_status status = rsdk_file_open(path, &l.file, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
-    status = read_headers(&l, error);
+    RSDK_TRY(rsdk_file_open(path, &l.file, error));
+    rsdk_status status = read_headers(&l, error);
     rsdk_file_close(&l.file);
     for (size_t i = 0; status == RSDK_OK && i < sizeof checks / sizeof *checks; i++) {
-        checks[i](&l);
+        status = checks[i](&l, error);
     }
-    return l.failed ? rsdk_fail_no_memory(error) : status;
+    return status;
 }

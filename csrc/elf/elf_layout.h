@@ -7,7 +7,7 @@
 #include "rocm_sdk/error.h"
 
 /* Adds one sentence for each thing that is wrong to `damages`. The file must be one for this machine
- * (rsdk_elf_check_loadable). RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read. */
-rsdk_status rsdk_elf_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages, rsdk_error *error);
+ * (rsdk_elf_machine_check). RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read. */
+rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages, rsdk_error *error);
 
 #endif

@@ -53,21 +53,19 @@ static Elf64_Shdr widen(const Elf32_Shdr *header) {
 
 /* Reads `count` section headers from the start of the table. */
 static rsdk_status read_headers(reading *r, uint64_t count) {
+    rsdk_error *error = r->error;
     size_t entry_size = r->elf_class == ELFCLASS64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
     size_t size = (size_t)count * entry_size;
     if (!in_file(r, r->table_offset, size)) {
         return damaged(r, "the section headers lie outside the file");
     }
     void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(raw);
     void *translated = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(translated);
     Elf64_Shdr *headers = rsdk_arena_alloc(&r->scratch, (size_t)count, sizeof *headers);
-    if (raw == NULL || translated == NULL || headers == NULL) {
-        return rsdk_fail_no_memory(r->error);
-    }
-    rsdk_status status = rsdk_file_read(&r->file, r->table_offset, raw, size, r->error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_NEED(headers);
+    RSDK_TRY(rsdk_file_read(&r->file, r->table_offset, raw, size, error));
     if (!translate(r, ELF_T_SHDR, raw, translated, size)) {
         return damaged(r, "unreadable section headers");
     }
@@ -87,10 +85,7 @@ static rsdk_status read_file_header(reading *r) {
         Elf64_Ehdr wide;
     } raw = {0}, header = {0};
     size_t available = r->file.size < sizeof raw ? (size_t)r->file.size : sizeof raw;
-    rsdk_status status = rsdk_file_read(&r->file, 0, &raw, available, r->error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_file_read(&r->file, 0, &raw, available, r->error));
     r->elf_class = raw.ident[EI_CLASS];
     r->data_encoding = raw.ident[EI_DATA];
     bool is_wide = r->elf_class == ELFCLASS64;
@@ -111,9 +106,8 @@ static rsdk_status read_file_header(reading *r) {
 
 /* Figures that do not fit into the ELF header stand in the first section header. */
 static rsdk_status take_large_figures(reading *r) {
-    rsdk_status status = r->count == 0 || r->names_index == SHN_XINDEX ? read_headers(r, 1) : RSDK_OK;
-    if (status != RSDK_OK) {
-        return status;
+    if (r->count == 0 || r->names_index == SHN_XINDEX) {
+        RSDK_TRY(read_headers(r, 1));
     }
     if (r->count == 0) {
         r->count = r->headers[0].sh_size;
@@ -129,6 +123,7 @@ static rsdk_status take_large_figures(reading *r) {
 
 /* The table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
 static rsdk_status read_name_table(const reading *r, const char **names, uint64_t *size) {
+    rsdk_error *error = r->error;
     if (r->names_index == SHN_UNDEF) {
         return RSDK_OK;
     }
@@ -142,25 +137,23 @@ static rsdk_status read_name_table(const reading *r, const char **names, uint64_
     }
     *size = table->sh_size;
     char *bytes = rsdk_arena_alloc(r->arena, (size_t)*size + 1, 1);
-    if (bytes == NULL) {
-        return rsdk_fail_no_memory(r->error);
-    }
-    *names = bytes;
-    rsdk_status status = rsdk_file_read(&r->file, table->sh_offset, bytes, (size_t)*size, r->error);
-    while (status == RSDK_OK && *size > 0 && bytes[*size - 1] != '\0') {
+    RSDK_NEED(bytes);
+    RSDK_TRY(rsdk_file_read(&r->file, table->sh_offset, bytes, (size_t)*size, error));
+    while (*size > 0 && bytes[*size - 1] != '\0') {
         --*size;
     }
-    return status;
+    *names = bytes;
+    return RSDK_OK;
 }
 
 static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) {
     const char *names = NULL;
     uint64_t table_size = 0, names_size = 0;
-    rsdk_status status = read_name_table(r, &names, &table_size);
-    for (size_t i = 0; status == RSDK_OK && i < r->count; i++) {
+    rsdk_error *error = r->error;
+    RSDK_TRY(read_name_table(r, &names, &table_size));
+    for (size_t i = 0; i < r->count; i++) {
         const Elf64_Shdr *header = &r->headers[i];
         rsdk_elf_section section = {.name = "", .offset = header->sh_offset, .size = header->sh_size};
-        bool failed = false;
         if (names != NULL && header->sh_name >= table_size) {
             return damaged(r, "the name of a section lies outside the table of names");
         }
@@ -171,35 +164,31 @@ static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) 
         if (names_size > NAMES_LIMIT) {
             return damaged(r, "the names of its sections are longer than those of any library");
         }
-        RSDK_PUSH(r->arena, sections, section, failed);
-        status = failed ? rsdk_fail_no_memory(r->error) : RSDK_OK;
+        RSDK_APPEND(r->arena, sections, section);
     }
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_status read_table(reading *r, rsdk_elf_sections *sections) {
-    rsdk_status status = read_file_header(r);
-    if (status != RSDK_OK || r->table_offset == 0) {
-        return status;
+    RSDK_TRY(read_file_header(r));
+    if (r->table_offset == 0) {
+        return RSDK_OK;
     }
-    status = take_large_figures(r);
-    if (status != RSDK_OK || r->count == 0) {
-        return status;
+    RSDK_TRY(take_large_figures(r));
+    if (r->count == 0) {
+        return RSDK_OK;
     }
-    status = read_headers(r, r->count);
-    return status == RSDK_OK ? take_sections(r, sections) : status;
+    RSDK_TRY(read_headers(r, r->count));
+    return take_sections(r, sections);
 }
 
-rsdk_status rsdk_elf_read_sections(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
+rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
                                    rsdk_error *error) {
     *sections = (rsdk_elf_sections){0};
     reading r = {.arena = arena, .error = error};
-    rsdk_status status = rsdk_file_open(path, &r.file, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_file_open(path, &r.file, error));
     (void)elf_version(EV_CURRENT);
-    status = read_table(&r, sections);
+    rsdk_status status = read_table(&r, sections);
     if (status != RSDK_OK) {
         *sections = (rsdk_elf_sections){0};
     }

@@ -20,6 +20,6 @@ typedef RSDK_LIST(rsdk_elf_section) rsdk_elf_sections;
 /* All section headers in file order, none where the file has no table; names live in `arena`. Any class and byte order.
  * RSDK_BAD_ELF where the table contradicts itself or the file; RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where the file
  * cannot be read. */
-rsdk_status rsdk_elf_read_sections(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections, rsdk_error *error);
+rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections, rsdk_error *error);
 
 #endif

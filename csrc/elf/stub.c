@@ -96,13 +96,11 @@ static void write_dynamic(const layout *l, const char *soname, const rsdk_string
     write_entry(bytes, &next, DT_NULL, 0);
 }
 
-rsdk_status rsdk_elf_make_stub(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
+rsdk_status rsdk_elf_stub_make(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
                                rsdk_arena *arena, rsdk_elf_stub *stub, rsdk_error *error) {
     layout l = lay_out(soname, needed);
     char *bytes = rsdk_arena_alloc(arena, l.end, 1);
-    if (bytes == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
+    RSDK_NEED(bytes);
     const uint32_t hash[HASH_WORDS] = {0, 1, 0, 0}; /* no bucket: the linker passes the object by in look-ups */
     write_headers(model, &l, bytes);
     write_dynamic(&l, soname, needed, bytes);

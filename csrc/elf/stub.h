@@ -13,7 +13,7 @@ typedef struct rsdk_elf_stub {
 } rsdk_elf_stub;
 
 /* `soname` may be NULL. `model` is any library that this process can load: its machine and flags are taken over. */
-rsdk_status rsdk_elf_make_stub(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
+rsdk_status rsdk_elf_stub_make(const rsdk_elf_file *model, const char *soname, const rsdk_strings *needed,
                                rsdk_arena *arena, rsdk_elf_stub *stub, rsdk_error *error);
 
 #endif

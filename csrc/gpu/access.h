@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-#include "gpu/finding_list.h"
+#include "gpu/problem_list.h"
 
 typedef struct rsdk_access {
     const char *root; /* without '/' at its end */
     const rsdk_gpu_environment *environment;
-    rsdk_finding_list *findings;
+    rsdk_problem_list *problems;
 } rsdk_access;
 
 typedef enum rsdk_device_state {
@@ -19,13 +19,14 @@ typedef enum rsdk_device_state {
     RSDK_DEVICE_REFUSED,  /* ROCm finds no GPU at all */
 } rsdk_device_state;
 
-/* Why there is no GPU: findings about the driver, or about WSL2. `has_topology`: KFD is there and knows none. */
-void rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology);
+/* Adds why there is no GPU: problems of the driver, or of WSL2. `has_topology`: KFD is there and knows none. */
+rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, rsdk_error *error);
 
-/* /dev/kfd: NULL where it can be opened, otherwise the cause of the finding that is added. */
-const char *rsdk_access_check_kfd(rsdk_access *access);
+/* /dev/kfd: *cause is NULL where it can be opened, otherwise that of the problem that is added. */
+rsdk_status rsdk_access_check_kfd(rsdk_access *access, const char **cause, rsdk_error *error);
 
-/* The render node of a GPU (renderD<minor>; 0: it has none). *cause is NULL where it can be opened. */
-rsdk_device_state rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, const char **cause);
+/* The render node of a GPU (renderD<minor>; 0: it has none). *cause as above. */
+rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, rsdk_device_state *state,
+                                          const char **cause, rsdk_error *error);
 
 #endif

@@ -22,8 +22,8 @@ static bool copy_base(const char *family, char name[NAME_SIZE]) {
 
 /* A GPU that the table does not know yet belongs to the series that its name begins with: gfx1252 to "gfx125X-all". */
 static bool is_series_of(const char *family, const char *processor) {
-    size_t stem = strlen(processor) - 1;
-    return strncmp(family, processor, stem) == 0 && family[stem] == 'X';
+    size_t length = strlen(processor) - 1;
+    return strncmp(family, processor, length) == 0 && family[length] == 'X';
 }
 
 static int fit_of(const char *offered, const char *processor) {

@@ -11,7 +11,7 @@ enum { AMD_VENDOR_ID = 0x1002 };
 #define CAPABILITY_SRAM_EDC      (UINT64_C(1) << 26)
 #define CAPABILITY_ASIC_REVISION (UINT64_C(0xF) << 22)
 
-bool rsdk_isa_version_of(const rsdk_node_properties *properties, rsdk_isa_version *version) {
+bool rsdk_features_isa_version(const rsdk_node_properties *properties, rsdk_isa_version *version) {
     uint64_t number = properties->gfx_target_version;
     if (number != 0) {
         *version =
@@ -27,10 +27,6 @@ bool rsdk_isa_version_of(const rsdk_node_properties *properties, rsdk_isa_versio
         }
     }
     return false;
-}
-
-char *rsdk_isa_name(rsdk_arena *arena, rsdk_isa_version version) {
-    return rsdk_arena_format(arena, "gfx%u%u%x", version.major, version.minor, version.stepping);
 }
 
 static bool says(const char *value, const char *wanted) {
@@ -78,14 +74,16 @@ static const rsdk_target *strict_variant(const rsdk_target *target, uint64_t cap
     return is_asked_for && (capability & CAPABILITY_ASIC_REVISION) == 0 ? rsdk_target_find("gfx1250-strict") : target;
 }
 
-bool rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
-                        const rsdk_gpu_environment *environment, rsdk_gpu *gpu) {
+rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
+                               const rsdk_gpu_environment *environment, rsdk_gpu *gpu, rsdk_error *error) {
     const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
     gpu->xnack = gpu->sramecc = RSDK_FEATURE_UNSUPPORTED;
     gpu->is_xnack_guessed = false;
     if (target == NULL) {
-        gpu->processor = gpu->target = rsdk_isa_name(arena, version);
-        return gpu->target != NULL;
+        gpu->processor = gpu->target =
+            rsdk_arena_format(arena, "gfx%u%u%x", version.major, version.minor, version.stepping);
+        RSDK_NEED(gpu->target);
+        return RSDK_OK;
     }
     target = strict_variant(target, capability, environment);
     gpu->processor = target->name;
@@ -93,5 +91,6 @@ bool rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t ca
     fill_xnack(target, environment, gpu);
     gpu->target = rsdk_arena_format(arena, "%s%s%s", target->name, suffix(gpu->sramecc, ":sramecc+", ":sramecc-"),
                                     target->xnack == RSDK_XNACK_ALWAYS ? "" : suffix(gpu->xnack, ":xnack+", ":xnack-"));
-    return gpu->target != NULL;
+    RSDK_NEED(gpu->target);
+    return RSDK_OK;
 }

@@ -12,14 +12,10 @@ typedef struct rsdk_isa_version {
 
 /* The version that a node's gfx_target_version says, or, where an older kernel does not say one, its PCI device id.
  * False where neither tells. */
-bool rsdk_isa_version_of(const rsdk_node_properties *properties, rsdk_isa_version *version);
+bool rsdk_features_isa_version(const rsdk_node_properties *properties, rsdk_isa_version *version);
 
-/* "gfx90a" of 9.0.10: the stepping is hexadecimal. NULL when out of memory. */
-char *rsdk_isa_name(rsdk_arena *arena, rsdk_isa_version version);
-
-/* Fills target, processor, xnack, sramecc and is_xnack_guessed of a GPU that ROCm takes for this version. False when
- * out of memory. */
-bool rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
-                        const rsdk_gpu_environment *environment, rsdk_gpu *gpu);
+/* Fills target, processor, xnack, sramecc and is_xnack_guessed of a GPU that ROCm takes for this version. */
+rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint64_t capability,
+                               const rsdk_gpu_environment *environment, rsdk_gpu *gpu, rsdk_error *error);
 
 #endif

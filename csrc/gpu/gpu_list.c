@@ -1,14 +1,13 @@
-/* The list of GPUs: what the topology says, then what stands between a GPU and its user, in the order in which ROCm
- * goes about it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
+/* The list of GPUs: what the topology says, then what keeps them from being used, in the order in which ROCm looks at
+ * it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "gpu/access.h"
+#include "gpu/device_numbering.h"
 #include "gpu/features.h"
-#include "gpu/finding_list.h"
 #include "gpu/override.h"
+#include "gpu/problem_list.h"
 #include "gpu/product_name.h"
 #include "gpu/shown_input.h"
 #include "gpu/topology.h"
@@ -17,7 +16,7 @@
 struct rsdk_gpu_list {
     rsdk_arena arena; /* holds the list itself too */
     RSDK_LIST(rsdk_gpu) gpus;
-    rsdk_finding_list findings;
+    rsdk_problem_list problems;
     size_t hidden_count;
 };
 
@@ -32,57 +31,57 @@ typedef struct builder {
     const char *kfd_fault;      /* why nothing can be used; NULL */
     const char *start_fault;    /* a render node that makes ROCm find no GPU; NULL */
     const char *override_fault; /* a variable that does; NULL */
-    bool failed;                /* an allocation failed */
 } builder;
 
 /* The first reason counts: it is what ROCm meets first. */
-static void blame(builder *b, rsdk_gpu *gpu, const char *why_not) {
-    b->failed |= why_not == NULL;
+static void leave_out(rsdk_gpu *gpu, const char *why_not) {
     gpu->why_not = gpu->why_not == NULL ? why_not : gpu->why_not;
 }
 
 /* ---- what the topology says ---- */
 
-static void fill_places(builder *b, const rsdk_node_properties *properties, rsdk_gpu *gpu) {
+static rsdk_status fill_places(builder *b, const rsdk_node_properties *properties, rsdk_gpu *gpu, rsdk_error *error) {
     rsdk_arena *arena = &b->list->arena;
     uint64_t location = properties->location_id;
     char uuid[RSDK_UUID_SIZE];
-    rsdk_uuid_format(properties->unique_id, uuid);
+    rsdk_visibility_format_uuid(properties->unique_id, uuid);
     gpu->uuid = rsdk_arena_copy(arena, uuid);
+    RSDK_NEED(gpu->uuid);
     gpu->pci_address =
         rsdk_arena_format(arena, "%04" PRIx64 ":%02x:%02x.%u", properties->domain, (unsigned)(location >> 8 & 0xFF),
                           (unsigned)(location >> 3 & 0x1F), (unsigned)(location & 7));
+    RSDK_NEED(gpu->pci_address);
     if (properties->drm_render_minor <= INT32_MAX) { /* -1 is printed without its sign */
         gpu->render_minor = (unsigned)properties->drm_render_minor;
     }
     if (gpu->render_minor != 0) {
         gpu->render_node = rsdk_arena_format(arena, "/dev/dri/renderD%u", gpu->render_minor);
-        b->failed |= gpu->render_node == NULL;
+        RSDK_NEED(gpu->render_node);
     }
-    b->failed |= gpu->uuid == NULL || gpu->pci_address == NULL;
+    return RSDK_OK;
 }
 
-static void fill_target(builder *b, const rsdk_node_properties *properties, rsdk_gpu *gpu) {
+static rsdk_status fill_target(builder *b, const rsdk_node_properties *properties, rsdk_gpu *gpu, rsdk_error *error) {
     rsdk_isa_version version;
     gpu->target = gpu->processor = gpu->real_processor = "unknown";
-    if (!rsdk_isa_version_of(properties, &version)) {
-        return;
+    if (!rsdk_features_isa_version(properties, &version)) {
+        return RSDK_OK;
     }
     const rsdk_target *target = rsdk_target_find_version(version.major, version.minor, version.stepping);
-    b->failed |= !rsdk_features_fill(&b->list->arena, version, properties->capability, b->environment, gpu);
+    RSDK_TRY(rsdk_features_fill(&b->list->arena, version, properties->capability, b->environment, gpu, error));
     gpu->real_processor = target != NULL ? target->name : gpu->processor;
     gpu->is_known = target != NULL;
     gpu->gpu_class = target != NULL ? target->gpu_class : RSDK_GPU_DISCRETE;
+    return RSDK_OK;
 }
 
 static rsdk_status fill_name(builder *b, rsdk_gpu *gpu, rsdk_error *error) {
     const rsdk_target *target = rsdk_target_find(gpu->real_processor);
-    rsdk_status status =
-        rsdk_product_name_find(&b->names, gpu->pci_address, gpu->device_id, &b->list->arena, &gpu->name, error);
+    RSDK_TRY(rsdk_product_name_find(&b->names, gpu->pci_address, gpu->device_id, &b->list->arena, &gpu->name, error));
     if (gpu->name == NULL) {
         gpu->name = target != NULL ? target->product : "AMD GPU";
     }
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *error) {
@@ -104,15 +103,14 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
         gpu.compute_units = (unsigned)(properties->simd_count / properties->simd_per_cu);
     }
     if (!b->targets_only) {
-        fill_places(b, properties, &gpu);
+        RSDK_TRY(fill_places(b, properties, &gpu, error));
     }
-    fill_target(b, properties, &gpu);
-    if (b->failed) {
-        return rsdk_fail_no_memory(error);
+    RSDK_TRY(fill_target(b, properties, &gpu, error));
+    if (!b->targets_only) {
+        RSDK_TRY(fill_name(b, &gpu, error));
     }
-    rsdk_status status = b->targets_only ? RSDK_OK : fill_name(b, &gpu, error);
-    RSDK_PUSH(&b->list->arena, &b->list->gpus, gpu, b->failed);
-    return b->failed ? rsdk_fail_no_memory(error) : status;
+    RSDK_APPEND(&b->list->arena, &b->list->gpus, gpu);
+    return RSDK_OK;
 }
 
 /* Partitions of one GPU are nodes that differ in the last digit of the PCI address at most. */
@@ -131,267 +129,148 @@ static void number_partitions(rsdk_gpu_list *list) {
 
 /* ---- device files ---- */
 
-/* ROCm numbers the nodes anew: without those that are hidden and those whose render node is not there. */
-static void check_devices(builder *b) {
+/* Numbers a GPU's node, unless its render node makes ROCm go on without it. */
+static rsdk_status check_device(builder *b, rsdk_gpu *gpu, int *next, rsdk_error *error) {
+    const char *cause = NULL;
+    rsdk_device_state state = RSDK_DEVICE_OPENS;
+    if (!b->targets_only) {
+        RSDK_TRY(rsdk_access_check_render_node(&b->access, gpu->render_minor, (int)gpu->node, &state, &cause, error));
+    }
+    if (state != RSDK_DEVICE_LEFT_OUT) {
+        gpu->hsa_node = (*next)++;
+    }
+    if (state == RSDK_DEVICE_REFUSED && b->start_fault == NULL) {
+        b->start_fault = cause;
+    }
+    leave_out(gpu, cause);
+    return RSDK_OK;
+}
+
+/* ROCm gives the nodes numbers of its own: without those that are hidden and those whose render node is not there. */
+static rsdk_status check_devices(builder *b, rsdk_error *error) {
     int next = 0;
     size_t index = 0;
     if (b->list->gpus.count > 0 && !b->targets_only) {
-        b->kfd_fault = rsdk_access_check_kfd(&b->access);
+        RSDK_TRY(rsdk_access_check_kfd(&b->access, &b->kfd_fault, error));
     }
     for (size_t i = 0; i < b->topology.nodes.count; i++) {
         const rsdk_kfd_node *node = &b->topology.nodes.items[i];
-        if (node->is_hidden) {
-            continue;
-        }
-        if (node->properties.simd_count == 0) {
+        if (node->properties.simd_count != 0) {
+            RSDK_TRY(check_device(b, &b->list->gpus.items[index++], &next, error));
+        } else if (!node->is_hidden) {
             next++;
-            continue;
-        }
-        rsdk_gpu *gpu = &b->list->gpus.items[index++];
-        if (b->targets_only) {
-            gpu->hsa_node = next++;
-            continue;
-        }
-        const char *cause = NULL;
-        rsdk_device_state state = rsdk_access_check_render_node(&b->access, gpu->render_minor, (int)gpu->node, &cause);
-        if (state != RSDK_DEVICE_LEFT_OUT) {
-            gpu->hsa_node = next++;
-        }
-        if (state == RSDK_DEVICE_REFUSED && b->start_fault == NULL) {
-            b->start_fault = cause;
-        }
-        if (cause != NULL) {
-            blame(b, gpu, cause);
         }
     }
+    return RSDK_OK;
 }
 
-static void report_hidden(builder *b) {
-    rsdk_gpu_finding finding = {.code = RSDK_GPU_NODES_HIDDEN, .node = RSDK_NO_NODE};
-    finding.subject = "/dev/dri";
-    finding.cause = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
+static rsdk_status report_hidden(builder *b, rsdk_error *error) {
+    rsdk_gpu_problem problem = {.kind = RSDK_GPU_NODES_HIDDEN, .node = RSDK_NO_NODE, .path = "/dev/dri"};
+    problem.cause = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
                                       b->list->hidden_count == 1 ? "" : "s");
-    finding.cure = "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD...";
-    (void)rsdk_finding_add(&b->list->findings, finding);
+    problem.fix = "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD...";
+    return rsdk_problem_list_add(&b->list->problems, problem, error);
 }
 
 /* ---- overrides ---- */
 
-static void report_override(builder *b, const rsdk_gpu *gpu, const rsdk_override *override) {
+static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_override *override, rsdk_error *error) {
     rsdk_arena *arena = &b->list->arena;
     bool is_invalid = override->state == RSDK_OVERRIDE_INVALID;
-    rsdk_gpu_finding finding = {.node = (int)gpu->node, .subject = "HSA_OVERRIDE_GFX_VERSION"};
+    rsdk_gpu_problem problem = {.kind = is_invalid ? RSDK_GPU_OVERRIDE_INVALID : RSDK_GPU_OVERRIDE_UNKNOWN_TARGET,
+                                .node = (int)gpu->node,
+                                .path = "HSA_OVERRIDE_GFX_VERSION"};
     if (override->is_of_node) {
-        finding.subject = rsdk_arena_format(arena, "HSA_OVERRIDE_GFX_VERSION_%d", gpu->hsa_node);
+        problem.path = rsdk_arena_format(arena, "HSA_OVERRIDE_GFX_VERSION_%d", gpu->hsa_node);
+        RSDK_NEED(problem.path);
     }
-    const char *name = finding.subject != NULL ? finding.subject : "";
-    finding.code = is_invalid ? RSDK_GPU_OVERRIDE_INVALID : RSDK_GPU_OVERRIDE_UNKNOWN_TARGET;
-    rsdk_shown value = rsdk_show_input(override->value, strlen(override->value));
-    finding.cause = is_invalid
+    rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
+    problem.cause = is_invalid
                         ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",
-                                            name, value.text)
-                        : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", name,
+                                            problem.path, value.text)
+                        : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", problem.path,
                                             value.text, gpu->processor);
-    finding.cure = "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a";
-    const char *cause = rsdk_finding_add(&b->list->findings, finding);
+    problem.fix = "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a";
+    RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, error));
     if (is_invalid && b->override_fault == NULL) {
-        b->override_fault = cause;
+        b->override_fault = problem.cause;
     }
+    return RSDK_OK;
 }
 
-static void apply_override(builder *b, uint64_t capability, rsdk_gpu *gpu) {
+static rsdk_status apply_override(builder *b, uint64_t capability, rsdk_gpu *gpu, rsdk_error *error) {
     rsdk_override override = rsdk_override_of(b->environment, (unsigned)gpu->hsa_node);
     if (override.state == RSDK_OVERRIDE_VALID) {
         gpu->is_overridden = true;
-        if (!rsdk_features_fill(&b->list->arena, override.version, capability, b->environment, gpu)) {
-            b->failed = true;
-            return;
-        }
+        RSDK_TRY(rsdk_features_fill(&b->list->arena, override.version, capability, b->environment, gpu, error));
     }
     bool is_missing_target = gpu->is_overridden && rsdk_target_find(gpu->processor) == NULL;
-    if (override.state == RSDK_OVERRIDE_INVALID || is_missing_target) {
-        report_override(b, gpu, &override);
-    }
+    return override.state == RSDK_OVERRIDE_INVALID || is_missing_target ? report_override(b, gpu, &override, error)
+                                                                        : RSDK_OK;
 }
 
-static void apply_overrides(builder *b) {
+static rsdk_status apply_overrides(builder *b, rsdk_error *error) {
     size_t index = 0;
     for (size_t i = 0; i < b->topology.nodes.count; i++) {
         const rsdk_kfd_node *node = &b->topology.nodes.items[i];
         if (node->properties.simd_count != 0) { /* 0 of hidden nodes too */
             rsdk_gpu *gpu = &b->list->gpus.items[index++];
             if (gpu->hsa_node >= 0 && strcmp(gpu->real_processor, "unknown") != 0) {
-                apply_override(b, node->properties.capability, gpu);
+                RSDK_TRY(apply_override(b, node->properties.capability, gpu, error));
             }
         }
     }
-}
-
-/* ---- visibility ---- */
-
-/* GPUs of the list by their indices, in an order of their own. */
-typedef struct numbering {
-    size_t *gpus;
-    size_t count;
-} numbering;
-
-typedef rsdk_selection (*grammar)(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
-
-static void report_cut(builder *b, const char *variable, const char *value, const rsdk_selection *selection,
-                       size_t device_count) {
-    rsdk_arena *arena = &b->list->arena;
-    static const char *const faults[] = {[RSDK_TOKEN_GOOD] = "",
-                                         [RSDK_TOKEN_EMPTY] = "is empty",
-                                         [RSDK_TOKEN_NOT_A_NUMBER] =
-                                             "is neither a number as it must be written nor a UUID",
-                                         [RSDK_TOKEN_OUT_OF_RANGE] = "is not the number of a device",
-                                         [RSDK_TOKEN_UNKNOWN_UUID] = "is the UUID of no device",
-                                         [RSDK_TOKEN_AMBIGUOUS_UUID] = "is the start of several UUIDs",
-                                         [RSDK_TOKEN_REPEATED] = "names a device again"};
-    const char *behind = selection->token + selection->token_length;
-    behind += *behind == ',';
-    rsdk_shown whole = rsdk_show_input(value, strlen(value)), rest = rsdk_show_input(behind, strlen(behind));
-    rsdk_shown token = rsdk_show_input(selection->token, selection->token_length);
-    rsdk_gpu_finding finding = {.code = RSDK_GPU_VISIBILITY_CUT_SHORT, .node = RSDK_NO_NODE, .subject = variable};
-    finding.cause =
-        rsdk_arena_format(arena, "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s",
-                          variable, whole.text, token.text, faults[selection->fault], selection->count, device_count,
-                          *behind != '\0' ? "; \"" : "", rest.text, *behind != '\0' ? "\" behind it is ignored" : "");
-    finding.cure = "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once";
-    (void)rsdk_finding_add(&b->list->findings, finding);
-}
-
-/* "-1" alone is how users ask for no device at all. */
-static bool is_meant(const char *value) {
-    return strcmp(value, "-1") == 0;
-}
-
-/* The devices of `all` that a variable leaves; the others are blamed on it where `blames` is true. */
-static numbering select_devices(builder *b, const char *variable, const char *value, grammar select, numbering all,
-                                bool blames) {
-    numbering left = {.gpus = rsdk_arena_alloc(&b->scratch, all.count + 1, sizeof *left.gpus)};
-    uint64_t *ids = rsdk_arena_alloc(&b->scratch, all.count + 1, sizeof *ids);
-    if (left.gpus == NULL || ids == NULL) {
-        b->failed = true;
-        return left;
-    }
-    for (size_t i = 0; i < all.count; i++) {
-        ids[i] = b->list->gpus.items[all.gpus[i]].unique_id;
-    }
-    rsdk_selection selection = select(value, ids, all.count, left.gpus);
-    if (selection.fault != RSDK_TOKEN_GOOD && all.count > 0 && !is_meant(value)) {
-        report_cut(b, variable, value, &selection, all.count);
-    }
-    left.count = selection.count;
-    for (size_t i = 0; i < left.count; i++) {
-        left.gpus[i] = all.gpus[left.gpus[i]];
-    }
-    for (size_t i = 0; blames && left.count < all.count && i < all.count; i++) {
-        bool is_left = false;
-        for (size_t j = 0; j < left.count; j++) {
-            is_left |= left.gpus[j] == all.gpus[i];
-        }
-        if (!is_left) {
-            rsdk_shown shown = rsdk_show_input(value, strlen(value));
-            blame(b, &b->list->gpus.items[all.gpus[i]],
-                  rsdk_arena_format(&b->list->arena, "hidden by %s=%s", variable, shown.text));
-        }
-    }
-    return left;
-}
-
-/* ROCm has no agent for a GPU whose version it does not know. What our table lacks a newer ROCm may know, but not what
- * an override makes up. */
-static numbering drop_unknown(builder *b, numbering all) {
-    size_t kept = 0;
-    for (size_t i = 0; i < all.count; i++) {
-        rsdk_gpu *gpu = &b->list->gpus.items[all.gpus[i]];
-        if (strcmp(gpu->processor, "unknown") == 0) {
-            blame(b, gpu, "neither the kernel nor the PCI device id says which target it is");
-        } else if (gpu->is_overridden && rsdk_target_find(gpu->processor) == NULL) {
-            blame(b, gpu, rsdk_arena_format(&b->list->arena, "presented as %s, which does not exist", gpu->processor));
-        } else {
-            all.gpus[kept++] = all.gpus[i];
-        }
-    }
-    all.count = kept;
-    return all;
-}
-
-static void number_devices(builder *b) {
-    const rsdk_gpu_environment *e = b->environment;
-    numbering all = {.gpus = rsdk_arena_alloc(&b->scratch, b->list->gpus.count + 1, sizeof *all.gpus)};
-    bool has_hip = e->hip_visible_devices != NULL && e->hip_visible_devices[0] != '\0';
-    if (all.gpus == NULL) {
-        b->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < b->list->gpus.count; i++) {
-        if (b->list->gpus.items[i].hsa_node >= 0) {
-            all.gpus[all.count++] = i;
-        }
-    }
-    all = select_devices(b, "ROCR_VISIBLE_DEVICES", e->rocr_visible_devices, rsdk_visibility_select_rocr, all, true);
-    all = drop_unknown(b, all);
-    numbering hip = select_devices(b, has_hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
-                                   has_hip ? e->hip_visible_devices : e->cuda_visible_devices,
-                                   rsdk_visibility_select_hip, all, true);
-    numbering opencl =
-        select_devices(b, "GPU_DEVICE_ORDINAL", e->gpu_device_ordinal, rsdk_visibility_select_hip, all, false);
-    for (size_t i = 0; i < hip.count; i++) {
-        b->list->gpus.items[hip.gpus[i]].hip_index = (int)i;
-    }
-    for (size_t i = 0; i < opencl.count; i++) {
-        b->list->gpus.items[opencl.gpus[i]].opencl_index = (int)i;
-    }
+    return RSDK_OK;
 }
 
 /* ---- the whole ---- */
 
 static rsdk_status add_gpus(builder *b, rsdk_error *error) {
-    rsdk_status status = RSDK_OK;
-    for (size_t i = 0; status == RSDK_OK && i < b->topology.nodes.count; i++) {
+    for (size_t i = 0; i < b->topology.nodes.count; i++) {
         const rsdk_kfd_node *node = &b->topology.nodes.items[i];
         b->list->hidden_count += node->is_hidden;
         if (node->properties.simd_count != 0) {
-            status = add_gpu(b, node, error);
+            RSDK_TRY(add_gpu(b, node, error));
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
-static void blame_all(builder *b, const char *fault) {
-    for (size_t i = 0; fault != NULL && i < b->list->gpus.count; i++) {
-        blame(b, &b->list->gpus.items[i], fault);
+static void leave_out_all(builder *b, const char *fault) {
+    for (size_t i = 0; i < b->list->gpus.count; i++) {
+        leave_out(&b->list->gpus.items[i], fault);
     }
 }
 
 static rsdk_status build(builder *b, rsdk_error *error) {
     rsdk_gpu_list *list = b->list;
-    rsdk_status status = rsdk_topology_read(b->access.root, !b->targets_only, &b->scratch, &b->topology, error);
-    if (status != RSDK_OK || (status = add_gpus(b, error)) != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_topology_read(b->access.root, !b->targets_only, &b->scratch, &b->topology, error));
+    RSDK_TRY(add_gpus(b, error));
     if (!b->targets_only) {
         number_partitions(list);
     }
-    check_devices(b);
+    RSDK_TRY(check_devices(b, error));
     if (list->hidden_count > 0) {
-        report_hidden(b);
+        RSDK_TRY(report_hidden(b, error));
     } else if (list->gpus.count == 0) {
-        rsdk_access_explain_no_gpu(&b->access, b->topology.exists);
+        RSDK_TRY(rsdk_access_explain_no_gpu(&b->access, b->topology.exists, error));
     }
-    apply_overrides(b);
-    blame_all(b, b->kfd_fault);
-    blame_all(b, b->start_fault);
-    blame_all(b, b->override_fault);
-    if (b->override_fault == NULL && !b->failed) {
-        number_devices(b);
+    RSDK_TRY(apply_overrides(b, error));
+    leave_out_all(b, b->kfd_fault);
+    leave_out_all(b, b->start_fault);
+    leave_out_all(b, b->override_fault);
+    if (b->override_fault == NULL) {
+        const rsdk_device_numbering numbering = {.gpus = list->gpus.items,
+                                                 .gpu_count = list->gpus.count,
+                                                 .environment = b->environment,
+                                                 .problems = &list->problems,
+                                                 .scratch = &b->scratch};
+        RSDK_TRY(rsdk_device_numbering_fill(&numbering, error));
     }
     for (size_t i = 0; i < list->gpus.count; i++) {
         list->gpus.items[i].is_usable = list->gpus.items[i].why_not == NULL;
     }
-    return b->failed || list->findings.failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    return RSDK_OK;
 }
 
 /* The root without the '/' at its end, so that paths can be put behind it. */
@@ -414,10 +293,10 @@ rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **l
         return rsdk_fail_no_memory(error);
     }
     made->arena = arena;
-    made->findings.arena = &made->arena;
+    made->problems.arena = &made->arena;
     builder b = {.list = made, .targets_only = options->targets_only};
     b.environment = options->environment != NULL ? options->environment : &nothing_set;
-    b.access = (rsdk_access){.root = root, .environment = b.environment, .findings = &made->findings};
+    b.access = (rsdk_access){.root = root, .environment = b.environment, .problems = &made->problems};
     b.names = (rsdk_product_names){.root = root, .scratch = &b.scratch};
     rsdk_status status = build(&b, error);
     rsdk_arena_clear(&b.scratch);
@@ -448,10 +327,10 @@ size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list) {
     return list->hidden_count;
 }
 
-size_t rsdk_gpu_list_finding_count(const rsdk_gpu_list *list) {
-    return list->findings.findings.count;
+size_t rsdk_gpu_list_problem_count(const rsdk_gpu_list *list) {
+    return list->problems.problems.count;
 }
 
-const rsdk_gpu_finding *rsdk_gpu_list_finding(const rsdk_gpu_list *list, size_t index) {
-    return index < list->findings.findings.count ? &list->findings.findings.items[index] : NULL;
+const rsdk_gpu_problem *rsdk_gpu_list_problem(const rsdk_gpu_list *list, size_t index) {
+    return index < list->problems.problems.count ? &list->problems.problems.items[index] : NULL;
 }

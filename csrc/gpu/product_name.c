@@ -18,9 +18,7 @@ static rsdk_status read_names(rsdk_product_names *names, rsdk_error *error) {
         size_t length = 0;
         rsdk_file_identity identity;
         const char *path = rsdk_arena_format(names->scratch, "%s%s", names->root, places[i]);
-        if (path == NULL) {
-            return rsdk_fail_no_memory(error);
-        }
+        RSDK_NEED(path);
         rsdk_status status = rsdk_file_read_text(path, NAMES_LIMIT, names->scratch, &text, &length, &identity, NULL);
         if (status == RSDK_NO_MEMORY) {
             return rsdk_fail_no_memory(error);
@@ -67,10 +65,12 @@ rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_ad
                                    rsdk_arena *arena, const char **name, rsdk_error *error) {
     char key[KEY_SIZE];
     unsigned revision = 0;
-    rsdk_status status = names->is_read ? RSDK_OK : read_names(names, error);
     *name = NULL;
-    if (status != RSDK_OK || names->text == NULL || !find_revision(names, pci_address, &revision)) {
-        return status;
+    if (!names->is_read) {
+        RSDK_TRY(read_names(names, error));
+    }
+    if (names->text == NULL || !find_revision(names, pci_address, &revision)) {
+        return RSDK_OK;
     }
     int length = snprintf(key, sizeof key, "\n%04X,\t%02X,\t", device_id, revision);
     const char *at = memmem(names->text, names->length, key, (size_t)length);
@@ -79,5 +79,6 @@ rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_ad
     }
     at += length;
     *name = rsdk_arena_copy_bytes(arena, at, strcspn(at, "\r\n"));
-    return *name != NULL ? RSDK_OK : rsdk_fail_no_memory(error);
+    RSDK_NEED(*name);
+    return RSDK_OK;
 }

@@ -32,12 +32,13 @@ enum { RSDK_BANK_LIMIT = 64 }; /* mem_banks_count beyond it is refused */
 
 /* Lines with other keys are skipped, whatever is in them. RSDK_IO_ERROR, naming `path`, where a wanted key has no
  * number in its range, a required one is not there, or the last line has no end. `text` need not end in a NUL. */
-rsdk_status rsdk_node_properties_parse(const char *path, const char *text, size_t length,
+rsdk_status rsdk_properties_parse_node(const char *path, const char *text, size_t length,
                                        rsdk_node_properties *properties, rsdk_error *error);
-rsdk_status rsdk_bank_properties_parse(const char *path, const char *text, size_t length,
+rsdk_status rsdk_properties_parse_bank(const char *path, const char *text, size_t length,
                                        rsdk_bank_properties *properties, rsdk_error *error);
 
 /* A file that holds one number. */
-rsdk_status rsdk_number_parse(const char *path, const char *text, size_t length, uint64_t *number, rsdk_error *error);
+rsdk_status rsdk_properties_parse_number(const char *path, const char *text, size_t length, uint64_t *number,
+                                         rsdk_error *error);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-rsdk_shown rsdk_show_input(const char *input, size_t length) {
+rsdk_shown_input rsdk_shown_input_make(const char *input, size_t length) {
     static const char more[] = "...";
-    rsdk_shown shown;
+    rsdk_shown_input shown;
     size_t limit = sizeof shown.text - sizeof more, kept = length < limit ? length : limit;
     for (size_t i = 0; i < kept; i++) {
         shown.text[i] = '?';

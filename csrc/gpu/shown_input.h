@@ -7,10 +7,10 @@
 enum { RSDK_SHOWN_SIZE = 64 };
 
 /* Short, in one line and in ASCII: other characters become '?', and "..." stands for what is too much. */
-typedef struct rsdk_shown {
+typedef struct rsdk_shown_input {
     char text[RSDK_SHOWN_SIZE];
-} rsdk_shown;
+} rsdk_shown_input;
 
-rsdk_shown rsdk_show_input(const char *input, size_t length);
+rsdk_shown_input rsdk_shown_input_make(const char *input, size_t length);
 
 #endif

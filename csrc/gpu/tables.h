@@ -1,4 +1,4 @@
-/* The data tables of this room, each in a file of its own, one row per line. */
+/* The data tables of this directory, each in a file of its own, one row per line. */
 #ifndef RSDK_GPU_TABLES_H
 #define RSDK_GPU_TABLES_H
 

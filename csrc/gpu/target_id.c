@@ -5,9 +5,9 @@
 #include "gpu/shown_input.h"
 #include "gpu/targets.h"
 
-static rsdk_status fail_id(const char *id, const char *what, const char *hint, rsdk_error *error) {
-    rsdk_shown shown = rsdk_show_input(id, strlen(id));
-    return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, hint, "\"%s\": %s", shown.text, what);
+static rsdk_status fail_id(const char *id, const char *what, const char *fix, rsdk_error *error) {
+    rsdk_shown_input shown = rsdk_shown_input_make(id, strlen(id));
+    return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, fix, "\"%s\": %s", shown.text, what);
 }
 
 /* Reads one feature, `text` up to the next ':'. False where it is neither of the two, or has no sign. */
@@ -39,10 +39,7 @@ static char *append(char *at, const char *text, char sign) {
 rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error) {
     const rsdk_target *target = NULL;
     char sramecc = '\0', xnack = '\0';
-    rsdk_status status = rsdk_target_find_or_fail(id, &target, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_target_find_or_fail(id, &target, error));
     for (const char *at = id + strcspn(id, ":"); *at != '\0';) {
         size_t length = strcspn(++at, ":");
         if (!read_feature(at, length, &sramecc, &xnack)) {

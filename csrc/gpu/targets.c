@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "gpu/shown_input.h"
 #include "gpu/tables.h"
@@ -57,15 +58,15 @@ const rsdk_target *rsdk_target_find_mach(unsigned mach) {
     return NULL;
 }
 
-size_t rsdk_generic_target_count(void) {
+size_t rsdk_target_generic_count(void) {
     return rsdk_generic_table_size;
 }
 
-const rsdk_generic_target *rsdk_generic_target_get(size_t index) {
+const rsdk_generic_target *rsdk_target_generic_get(size_t index) {
     return index < rsdk_generic_table_size ? &rsdk_generic_table[index] : NULL;
 }
 
-const rsdk_generic_target *rsdk_generic_target_find(const char *name) {
+const rsdk_generic_target *rsdk_target_generic_find(const char *name) {
     for (size_t i = 0; i < rsdk_generic_table_size; i++) {
         if (strcmp(rsdk_generic_table[i].name, name) == 0) {
             return &rsdk_generic_table[i];
@@ -145,57 +146,34 @@ bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_ta
 
 /* ---- unknown names ---- */
 
-static int lower(char c) {
-    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
-}
+enum { NEAREST_LIMIT = 4 };
 
-/* How many characters of the longer name are outside the start and the end that both share. */
-static size_t difference(const char *a, const char *b) {
-    size_t a_length = strlen(a), b_length = strlen(b), same = 0, tail = 0;
-    size_t shorter = a_length < b_length ? a_length : b_length;
-    while (same < shorter && lower(a[same]) == lower(b[same])) {
-        same++;
-    }
-    while (tail < shorter - same && lower(a[a_length - 1 - tail]) == lower(b[b_length - 1 - tail])) {
-        tail++;
-    }
-    return (a_length > b_length ? a_length : b_length) - same - tail;
+/* Targets first, then families. */
+static const char *name_at(const void *context, size_t index) {
+    (void)context;
+    return index < rsdk_target_table_size ? rsdk_target_table[index].name
+                                          : rsdk_family_table[index - rsdk_target_table_size].name;
 }
-
-enum { FARTHEST = 2, NEAREST_LIMIT = 4 };
 
 size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit) {
-    size_t count = 0;
-    for (size_t far = 0; far <= FARTHEST; far++) {
-        for (size_t i = 0; i < rsdk_target_table_size && count < limit; i++) {
-            if (difference(name, rsdk_target_table[i].name) == far) {
-                nearest[count++] = rsdk_target_table[i].name;
-            }
-        }
-        for (size_t i = 0; i < rsdk_family_table_size && count < limit; i++) {
-            if (difference(name, rsdk_family_table[i].name) == far) {
-                nearest[count++] = rsdk_family_table[i].name;
-            }
-        }
-    }
-    return count;
+    const rsdk_name_list list = {.get = name_at, .count = rsdk_target_table_size + rsdk_family_table_size};
+    return rsdk_nearest_find(name, &list, nearest, limit);
 }
 
 static rsdk_status fail_unknown(const char *name, size_t length, const char *what, rsdk_error *error) {
-    rsdk_shown shown = rsdk_show_input(name, length);
+    rsdk_shown_input shown = rsdk_shown_input_make(name, length);
     const char *nearest[NEAREST_LIMIT];
-    rsdk_text hint = RSDK_TEXT_INIT;
+    rsdk_text fix = RSDK_TEXT_INIT;
     size_t count = rsdk_target_nearest(shown.text, nearest, NEAREST_LIMIT);
     for (size_t i = 0; i < count; i++) {
-        rsdk_text_add(&hint, "%s%s", i == 0 ? "did you mean " : i + 1 < count ? ", " : " or ", nearest[i]);
+        rsdk_text_add(&fix, "%s%s", i == 0 ? "did you mean " : i + 1 < count ? ", " : " or ", nearest[i]);
     }
-    rsdk_status status =
-        hint.failed
-            ? rsdk_fail_no_memory(error)
-            : rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL,
-                        hint.length > 0 ? rsdk_text_get(&hint) : "targets look like gfx942, families like gfx94X-dcgpu",
-                        "\"%s\" is not a known %s", shown.text, what);
-    rsdk_text_clear(&hint);
+    rsdk_status status = fix.failed ? rsdk_fail_no_memory(error)
+                                    : rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL,
+                                                fix.length > 0 ? rsdk_text_get(&fix)
+                                                               : "targets look like gfx942, families like gfx94X-dcgpu",
+                                                "\"%s\" is not a known %s", shown.text, what);
+    rsdk_text_clear(&fix);
     return status;
 }
 
@@ -238,9 +216,8 @@ rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, si
         while (name.length > 0 && strchr(blanks, name.start[name.length - 1]) != NULL) {
             name.length--;
         }
-        rsdk_status status = name.length > 0 ? expand_name(name, targets, count, error) : RSDK_OK;
-        if (status != RSDK_OK) {
-            return status;
+        if (name.length > 0) {
+            RSDK_TRY(expand_name(name, targets, count, error));
         }
     }
     return RSDK_OK;
@@ -258,18 +235,16 @@ static const rsdk_target *owner_of(const rsdk_target *target) {
 
 rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error) {
     const rsdk_target *found = NULL;
-    rsdk_status status = rsdk_target_find_or_fail(target, &found, error);
-    *owner = found != NULL ? owner_of(found)->name : NULL;
-    return status;
+    *owner = NULL;
+    RSDK_TRY(rsdk_target_find_or_fail(target, &found, error));
+    *owner = owner_of(found)->name;
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error) {
     const rsdk_target *found = NULL;
-    rsdk_status status = rsdk_target_find_or_fail(target, &found, error);
     *count = 0;
-    if (found == NULL) {
-        return status;
-    }
+    RSDK_TRY(rsdk_target_find_or_fail(target, &found, error));
     found = owner_of(found);
     for (size_t i = 0; i < RSDK_TARGET_FAMILY_LIMIT && found->families[i] != NULL; i++) {
         if (i == 0) {
@@ -281,7 +256,7 @@ rsdk_status rsdk_target_families_of(const char *target, const char **families, s
 }
 
 const char *rsdk_gpu_class_name(rsdk_gpu_class gpu_class) {
-    static const char *const words[] = {
+    static const char *const names[] = {
         [RSDK_GPU_DISCRETE] = "discrete", [RSDK_GPU_DATA_CENTRE] = "data centre", [RSDK_GPU_INTEGRATED] = "integrated"};
-    return words[gpu_class];
+    return names[gpu_class];
 }

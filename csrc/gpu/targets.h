@@ -1,4 +1,4 @@
-/* What this room needs of the look-ups beyond the public header. */
+/* What this directory needs of the look-ups beyond the public header. */
 #ifndef RSDK_GPU_TARGETS_H
 #define RSDK_GPU_TARGETS_H
 

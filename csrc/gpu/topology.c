@@ -25,7 +25,7 @@ typedef struct reader {
     bool with_details;
     rsdk_arena *arena;
     char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the directory */
-    char *text; /* what it held; room for ATTRIBUTE_LIMIT + 1, not cleared for each answer: it is large */
+    char *text; /* what it held; ATTRIBUTE_LIMIT + 1 bytes, not cleared for each attribute: it is large */
     size_t length;
 } reader;
 
@@ -79,16 +79,16 @@ static rsdk_status with_whole_path(const reader *r, rsdk_status status, rsdk_err
     }
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/%s", r->path, r->name);
-    return rsdk_fail(error, status, path, error->hint, "%s/%s", r->path, error->message);
+    return rsdk_fail(error, status, path, error->fix, "%s/%s", r->path, error->message);
 }
 
 static rsdk_status read_number(reader *r, const char *name, bool *is_hidden, uint64_t *number, rsdk_error *error) {
     (void)snprintf(r->name, sizeof r->name, "%s", name);
-    rsdk_status status = read_attribute(r, is_hidden, error);
-    if (status != RSDK_OK || (is_hidden != NULL && *is_hidden)) {
-        return status;
+    RSDK_TRY(read_attribute(r, is_hidden, error));
+    if (is_hidden != NULL && *is_hidden) {
+        return RSDK_OK;
     }
-    return with_whole_path(r, rsdk_number_parse(r->name, r->text, r->length, number, error), error);
+    return with_whole_path(r, rsdk_properties_parse_number(r->name, r->text, r->length, number, error), error);
 }
 
 /* ---- nodes ---- */
@@ -99,14 +99,12 @@ static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error
     for (unsigned bank = 0; bank < node->properties.mem_banks_count; bank++) {
         rsdk_bank_properties properties = {0};
         (void)snprintf(r->name, sizeof r->name, "nodes/%u/mem_banks/%u/properties", node->number, bank);
-        rsdk_status status = read_attribute(r, &node->is_hidden, error);
-        if (status != RSDK_OK || node->is_hidden) {
-            return status;
+        RSDK_TRY(read_attribute(r, &node->is_hidden, error));
+        if (node->is_hidden) {
+            return RSDK_OK;
         }
-        status = with_whole_path(r, rsdk_bank_properties_parse(r->name, r->text, r->length, &properties, error), error);
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(
+            with_whole_path(r, rsdk_properties_parse_bank(r->name, r->text, r->length, &properties, error), error));
         bool is_own =
             properties.heap_type == HEAP_FRAME_BUFFER_PUBLIC || properties.heap_type == HEAP_FRAME_BUFFER_PRIVATE;
         if (is_own && __builtin_add_overflow(node->memory, properties.size_in_bytes, &node->memory)) {
@@ -119,24 +117,27 @@ static rsdk_status read_memory(reader *r, rsdk_kfd_node *node, rsdk_error *error
 static rsdk_status read_details(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
     char name[ATTRIBUTE_NAME_SIZE];
     (void)snprintf(name, sizeof name, "nodes/%u/gpu_id", node->number);
-    rsdk_status status = read_number(r, name, &node->is_hidden, &node->gpu_id, error);
-    return status == RSDK_OK && !node->is_hidden ? read_memory(r, node, error) : status;
+    RSDK_TRY(read_number(r, name, &node->is_hidden, &node->gpu_id, error));
+    return node->is_hidden ? RSDK_OK : read_memory(r, node, error);
+}
+
+static rsdk_status read_properties(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
+    (void)snprintf(r->name, sizeof r->name, "nodes/%u/properties", node->number);
+    RSDK_TRY(read_attribute(r, &node->is_hidden, error));
+    if (node->is_hidden) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(
+        with_whole_path(r, rsdk_properties_parse_node(r->name, r->text, r->length, &node->properties, error), error));
+    return node->properties.simd_count != 0 && r->with_details ? read_details(r, node, error) : RSDK_OK;
 }
 
 static rsdk_status read_node(reader *r, rsdk_kfd_node *node, rsdk_error *error) {
-    (void)snprintf(r->name, sizeof r->name, "nodes/%u/properties", node->number);
-    rsdk_status status = read_attribute(r, &node->is_hidden, error);
-    if (status == RSDK_OK && !node->is_hidden) {
-        status = rsdk_node_properties_parse(r->name, r->text, r->length, &node->properties, error);
-        status = with_whole_path(r, status, error);
-        if (status == RSDK_OK && node->properties.simd_count != 0 && r->with_details) {
-            status = read_details(r, node, error);
-        }
-    }
+    RSDK_TRY(read_properties(r, node, error));
     if (node->is_hidden) {
         *node = (rsdk_kfd_node){.number = node->number, .is_hidden = true};
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* The number that a node's directory is named by; false for any other name. */
@@ -160,7 +161,6 @@ static int compare_nodes(const void *a, const void *b) {
 }
 
 static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *topology, rsdk_error *error) {
-    bool failed = false;
     for (unsigned seen = 0;; seen++) {
         rsdk_kfd_node node = {0};
         errno = 0;
@@ -174,10 +174,7 @@ static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *to
                              "%s/nodes: has more than %d nodes", r->path, NODE_LIMIT);
         }
         if (node_number(entry->d_name, &node.number)) {
-            RSDK_PUSH(r->arena, &topology->nodes, node, failed);
-        }
-        if (failed) {
-            return rsdk_fail_no_memory(error);
+            RSDK_APPEND(r->arena, &topology->nodes, node);
         }
     }
 }
@@ -204,26 +201,23 @@ static rsdk_status list_nodes(const reader *r, rsdk_topology *topology, rsdk_err
 /* ---- one consistent picture ---- */
 
 static rsdk_status read_nodes(reader *r, rsdk_topology *topology, rsdk_error *error) {
-    rsdk_status status = list_nodes(r, topology, error);
-    for (size_t i = 0; status == RSDK_OK && i < topology->nodes.count; i++) {
-        status = read_node(r, &topology->nodes.items[i], error);
+    RSDK_TRY(list_nodes(r, topology, error));
+    for (size_t i = 0; i < topology->nodes.count; i++) {
+        RSDK_TRY(read_node(r, &topology->nodes.items[i], error));
     }
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *error) {
     static const char counter[] = "generation_id";
     uint64_t before = 0, after = 0;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-        rsdk_status status = read_number(r, counter, NULL, &before, error);
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(read_number(r, counter, NULL, &before, error));
         rsdk_status reading = read_nodes(r, topology, error);
         if (reading == RSDK_NO_MEMORY) {
             return reading;
         }
-        status = read_number(r, counter, NULL, &after, reading == RSDK_OK ? error : NULL);
+        rsdk_status status = read_number(r, counter, NULL, &after, reading == RSDK_OK ? error : NULL);
         if (status != RSDK_OK || before == after) {
             return reading != RSDK_OK ? reading : status;
         }
@@ -241,9 +235,7 @@ rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *
     reader r = {.with_details = with_details, .arena = arena, .text = text};
     *topology = (rsdk_topology){0};
     r.path = rsdk_arena_format(arena, "%s%s", root, topology_directory);
-    if (r.path == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
+    RSDK_NEED(r.path);
     r.descriptor = open(r.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (r.descriptor < 0) {
         if (errno == ENOENT || errno == ENOTDIR) {

@@ -11,7 +11,7 @@ static const char uuid_prefix[] = "GPU-";
 
 enum { UUID_PREFIX_LENGTH = sizeof uuid_prefix - 1 };
 
-void rsdk_uuid_format(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]) {
+void rsdk_visibility_format_uuid(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]) {
     if (unique_id == 0) {
         (void)snprintf(uuid, RSDK_UUID_SIZE, "%sXX", uuid_prefix);
     } else {
@@ -112,7 +112,7 @@ static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
 
 static bool starts_uuid(token t, uint64_t unique_id) {
     char uuid[RSDK_UUID_SIZE];
-    rsdk_uuid_format(unique_id, uuid);
+    rsdk_visibility_format_uuid(unique_id, uuid);
     for (size_t i = 0; i < token_length(t); i++) {
         if (upper(uuid[i]) != upper(t.start[i])) {
             return false;
@@ -193,7 +193,7 @@ static rsdk_token_fault hip_index(token t, size_t count, size_t *index) {
 static rsdk_token_fault hip_uuid(token t, const uint64_t *unique_ids, size_t count, size_t *index) {
     char uuid[RSDK_UUID_SIZE];
     for (size_t i = 0; i < count; i++) {
-        rsdk_uuid_format(unique_ids[i], uuid);
+        rsdk_visibility_format_uuid(unique_ids[i], uuid);
         if (memmem(uuid, strlen(uuid), t.start, token_length(t)) != NULL) {
             *index = i;
             return RSDK_TOKEN_GOOD;

@@ -27,10 +27,10 @@ typedef struct rsdk_selection {
 enum { RSDK_UUID_SIZE = 21 };
 
 /* "GPU-0123456789abcdef", "GPU-XX" for 0. */
-void rsdk_uuid_format(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]);
+void rsdk_visibility_format_uuid(uint64_t unique_id, char uuid[RSDK_UUID_SIZE]);
 
 /* Both: `unique_ids` has one entry for each of `count` devices; the indices of those that are left are written to
- * `chosen`, which has room for as many. NULL as value leaves all. The empty text leaves none, or for HIP's grammar all.
+ * `chosen`, which must hold as many. NULL as value leaves all. The empty text leaves none, or for HIP's grammar all.
  */
 rsdk_selection rsdk_visibility_select_rocr(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
 rsdk_selection rsdk_visibility_select_hip(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);

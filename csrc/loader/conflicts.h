@@ -1,19 +1,27 @@
-/* What the process has already of what a plan brings in. */
+/* What is already loaded of what a plan brings in: libraries of the SDK that the process has from outside the SDK, or
+ * in another version. */
 #ifndef RSDK_LOADER_CONFLICTS_H
 #define RSDK_LOADER_CONFLICTS_H
 
-#include "loader/plan.h"
+#include "loader/dependency_graph.h"
+#include "loader/warnings.h"
 
-/* Whether a file of the SDK is its own copy of a host library, of which a process may well have another: no conflict.
- */
-bool rsdk_is_private_copy(const char *path);
+/* What conflicts are looked for in, and where they are noted. Everything is borrowed. */
+typedef struct rsdk_conflicts {
+    const rsdk_graph *graph;
+    const rsdk_strings *library_path; /* the directories of LD_LIBRARY_PATH */
+    const char *ld_preload;           /* the value of LD_PRELOAD; NULL: not set */
+    rsdk_warnings *warnings;
+} rsdk_conflicts;
 
-/* Notes that `mapped_path` is used instead of `sdk_path`, and who brought it in. */
-rsdk_status rsdk_warn_conflict(rsdk_plan *plan, const char *soname, const char *mapped_path, const char *sdk_path,
-                               rsdk_error *error);
+/* Notes that the object at `loaded_path`, which has the SONAME of the SDK's file, is used instead of it, and who
+ * brought it in. */
+rsdk_status rsdk_conflicts_check_namesake(const rsdk_conflicts *conflicts, const char *soname, const char *loaded_path,
+                                          const char *sdk_path, rsdk_error *error);
 
-/* Notes the conflicts of all members of a step: other versions of them, and what they need and will get from elsewhere.
- */
-rsdk_status rsdk_check_conflicts(rsdk_plan *plan, const rsdk_planned_step *step, rsdk_error *error);
+/* Notes the conflicts of nodes that a step brings in: other versions of them, and what they need and will get from
+ * outside the SDK. */
+rsdk_status rsdk_conflicts_check_members(const rsdk_conflicts *conflicts, const size_t *nodes, size_t count,
+                                         rsdk_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "elf/elf_machine.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
 
@@ -20,14 +21,8 @@ static size_t find_node(const rsdk_graph *graph, const rsdk_elf_file *file) {
 rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
                            rsdk_error *error) {
     rsdk_node node = {.location = *location, .is_sdk = is_sdk, .parent = RSDK_NO_NODE};
-    bool failed = false;
-    rsdk_status status = rsdk_inventory_read(graph->inventory, location->path, &node.file, error);
-    if (status == RSDK_OK) {
-        status = rsdk_elf_check_loadable(node.file, error);
-    }
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(rsdk_inventory_read(graph->inventory, location->path, &node.file, error));
+    RSDK_TRY(rsdk_elf_machine_check(node.file, error));
     *index = find_node(graph, node.file);
     if (*index != RSDK_NO_NODE) {
         return RSDK_OK;
@@ -40,36 +35,32 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
     node.mapped = rsdk_link_map_find_file(graph->map, location->path, node.file->soname, node.file->identity);
     node.is_placed = node.mapped != NULL;
     *index = graph->nodes.count;
-    RSDK_PUSH(graph->arena, &graph->nodes, node, failed);
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    RSDK_APPEND(graph->arena, &graph->nodes, node);
+    return RSDK_OK;
 }
 
-const rsdk_elf_file *const *rsdk_graph_ancestors(const rsdk_graph *graph, size_t node, size_t *count) {
+rsdk_status rsdk_graph_load_chain(const rsdk_graph *graph, size_t node, rsdk_load_chain *chain, rsdk_error *error) {
     size_t depth = 0;
-    for (size_t at = graph->nodes.items[node].parent; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
+    for (size_t at = node; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
         depth++;
     }
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    const rsdk_elf_file **ancestors = rsdk_arena_alloc(graph->arena, depth + 1, sizeof *ancestors);
-    *count = 0;
-    for (size_t at = graph->nodes.items[node].parent; ancestors != NULL && at != RSDK_NO_NODE;
-         at = graph->nodes.items[at].parent) {
-        ancestors[(*count)++] = graph->nodes.items[at].file;
+    const rsdk_elf_file **files = rsdk_arena_alloc(graph->arena, depth, sizeof *files);
+    RSDK_NEED(files);
+    *chain = (rsdk_load_chain){.files = files};
+    for (size_t at = node; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
+        files[chain->count++] = graph->nodes.items[at].file;
     }
-    return ancestors;
+    return RSDK_OK;
 }
 
 /* Where the linker would find a name that is not in the SDK. */
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
-    size_t count = 0;
-    const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(graph, from, &count);
-    if (ancestors == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
-    rsdk_status status = rsdk_linker_find(graph->search, graph->nodes.items[from].file, ancestors, count, edge->name,
-                                          &edge->path, error);
+    rsdk_load_chain chain;
+    RSDK_TRY(rsdk_graph_load_chain(graph, from, &chain, error));
+    RSDK_TRY(rsdk_linker_search_find(graph->search, &chain, edge->name, &edge->path, error));
     edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
-    return status;
+    return RSDK_OK;
 }
 
 /* A given file's own neighbours may lead to the SDK as well; one that cannot be read leads nowhere. */
@@ -95,53 +86,42 @@ static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, const char *name
         return RSDK_OK;
     }
     const char *near = node->is_sdk ? node->location.path : NULL;
-    rsdk_status status = rsdk_inventory_find(graph->inventory, near, name, &location.path, &location.package, error);
-    if (status == RSDK_OK && location.path != NULL) {
+    bool is_given = !node->is_sdk;
+    RSDK_TRY(rsdk_inventory_find(graph->inventory, near, name, &location.path, &location.package, error));
+    if (location.path != NULL) {
         edge->kind = RSDK_EDGE_SDK;
         return rsdk_graph_add(graph, &location, true, &edge->node, error);
     }
-    if (status == RSDK_OK && graph->asks_linker) {
-        bool is_given = !node->is_sdk;
-        status = look_outside(graph, from, edge, error);
-        if (status == RSDK_OK && is_given && edge->kind == RSDK_EDGE_OUTSIDE) {
-            status = follow_outside(graph, edge, error);
-        }
+    if (graph->asks_linker) {
+        RSDK_TRY(look_outside(graph, from, edge, error));
     }
-    return status;
+    return is_given && edge->path != NULL ? follow_outside(graph, edge, error) : RSDK_OK;
 }
 
 static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
     const rsdk_elf_file *file = graph->nodes.items[index].file;
-    bool failed = false;
     if (graph->nodes.items[index].mapped != NULL) {
         return RSDK_OK; /* in the process, and so is what it needs */
     }
     for (size_t i = 0; i < file->needed.count; i++) {
         rsdk_edge edge;
-        rsdk_status status = resolve_edge(graph, index, file->needed.items[i], &edge, error);
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(resolve_edge(graph, index, file->needed.items[i], &edge, error));
         rsdk_node *target = edge.kind == RSDK_EDGE_SDK ? &graph->nodes.items[edge.node] : NULL;
         if (target != NULL && edge.node > index && target->parent == RSDK_NO_NODE) {
             target->parent = index;
         }
         rsdk_node *node = &graph->nodes.items[index]; /* nodes may have moved */
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is a node `index`, so there are items */
-        RSDK_PUSH(graph->arena, &node->edges, edge, failed);
-        if (failed) {
-            return rsdk_fail_no_memory(error);
-        }
+        RSDK_APPEND(graph->arena, &node->edges, edge);
     }
     return RSDK_OK;
 }
 
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error) {
-    rsdk_status status = RSDK_OK;
-    while (status == RSDK_OK && graph->completed < graph->nodes.count) {
-        status = complete_node(graph, graph->completed++, error);
+    while (graph->completed < graph->nodes.count) {
+        RSDK_TRY(complete_node(graph, graph->completed++, error));
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* ---- strongly connected components ---- */
@@ -203,13 +183,12 @@ static void visit(tarjan *t, size_t root) {
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): `component` is written through the tarjan */
-bool rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component) {
+rsdk_status rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component, rsdk_error *error) {
     size_t count = graph->nodes.count;
     size_t *numbers = rsdk_arena_alloc(graph->arena, 5 * count + 1, sizeof *numbers);
+    RSDK_NEED(numbers);
     bool *flags = rsdk_arena_alloc(graph->arena, count + 1, sizeof *flags);
-    if (numbers == NULL || flags == NULL) {
-        return false;
-    }
+    RSDK_NEED(flags);
     tarjan t = {.graph = graph,
                 .members = members,
                 .component = component,
@@ -224,5 +203,5 @@ bool rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t 
             visit(&t, i);
         }
     }
-    return true;
+    return RSDK_OK;
 }

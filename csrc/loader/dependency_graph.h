@@ -51,12 +51,12 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
 /* Follows all edges of all nodes. Breadth first, in file order, as the linker does. */
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
 
-/* The files that brought `node` in, nearest first; *count of them. NULL when out of memory. */
-const rsdk_elf_file *const *rsdk_graph_ancestors(const rsdk_graph *graph, size_t node, size_t *count);
+/* The files through which `node` comes into the process. */
+rsdk_status rsdk_graph_load_chain(const rsdk_graph *graph, size_t node, rsdk_load_chain *chain, rsdk_error *error);
 
 /* Groups of the nodes marked in `members` in which every one needs every other, directly or through others:
  * component[i] is a number for each node, equal within a group, and a group that needs another has the higher number.
- * Out of memory: false. */
-bool rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component);
+ */
+rsdk_status rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component, rsdk_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 typedef struct rsdk_library_directory {
     rsdk_package_id package;
     const char *path;
+    bool holds_host_libraries; /* the SDK's own copies of libraries that a system has too */
     bool is_listed;
     rsdk_directory listing;
     bool is_identified, exists; /* identity is asked for only when another spelling has to be compared */
@@ -26,14 +27,14 @@ typedef struct rsdk_known_directory {
 typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
     rsdk_arena *arena;
-    bool serves_files; /* for files that were given, which may need libraries of any package */
+    bool supports_files; /* for files that were given, which may need libraries of any package */
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
     RSDK_LIST(rsdk_elf_file *) files;
     RSDK_LIST(rsdk_known_directory) known;
 } rsdk_inventory;
 
-rsdk_inventory rsdk_inventory_of(rsdk_sdk *sdk, bool serves_files);
+rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, bool supports_files);
 
 /* The listing of a directory of a package ("lib"). RSDK_PACKAGE_NOT_INSTALLED where the package is not there. */
 rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id package, const char *relative,
@@ -48,10 +49,13 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
 rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
                                 rsdk_package_id *package, rsdk_error *error);
 
-/* The SDK's file whose name is `stem` or `stem` and a version (".7"), of several the highest version; *path is NULL
- * where there is none. */
-rsdk_status rsdk_inventory_find_stem(rsdk_inventory *inventory, const char *stem, const char **path,
-                                     rsdk_package_id *package, rsdk_error *error);
+/* Whether a file of the SDK (a path that the inventory gave out) is its own copy of a host library. */
+bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path);
+
+/* The SDK's file whose name is `linker_name` or `linker_name` and a version (".7"), of several the highest version;
+ * *path is NULL where there is none. */
+rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
+                                            rsdk_package_id *package, rsdk_error *error);
 
 /* Which directory of the SDK `spelling` (an absolute path, with ".." in it perhaps) leads to; *directory is NULL where
  * to none. */

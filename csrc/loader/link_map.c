@@ -9,7 +9,8 @@
 typedef struct collection {
     rsdk_arena *arena;
     rsdk_link_map *map;
-    bool failed;
+    rsdk_error *error;
+    rsdk_status status;
 } collection;
 
 /* Where the object's dynamic section points: glibc has relocated these addresses where the section is writable. */
@@ -43,39 +44,46 @@ static const ElfW(Dyn) * dynamic_entry(const ElfW(Dyn) * section, ElfW(Sxword) t
     return NULL;
 }
 
-/* A copy of the string that a dynamic entry names; NULL where there is none. */
-static const char *dynamic_string(collection *c, const struct dl_phdr_info *info, const ElfW(Dyn) * section,
-                                  ElfW(Sxword) tag) {
+/* Copies the string that a dynamic entry names; NULL where there is none. */
+static rsdk_status copy_string(const collection *c, const struct dl_phdr_info *info, const ElfW(Dyn) * section,
+                               ElfW(Sxword) tag, const char **copy) {
+    rsdk_error *error = c->error;
     const ElfW(Dyn) *entry = dynamic_entry(section, tag);
     const ElfW(Dyn) *table = dynamic_entry(section, DT_STRTAB);
     const char *strings = entry != NULL && table != NULL ? at_address(info, table->d_un.d_ptr) : NULL;
-    if (strings == NULL) {
-        return NULL;
+    *copy = NULL;
+    if (strings != NULL) {
+        *copy = rsdk_arena_copy(c->arena, strings + entry->d_un.d_val);
+        RSDK_NEED(*copy);
     }
-    const char *copy = rsdk_arena_copy(c->arena, strings + entry->d_un.d_val);
-    c->failed |= copy == NULL;
-    return copy;
+    return RSDK_OK;
 }
 
-static int take_object(struct dl_phdr_info *info, size_t size, void *context) {
+static rsdk_status take_object(const collection *c, const struct dl_phdr_info *info) {
+    rsdk_error *error = c->error;
+    const ElfW(Dyn) *section = dynamic_section(info);
+    rsdk_mapped_object object = {.path = rsdk_arena_copy(c->arena, info->dlpi_name != NULL ? info->dlpi_name : "")};
+    RSDK_NEED(object.path);
+    RSDK_TRY(copy_string(c, info, section, DT_SONAME, &object.soname));
+    if (c->map->objects.count == 0 && dynamic_entry(section, DT_RUNPATH) == NULL) {
+        RSDK_TRY(copy_string(c, info, section, DT_RPATH, &c->map->program_rpath));
+    }
+    RSDK_APPEND(c->arena, &c->map->objects, object);
+    return RSDK_OK;
+}
+
+static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     collection *c = context;
-    const ElfW(Dyn) *section = dynamic_section(info);
-    rsdk_mapped_object object = {.path = rsdk_arena_copy(c->arena, info->dlpi_name != NULL ? info->dlpi_name : ""),
-                                 .soname = dynamic_string(c, info, section, DT_SONAME)};
-    if (c->map->objects.count == 0 && dynamic_entry(section, DT_RUNPATH) == NULL) {
-        c->map->program_rpath = dynamic_string(c, info, section, DT_RPATH);
-    }
-    c->failed |= object.path == NULL;
-    RSDK_PUSH(c->arena, &c->map->objects, object, c->failed);
-    return c->failed;
+    c->status = take_object(c, info);
+    return c->status != RSDK_OK;
 }
 
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
     *map = (rsdk_link_map){0};
-    collection c = {.arena = arena, .map = map};
-    (void)dl_iterate_phdr(take_object, &c);
-    return c.failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    collection c = {.arena = arena, .map = map, .error = error, .status = RSDK_OK};
+    (void)dl_iterate_phdr(visit_object, &c);
+    return c.status;
 }
 
 const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname) {
@@ -104,18 +112,4 @@ const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, cons
         }
     }
     return NULL;
-}
-
-size_t rsdk_soname_stem(const char *soname) {
-    for (const char *at = strstr(soname, ".so"); at != NULL; at = strstr(at + 1, ".so")) {
-        if (at[3] == '\0' || at[3] == '.') {
-            return (size_t)(at - soname) + 3;
-        }
-    }
-    return strlen(soname);
-}
-
-bool rsdk_has_stem(const char *soname, const char *stem) {
-    size_t length = rsdk_soname_stem(soname);
-    return strlen(stem) == length && strncmp(soname, stem, length) == 0;
 }

@@ -1,4 +1,4 @@
-/* What the process has loaded, read from the dynamic linker's own list: the truth about it, whoever loaded it. */
+/* What the process has loaded, read from the dynamic linker's own list, which holds what anyone has loaded. */
 #ifndef RSDK_LOADER_LINK_MAP_H
 #define RSDK_LOADER_LINK_MAP_H
 
@@ -26,11 +26,5 @@ const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, co
 /* The loaded object that is this very file; NULL: none. Asks the file system only about objects of the same SONAME. */
 const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, const char *path, const char *soname,
                                                   rsdk_file_identity identity);
-
-/* The length of a SONAME's stem: up to and with ".so" ("libamdhip64.so" of "libamdhip64.so.7"). */
-size_t rsdk_soname_stem(const char *soname);
-
-/* Whether `stem` is the stem of the SONAME. */
-bool rsdk_has_stem(const char *soname, const char *stem);
 
 #endif

@@ -1,5 +1,5 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
- * so that neither setenv nor a build of glibc with other defaults misleads us. glibc-hwcaps subdirectories are not
+ * so that setenv and a glibc with other defaults make no difference. glibc-hwcaps subdirectories are not
  * followed: they hold variants of the same library. */
 #include "loader/linker_search.h"
 
@@ -10,64 +10,63 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/directory.h"
-#include "base/fail.h"
+#include "base/path.h"
 
 /* ---- RPATH and RUNPATH ---- */
 
-/* One entry with $ORIGIN or ${ORIGIN} filled in; NULL with *failed unset: it has a token whose value only the linker
- * knows. */
-static const char *fill_in(rsdk_arena *arena, const char *entry, size_t length, const char *origin, bool *failed) {
+/* Fills $ORIGIN or ${ORIGIN} in; *filled is NULL where the entry has a token whose value only the linker knows. */
+static rsdk_status fill_in(rsdk_arena *arena, const char *entry, size_t length, const char *origin, const char **filled,
+                           rsdk_error *error) {
     static const char *const tokens[] = {"${ORIGIN}", "$ORIGIN"};
+    *filled = NULL;
     const char *copy = rsdk_arena_copy_bytes(arena, entry, length);
-    if (copy == NULL) {
-        *failed = true;
-        return NULL;
-    }
+    RSDK_NEED(copy);
     const char *dollar = strchr(copy, '$');
     if (dollar == NULL) {
-        return copy;
+        *filled = copy;
+        return RSDK_OK;
     }
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         size_t token_length = strlen(tokens[i]);
         if (strncmp(dollar, tokens[i], token_length) == 0 && strchr(dollar + 1, '$') == NULL) {
-            const char *filled =
-                rsdk_arena_format(arena, "%.*s%s%s", (int)(dollar - copy), copy, origin, dollar + token_length);
-            *failed |= filled == NULL;
-            return filled;
+            *filled = rsdk_arena_format(arena, "%.*s%s%s", (int)(dollar - copy), copy, origin, dollar + token_length);
+            RSDK_NEED(*filled);
+            return RSDK_OK;
         }
     }
-    return NULL;
+    return RSDK_OK;
 }
 
-rsdk_status rsdk_expand_rpath(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
-                              rsdk_error *error) {
+rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
+                                      rsdk_error *error) {
     const char *origin = rsdk_path_parent(arena, path);
-    bool failed = origin == NULL;
-    for (const char *entry = rpath; !failed && entry != NULL;) {
+    RSDK_NEED(origin);
+    for (const char *entry = rpath; entry != NULL;) {
         size_t length = strcspn(entry, ":");
-        const char *directory = length > 0 ? fill_in(arena, entry, length, origin, &failed) : NULL;
+        const char *directory = NULL;
+        if (length > 0) {
+            RSDK_TRY(fill_in(arena, entry, length, origin, &directory, error));
+        }
         if (directory != NULL) {
-            RSDK_PUSH(arena, directories, directory, failed);
+            RSDK_APPEND(arena, directories, directory);
         }
         entry = entry[length] == ':' ? entry + length + 1 : NULL;
     }
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    return RSDK_OK;
 }
 
-rsdk_status rsdk_rpath_directories(rsdk_arena *arena, const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors,
-                                   size_t ancestor_count, rsdk_strings *directories, rsdk_error *error) {
-    if (file->runpath != NULL) {
+rsdk_status rsdk_linker_search_rpath_directories(rsdk_arena *arena, const rsdk_load_chain *chain,
+                                                 rsdk_strings *directories, rsdk_error *error) {
+    if (chain->files[0]->runpath != NULL) {
         return RSDK_OK;
     }
-    rsdk_status status =
-        file->rpath != NULL ? rsdk_expand_rpath(arena, file->rpath, file->path, directories, error) : RSDK_OK;
-    for (size_t i = 0; i < ancestor_count && status == RSDK_OK; i++) {
-        if (ancestors[i]->rpath != NULL) {
-            status = rsdk_expand_rpath(arena, ancestors[i]->rpath, ancestors[i]->path, directories, error);
+    for (size_t i = 0; i < chain->count; i++) {
+        const rsdk_elf_file *file = chain->files[i];
+        if (file->rpath != NULL) {
+            RSDK_TRY(rsdk_linker_search_expand(arena, file->rpath, file->path, directories, error));
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* ---- the process's directories ---- */
@@ -96,7 +95,6 @@ static bool contains(const rsdk_strings *list, const char *text) {
  * LD_LIBRARY_PATH, the defaults. The linker does not mark the borders; a default directory at the end of
  * LD_LIBRARY_PATH counts as a default. */
 static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo *info, rsdk_error *error) {
-    bool failed = false;
     unsigned first = 0, end = info->dls_cnt;
     while (first < info->dls_cnt && contains(&search->program_rpath, info->dls_serpath[first].dls_name)) {
         first++;
@@ -104,32 +102,30 @@ static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo
     while (end > first && is_default_directory(info->dls_serpath[end - 1].dls_name)) {
         end--;
     }
-    for (unsigned i = first; i < info->dls_cnt && !failed; i++) {
+    for (unsigned i = first; i < info->dls_cnt; i++) {
         const char *directory = rsdk_arena_copy(search->arena, info->dls_serpath[i].dls_name);
-        rsdk_strings *list = i < end ? &search->library_path : &search->default_directories;
-        failed = directory == NULL;
-        RSDK_PUSH(search->arena, list, directory, failed);
+        RSDK_NEED(directory);
+        RSDK_APPEND(search->arena, i < end ? &search->library_path : &search->default_directories, directory);
     }
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    return RSDK_OK;
+}
+
+/* `plain` is the handle of an object without RPATH and RUNPATH. */
+static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsdk_error *error) {
+    Dl_serinfo size;
+    if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
+        return rsdk_fail(error, RSDK_LOAD_FAILED, NULL, "a glibc system is needed",
+                         "the dynamic linker does not tell its search path");
+    }
+    Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
+    RSDK_NEED(info);
+    *info = size;
+    return dlinfo(plain, RTLD_DI_SERINFO, info) == 0 ? sort_directories(search, info, error) : RSDK_OK;
 }
 
 static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
-    /* libc has neither RPATH nor RUNPATH, and is always there. */
-    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-    Dl_serinfo size;
-    rsdk_status status = RSDK_OK;
-    if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
-        status = rsdk_fail(error, RSDK_LOAD_FAILED, NULL, "a glibc system is needed",
-                           "the dynamic linker does not tell its search path");
-    } else {
-        Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
-        if (info == NULL) {
-            status = rsdk_fail_no_memory(error);
-        } else {
-            *info = size;
-            status = dlinfo(plain, RTLD_DI_SERINFO, info) == 0 ? sort_directories(search, info, error) : RSDK_OK;
-        }
-    }
+    void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* it is always there */
+    rsdk_status status = read_directories(search, plain, error);
     if (plain != NULL) {
         (void)dlclose(plain);
     }
@@ -143,10 +139,7 @@ rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map,
         char program[4096];
         ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
         program[length > 0 ? length : 0] = '\0';
-        rsdk_status status = rsdk_expand_rpath(arena, map->program_rpath, program, &search->program_rpath, error);
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(rsdk_linker_search_expand(arena, map->program_rpath, program, &search->program_rpath, error));
     }
     return ask_linker(search, error);
 }
@@ -222,8 +215,8 @@ static const char *find_in_cache(const rsdk_linker_search *search, const char *n
         return NULL;
     }
     memcpy(&header, search->cache, sizeof header);
-    size_t room = (search->cache_size - sizeof header) / sizeof(cache_entry);
-    for (size_t i = 0; i < header.count && i < room; i++) {
+    size_t capacity = (search->cache_size - sizeof header) / sizeof(cache_entry);
+    for (size_t i = 0; i < header.count && i < capacity; i++) {
         cache_entry entry;
         memcpy(&entry, search->cache + sizeof header + i * sizeof entry, sizeof entry);
         if (entry.flags == OWN_CACHE_FLAGS && entry.hwcap == 0 && strcmp(cache_string(search, entry.name), name) == 0) {
@@ -239,9 +232,7 @@ static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings 
                            const char **path, rsdk_error *error) {
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
         const char *candidate = rsdk_path_join(search->arena, directories->items[i], name);
-        if (candidate == NULL) {
-            return rsdk_fail_no_memory(error);
-        }
+        RSDK_NEED(candidate);
         *path = access(candidate, F_OK) == 0 ? candidate : NULL;
     }
     return RSDK_OK;
@@ -249,31 +240,30 @@ static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings 
 
 enum { BEFORE_CACHE = 4 }; /* lists of directories that come before ld.so.cache */
 
-rsdk_status rsdk_linker_find(rsdk_linker_search *search, const rsdk_elf_file *file,
-                             const rsdk_elf_file *const *ancestors, size_t ancestor_count, const char *name,
-                             const char **path, rsdk_error *error) {
+rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
+                                    const char **path, rsdk_error *error) {
+    const rsdk_elf_file *file = chain->files[0];
+    const rsdk_strings none = {0};
     rsdk_strings rpath = {0}, runpath = {0};
     *path = NULL;
     if (strchr(name, '/') != NULL) { /* opened as it is */
         *path = access(name, F_OK) == 0 ? name : NULL;
         return RSDK_OK;
     }
-    rsdk_status status = rsdk_rpath_directories(search->arena, file, ancestors, ancestor_count, &rpath, error);
-    if (status == RSDK_OK && file->runpath != NULL) {
-        status = rsdk_expand_rpath(search->arena, file->runpath, file->path, &runpath, error);
+    RSDK_TRY(rsdk_linker_search_rpath_directories(search->arena, chain, &rpath, error));
+    if (file->runpath != NULL) {
+        RSDK_TRY(rsdk_linker_search_expand(search->arena, file->runpath, file->path, &runpath, error));
     }
-    if (status == RSDK_OK && !search->cache_is_read) {
-        status = read_cache(search, error);
+    if (!search->cache_is_read) {
+        RSDK_TRY(read_cache(search, error));
     }
-    const rsdk_strings none = {0};
     const rsdk_strings *before_cache[BEFORE_CACHE] = {&rpath, file->runpath == NULL ? &search->program_rpath : &none,
                                                       &search->library_path, &runpath};
-    for (size_t i = 0; status == RSDK_OK && *path == NULL && i < BEFORE_CACHE; i++) {
-        status = find_in(search, before_cache[i], name, path, error);
+    for (size_t i = 0; *path == NULL && i < BEFORE_CACHE; i++) {
+        RSDK_TRY(find_in(search, before_cache[i], name, path, error));
     }
-    if (status == RSDK_OK && *path == NULL) {
+    if (*path == NULL) {
         *path = find_in_cache(search, name);
     }
-    return status == RSDK_OK && *path == NULL ? find_in(search, &search->default_directories, name, path, error)
-                                              : status;
+    return *path == NULL ? find_in(search, &search->default_directories, name, path, error) : RSDK_OK;
 }

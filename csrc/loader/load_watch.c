@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 4352 }; /* a path and some words */
+enum { LINE_SIZE = 4352 }; /* a path and the text around it */
 
 struct rsdk_load_watch {
     pthread_t thread;

@@ -1,5 +1,5 @@
 /* The load watch: a thread that says on stderr which library has been loading for longer than it should. For loads that
- * never end: a library's constructor may wait for ever, and then nobody else can say which it was. */
+ * never end: a library's constructor may wait for ever, and then nothing else tells which it was. */
 #ifndef RSDK_LOADER_LOAD_WATCH_H
 #define RSDK_LOADER_LOAD_WATCH_H
 

@@ -20,17 +20,17 @@
 
 static const char task_directory[] = "/proc/self/task/";
 
-/* Room for the path: two numbers, "/fd/" and the NUL. */
+/* For the path: two numbers, "/fd/" and the NUL. */
 enum { PATH_SIZE = sizeof task_directory + 32 };
 
-bool rsdk_is_memory_object(const char *path) {
+bool rsdk_memory_object_has_path(const char *path) {
     return strncmp(path, task_directory, sizeof task_directory - 1) == 0;
 }
 
 static int raise_to_free_number(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     int *free_number = context;
-    if (info->dlpi_name != NULL && rsdk_is_memory_object(info->dlpi_name)) {
+    if (info->dlpi_name != NULL && rsdk_memory_object_has_path(info->dlpi_name)) {
         const char *number_at = strrchr(info->dlpi_name, '/') + 1;
         long number = strtol(number_at, NULL, 10);
         *free_number = number >= *free_number && number < 1 << 20 ? (int)number + 1 : *free_number;
@@ -80,9 +80,9 @@ rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const cha
     *handle = dlopen(path, mode);
     rsdk_memory_outcome outcome = RSDK_MEMORY_OPENED;
     if (*handle == NULL) {
-        const char *words = dlerror(); /* "OBJECT: what is wrong"; about ourselves it is a refusal */
-        *reason = rsdk_arena_copy(arena, words != NULL ? words : "dlopen failed");
-        outcome = words != NULL && strncmp(words, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
+        const char *text = dlerror(); /* "OBJECT: what is wrong"; about this object it is a refusal */
+        *reason = rsdk_arena_copy(arena, text != NULL ? text : "dlopen failed");
+        outcome = text != NULL && strncmp(text, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
     }
     (void)close(descriptor);
     return outcome;

@@ -20,6 +20,6 @@ rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const cha
                                             void **handle, const char **reason);
 
 /* Whether the path is that of a memory object: it leads to no file. */
-bool rsdk_is_memory_object(const char *path);
+bool rsdk_memory_object_has_path(const char *path);
 
 #endif

@@ -8,37 +8,14 @@
  * entries are the whole list, breadth first, the SDK's files by path. */
 #include "loader/plan.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "loader/conflicts.h"
+#include "base/path.h"
+#include "elf/soname.h"
 #include "loader/resolver.h"
 #include "sdk/tables.h"
-
-rsdk_status rsdk_plan_warn(rsdk_plan *plan, rsdk_warning_kind kind, rsdk_error *error, const char *format, ...) {
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    if (length < 0) {
-        return rsdk_fail_no_memory(error);
-    }
-    rsdk_warning warning = {.kind = kind, .text = rsdk_arena_copy(&plan->arena, text)};
-    bool failed = warning.text == NULL;
-    free(text);
-    for (size_t i = 0; !failed && i < plan->warnings.count; i++) {
-        if (strcmp(plan->warnings.items[i].text, warning.text) == 0) {
-            return RSDK_OK; /* said already */
-        }
-    }
-    RSDK_PUSH(&plan->arena, &plan->warnings, warning, failed);
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
-}
 
 static rsdk_node *node_at(const rsdk_plan *plan, size_t index) {
     return &plan->graph.nodes.items[index];
@@ -53,11 +30,9 @@ static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, co
     *leads = false;
     for (size_t i = 0; i < directories->count; i++) {
         const rsdk_library_directory *known = NULL;
-        rsdk_status status = rsdk_inventory_known_directory(&plan->inventory, directories->items[i], &known, error);
+        RSDK_TRY(rsdk_inventory_known_directory(&plan->inventory, directories->items[i], &known, error));
         const char *candidate = rsdk_path_join(&plan->arena, known != NULL ? known->path : directories->items[i], name);
-        if (status != RSDK_OK || candidate == NULL) {
-            return status != RSDK_OK ? status : rsdk_fail_no_memory(error);
-        }
+        RSDK_NEED(candidate);
         if (known != NULL ? rsdk_directory_has(&known->listing, name) : access(candidate, F_OK) == 0) {
             *leads = strcmp(candidate, target) == 0;
             return RSDK_OK;
@@ -66,51 +41,47 @@ static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, co
     return RSDK_OK;
 }
 
-/* Whether the linker, looking for what `from` needs (or opens at run time), finds `target` (a path) itself. */
+/* Whether the linker, looking for what `from` needs (or opens with dlopen), finds `target` (a path) itself. */
 static rsdk_status finds_by_itself(rsdk_plan *plan, size_t from, const char *target, bool *finds, rsdk_error *error) {
     const rsdk_elf_file *file = node_at(plan, from)->file;
     rsdk_strings directories = {0};
-    size_t count = 0;
-    const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(&plan->graph, from, &count);
-    if (ancestors == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
-    rsdk_status status = rsdk_rpath_directories(&plan->arena, file, ancestors, count, &directories, error);
-    if (status == RSDK_OK && file->runpath != NULL && plan->search.library_path.count == 0) {
+    rsdk_load_chain chain;
+    RSDK_TRY(rsdk_graph_load_chain(&plan->graph, from, &chain, error));
+    RSDK_TRY(rsdk_linker_search_rpath_directories(&plan->arena, &chain, &directories, error));
+    if (file->runpath != NULL && plan->search.library_path.count == 0) {
         /* LD_LIBRARY_PATH comes before a RUNPATH: with one set, a RUNPATH promises nothing. */
-        status = rsdk_expand_rpath(&plan->arena, file->runpath, file->path, &directories, error);
+        RSDK_TRY(rsdk_linker_search_expand(&plan->arena, file->runpath, file->path, &directories, error));
     }
-    return status == RSDK_OK ? leads_to(plan, &directories, target, finds, error) : status;
+    return leads_to(plan, &directories, target, finds, error);
 }
 
 /* ---- one step ---- */
 
-/* Appends a text that is not in the list yet. */
-static rsdk_status append(rsdk_plan *plan, rsdk_strings *list, const char *text, rsdk_error *error) {
-    bool failed = text == NULL;
-    for (size_t i = 0; !failed && i < list->count; i++) {
+/* Appends a text that is not in the list yet. NULL: memory is short. */
+static rsdk_status append_once(rsdk_plan *plan, rsdk_strings *list, const char *text, rsdk_error *error) {
+    RSDK_NEED(text);
+    for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->items[i], text) == 0) {
             return RSDK_OK;
         }
     }
-    RSDK_PUSH(&plan->arena, list, text, failed);
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    RSDK_APPEND(&plan->arena, list, text);
+    return RSDK_OK;
 }
 
 static rsdk_status take_member(rsdk_plan *plan, rsdk_planned_step *step, size_t node, size_t parent,
                                rsdk_error *error) {
-    bool failed = false;
     node_at(plan, node)->is_placed = true;
     node_at(plan, node)->parent = parent;
-    RSDK_PUSH(&plan->arena, &step->members, node, failed);
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+    RSDK_APPEND(&plan->arena, &step->members, node);
+    return RSDK_OK;
 }
 
 static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t from, const rsdk_edge *edge,
                              rsdk_strings *missing, rsdk_error *error) {
-    bool finds = false, failed = false;
+    bool finds = false;
     if (edge->kind == RSDK_EDGE_MISSING) {
-        return append(plan, missing, edge->name, error);
+        return append_once(plan, missing, edge->name, error);
     }
     if (edge->kind != RSDK_EDGE_SDK) {
         return RSDK_OK;
@@ -120,40 +91,37 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
     if (target->is_placed && is_soname) {
         return RSDK_OK; /* the linker compares SONAMEs first */
     }
-    rsdk_status status = finds_by_itself(plan, from, target->location.path, &finds, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
+    RSDK_TRY(finds_by_itself(plan, from, target->location.path, &finds, error));
     if (!finds && !is_soname) {
         const char *text = rsdk_arena_format(
             &plan->arena, "%s (a file has this name, but its SONAME is %s, so no preloading can satisfy it: %s)",
             edge->name, target->file->soname != NULL ? target->file->soname : "missing", target->location.path);
-        return append(plan, missing, text, error);
+        return append_once(plan, missing, text, error);
     }
     if (target->is_placed) {
         return RSDK_OK;
     }
     if (!finds) {
-        RSDK_PUSH(&plan->arena, &step->unfound_members, edge->node, failed);
+        RSDK_APPEND(&plan->arena, &step->unfound_members, edge->node);
     }
-    return failed ? rsdk_fail_no_memory(error) : take_member(plan, step, edge->node, from, error);
+    return take_member(plan, step, edge->node, from, error);
 }
 
 /* Breadth first from the step's library over everything that is not placed yet. */
 static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk_strings *outside,
                                   rsdk_strings *missing, rsdk_error *error) {
-    rsdk_status status = take_member(plan, step, step->node, RSDK_NO_NODE, error);
-    for (size_t i = 0; status == RSDK_OK && i < step->members.count; i++) {
+    RSDK_TRY(take_member(plan, step, step->node, RSDK_NO_NODE, error));
+    for (size_t i = 0; i < step->members.count; i++) {
         const size_t from = step->members.items[i];
-        for (size_t j = 0; status == RSDK_OK && j < node_at(plan, from)->edges.count; j++) {
+        for (size_t j = 0; j < node_at(plan, from)->edges.count; j++) {
             const rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
-            status = take_edge(plan, step, from, edge, missing, error);
-            if (status == RSDK_OK && (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED)) {
-                status = append(plan, outside, edge->name, error);
+            RSDK_TRY(take_edge(plan, step, from, edge, missing, error));
+            if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
+                RSDK_TRY(append_once(plan, outside, edge->name, error));
             }
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* What the anchor needs so that `name`, which the system provides for `from`, keeps its place in the order. The anchor
@@ -161,50 +129,45 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
  * paths count, the linker's find goes in instead of the name. */
 static rsdk_status name_outside(rsdk_plan *plan, rsdk_planned_step *step, size_t from, const char *name,
                                 rsdk_error *error) {
-    const rsdk_elf_file *file = node_at(plan, from)->file;
     const char *path = NULL;
-    size_t count = 0;
-    const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(&plan->graph, from, &count);
-    if (ancestors == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
-    bool has_paths = file->rpath != NULL || file->runpath != NULL;
-    for (size_t i = 0; i < count; i++) {
-        has_paths |= ancestors[i]->rpath != NULL;
+    rsdk_load_chain chain;
+    RSDK_TRY(rsdk_graph_load_chain(&plan->graph, from, &chain, error));
+    bool has_paths = chain.files[0]->runpath != NULL;
+    for (size_t i = 0; i < chain.count; i++) {
+        has_paths |= chain.files[i]->rpath != NULL;
     }
     if (!has_paths || rsdk_link_map_find_soname(&plan->map, name) != NULL) {
-        return append(plan, &step->anchor_names, name, error);
+        return append_once(plan, &step->anchor_names, name, error);
     }
-    rsdk_status status = rsdk_linker_find(&plan->search, file, ancestors, count, name, &path, error);
-    return status == RSDK_OK && path != NULL ? append(plan, &step->anchor_names, path, error) : status;
+    RSDK_TRY(rsdk_linker_search_find(&plan->search, &chain, name, &path, error));
+    return path != NULL ? append_once(plan, &step->anchor_names, path, error) : RSDK_OK;
 }
 
 /* The DT_NEEDED entries of the anchor: all members and what they need outside, in the linker's breadth-first order. */
 static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
-    rsdk_status status = append(plan, &step->anchor_names, node_at(plan, step->node)->location.path, error);
-    for (size_t i = 0; status == RSDK_OK && i < step->members.count; i++) {
+    RSDK_TRY(append_once(plan, &step->anchor_names, node_at(plan, step->node)->location.path, error));
+    for (size_t i = 0; i < step->members.count; i++) {
         const size_t from = step->members.items[i];
-        for (size_t j = 0; status == RSDK_OK && j < node_at(plan, from)->edges.count; j++) {
+        for (size_t j = 0; j < node_at(plan, from)->edges.count; j++) {
             const rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
             if (edge->kind == RSDK_EDGE_SDK && node_at(plan, edge->node)->parent == from) {
-                status = append(plan, &step->anchor_names, node_at(plan, edge->node)->location.path, error);
+                RSDK_TRY(append_once(plan, &step->anchor_names, node_at(plan, edge->node)->location.path, error));
             } else if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
-                status = name_outside(plan, step, from, edge->name, error);
+                RSDK_TRY(name_outside(plan, step, from, edge->name, error));
             }
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_strings *paths, rsdk_error *error) {
-    rsdk_status status = RSDK_OK;
-    for (size_t i = 0; status == RSDK_OK && i < node->edges.count; i++) {
+    for (size_t i = 0; i < node->edges.count; i++) {
         const rsdk_edge *edge = &node->edges.items[i];
         if (edge->kind == RSDK_EDGE_SDK) {
-            status = append(plan, paths, node_at(plan, edge->node)->location.path, error);
+            RSDK_TRY(append_once(plan, paths, node_at(plan, edge->node)->location.path, error));
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
 static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *step) {
@@ -216,28 +179,26 @@ static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *s
 
 static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
     rsdk_strings outside = {0}, missing = {0}, needed = {0}, members = {0};
-    rsdk_status status = gather_members(plan, step, &outside, &missing, error);
-    for (size_t i = 0; status == RSDK_OK && i < step->members.count; i++) {
-        status = append(plan, &members, node_at(plan, step->members.items[i])->location.path, error);
-    }
-    if (status == RSDK_OK) {
-        status = paths_of_needed(plan, node_at(plan, step->node), &needed, error);
-    }
     rsdk_step *view = &step->view;
+    RSDK_TRY(gather_members(plan, step, &outside, &missing, error));
+    for (size_t i = 0; i < step->members.count; i++) {
+        RSDK_TRY(append_once(plan, &members, node_at(plan, step->members.items[i])->location.path, error));
+    }
+    RSDK_TRY(paths_of_needed(plan, node_at(plan, step->node), &needed, error));
     bool is_natural = step->unfound_members.count == 0;
-    if (status == RSDK_OK && !is_natural) {
-        status = fill_anchor_names(plan, step, error);
+    if (!is_natural) {
+        RSDK_TRY(fill_anchor_names(plan, step, error));
     }
     view->method = is_natural ? RSDK_STEP_OPEN : RSDK_STEP_ANCHOR;
-    if (status == RSDK_OK && view->reason == NULL) {
+    if (view->reason == NULL) {
         view->reason = is_natural ? "the linker finds what it needs" : reason_for_anchor(plan, step);
-        status = view->reason != NULL ? RSDK_OK : rsdk_fail_no_memory(error);
+        RSDK_NEED(view->reason);
     }
     view->members = members.items, view->member_count = members.count;
     view->needed = needed.items, view->needed_count = needed.count;
     view->outside = outside.items, view->outside_count = outside.count;
     view->missing = missing.items, view->missing_count = missing.count;
-    return status;
+    return RSDK_OK;
 }
 
 /* ---- steps ---- */
@@ -245,57 +206,53 @@ static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, r
 /* How the library of a step gets into the process. */
 static rsdk_status fill_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
     const rsdk_node *node = node_at(plan, step->node);
-    const rsdk_mapped_object *twin = node->mapped != NULL || node->file->soname == NULL
-                                         ? NULL
-                                         : rsdk_link_map_find_soname(&plan->map, node->file->soname);
+    const rsdk_mapped_object *namesake = node->mapped != NULL || node->file->soname == NULL
+                                             ? NULL
+                                             : rsdk_link_map_find_soname(&plan->map, node->file->soname);
     step->view.location = node->location;
     step->view.method = RSDK_STEP_REUSE;
-    step->was_in_process = node->mapped != NULL || twin != NULL;
+    step->was_in_process = node->mapped != NULL || namesake != NULL;
     if (node->mapped != NULL) {
         step->view.location.path = node->mapped->path;
-        step->view.reason = "it is in the process already";
+        step->view.reason = "already loaded";
         return RSDK_OK;
     }
-    if (twin != NULL) {
-        step->view.location.path = twin->path;
-        step->view.reason = "the process has it from elsewhere";
-        return rsdk_is_private_copy(node->location.path)
-                   ? RSDK_OK
-                   : rsdk_warn_conflict(plan, node->file->soname, twin->path, node->location.path, error);
+    if (namesake != NULL) {
+        step->view.location.path = namesake->path;
+        step->view.reason = "already loaded from outside the SDK";
+        return rsdk_conflicts_check_namesake(&plan->conflicts, node->file->soname, namesake->path, node->location.path,
+                                             error);
     }
     if (node->is_placed) {
         step->view.reason = "an earlier step brings it in";
         return RSDK_OK;
     }
-    rsdk_status status = fill_opening_step(plan, step, error);
-    return status == RSDK_OK ? rsdk_check_conflicts(plan, step, error) : status;
+    RSDK_TRY(fill_opening_step(plan, step, error));
+    return rsdk_conflicts_check_members(&plan->conflicts, step->members.items, step->members.count, error);
 }
 
 static rsdk_status add_step(rsdk_plan *plan, size_t node, bool is_requested, bool is_global, const char *reason,
                             rsdk_error *error) {
-    bool failed = false;
     rsdk_planned_step step = {.node = node,
                               .view = {.is_requested = is_requested, .is_global = is_global, .reason = reason}};
-    rsdk_status status = fill_step(plan, &step, error);
-    if (status == RSDK_OK) {
-        RSDK_PUSH(&plan->arena, &plan->steps, step, failed);
-    }
-    return failed ? rsdk_fail_no_memory(error) : status;
+    RSDK_TRY(fill_step(plan, &step, error));
+    RSDK_APPEND(&plan->arena, &plan->steps, step);
+    return RSDK_OK;
 }
 
-/* ---- run-time edges ---- */
+/* ---- dlopen dependencies ---- */
 
-static bool is_in_process(const rsdk_plan *plan, const char *stem) {
+static bool is_loaded(const rsdk_plan *plan, const char *linker_name) {
     for (size_t i = 0; i < plan->map.objects.count; i++) {
         const char *soname = plan->map.objects.items[i].soname;
-        if (soname != NULL && rsdk_has_stem(soname, stem)) {
+        if (soname != NULL && rsdk_soname_has_linker_name(soname, linker_name)) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_requested_later(const rsdk_plan *plan, const char *path) {
+static bool is_requested(const rsdk_plan *plan, const char *path) {
     for (size_t i = 0; i < plan->requested_count; i++) {
         if (plan->requested[i].path != NULL && strcmp(plan->requested[i].path, path) == 0) {
             return true;
@@ -304,77 +261,78 @@ static bool is_requested_later(const rsdk_plan *plan, const char *path) {
     return false;
 }
 
-/* Adds the step for a library that is opened at run time. One that cannot be read is worth a warning: its opener may
- * never open it. */
-static rsdk_status add_run_time_step(rsdk_plan *plan, const rsdk_location *location, const char *reason,
-                                     rsdk_error *error) {
-    rsdk_error cause = RSDK_ERROR_INIT;
-    size_t node = 0;
-    rsdk_status status = rsdk_graph_add(&plan->graph, location, true, &node, &cause);
-    if (status == RSDK_OK) {
-        status = rsdk_graph_complete(&plan->graph, &cause);
-    }
-    if (status == RSDK_OK) {
-        status = node_at(plan, node)->is_placed ? RSDK_OK : add_step(plan, node, false, false, reason, &cause);
-    } else if (status != RSDK_NO_MEMORY) {
-        status = rsdk_plan_warn(plan, RSDK_WARNING_GENERAL, &cause, "%s (%s)", rsdk_error_message(&cause), reason);
-    }
-    if (status != RSDK_OK) {
-        (void)rsdk_fail(error, status, cause.path, cause.hint, "%s", rsdk_error_message(&cause));
-    }
-    rsdk_error_clear(&cause);
-    return status;
+static rsdk_status add_complete_node(rsdk_plan *plan, const rsdk_location *location, size_t *node, rsdk_error *error) {
+    RSDK_TRY(rsdk_graph_add(&plan->graph, location, true, node, error));
+    return rsdk_graph_complete(&plan->graph, error);
 }
 
-/* Brings in what `opener` opens at run time, unless it finds it by itself. It comes after the opener: so it changes no
+/* Adds the step for a library that another opens with dlopen. One that cannot be read is worth a warning: its opener
+ * may never open it. */
+static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *location, const char *reason,
+                                   rsdk_error *error) {
+    rsdk_error cause = RSDK_ERROR_INIT;
+    size_t node = 0;
+    rsdk_status status = add_complete_node(plan, location, &node, &cause);
+    if (status == RSDK_NO_MEMORY) {
+        return rsdk_fail_with(error, &cause);
+    }
+    if (status != RSDK_OK) {
+        status = rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error, "%s (%s)", rsdk_error_message(&cause),
+                                   reason);
+        rsdk_error_clear(&cause);
+        return status;
+    }
+    return node_at(plan, node)->is_placed ? RSDK_OK : add_step(plan, node, false, false, reason, error);
+}
+
+/* Brings in what `opener` opens with dlopen, unless it finds it by itself. It comes after the opener: so it changes no
  * binding. */
-static rsdk_status follow_run_time_edge(rsdk_plan *plan, size_t opener, const rsdk_run_time_edge *edge,
-                                        rsdk_error *error) {
+static rsdk_status follow_dependency(rsdk_plan *plan, size_t opener, const rsdk_dlopen_dependency *dependency,
+                                     rsdk_error *error) {
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     bool finds = false;
     const char *opener_name = node_at(plan, opener)->file->soname;
-    if (is_in_process(plan, edge->opened)) {
+    if (is_loaded(plan, dependency->opened)) {
         return RSDK_OK;
     }
-    rsdk_status status =
-        rsdk_inventory_find_stem(&plan->inventory, edge->opened, &location.path, &location.package, error);
-    if (status == RSDK_OK && location.path == NULL) {
-        return !edge->is_required ? RSDK_OK
-                                  : rsdk_plan_warn(plan, RSDK_WARNING_GENERAL, error,
-                                                   "%s opens %s at run time (%s), and the SDK has none", opener_name,
-                                                   edge->opened, edge->reason);
+    RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, dependency->opened, &location.path, &location.package,
+                                             error));
+    if (location.path == NULL) {
+        return !dependency->is_required ? RSDK_OK
+                                        : rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
+                                                            "%s opens %s at run time (%s), and the SDK has none",
+                                                            opener_name, dependency->opened, dependency->reason);
     }
-    if (status == RSDK_OK) {
-        status = finds_by_itself(plan, opener, location.path, &finds, error);
+    RSDK_TRY(finds_by_itself(plan, opener, location.path, &finds, error));
+    if (finds || is_requested(plan, location.path)) {
+        return RSDK_OK;
     }
-    if (status != RSDK_OK || finds || is_requested_later(plan, location.path)) {
-        return status;
-    }
-    const char *reason = rsdk_arena_format(&plan->arena, "%s opens it at run time: %s", opener_name, edge->reason);
-    return reason != NULL ? add_run_time_step(plan, &location, reason, error) : rsdk_fail_no_memory(error);
+    const char *reason =
+        rsdk_arena_format(&plan->arena, "%s opens it at run time: %s", opener_name, dependency->reason);
+    RSDK_NEED(reason);
+    return add_dlopen_step(plan, &location, reason, error);
 }
 
-static rsdk_status follow_run_time_edges(rsdk_plan *plan, size_t node, rsdk_error *error) {
+static rsdk_status follow_dependencies(rsdk_plan *plan, size_t node, rsdk_error *error) {
     const char *soname = node_at(plan, node)->file->soname;
-    rsdk_status status = RSDK_OK;
-    for (size_t i = 0; soname != NULL && status == RSDK_OK && i < rsdk_run_time_edge_count; i++) {
-        if (rsdk_has_stem(soname, rsdk_run_time_edges[i].opener)) {
-            status = follow_run_time_edge(plan, node, &rsdk_run_time_edges[i], error);
+    for (size_t i = 0; soname != NULL && i < rsdk_dlopen_dependency_count; i++) {
+        if (rsdk_soname_has_linker_name(soname, rsdk_dlopen_dependencies[i].opener)) {
+            RSDK_TRY(follow_dependency(plan, node, &rsdk_dlopen_dependencies[i], error));
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
-/* A root and, behind it, what its members open at run time; these may open more. */
-static rsdk_status place(rsdk_plan *plan, size_t node, bool is_global, rsdk_error *error) {
+/* A root and, behind it, what its members open with dlopen; these may open more. */
+static rsdk_status add_root(rsdk_plan *plan, size_t node, bool is_global, rsdk_error *error) {
     size_t first = plan->steps.count;
-    rsdk_status status = add_step(plan, node, true, is_global, NULL, error);
-    for (size_t i = first; status == RSDK_OK && i < plan->steps.count; i++) {
-        for (size_t j = 0; status == RSDK_OK && j < plan->steps.items[i].members.count; j++) {
-            status = follow_run_time_edges(plan, plan->steps.items[i].members.items[j], error);
+    RSDK_TRY(add_step(plan, node, true, is_global, NULL, error));
+    for (size_t i = first; i < plan->steps.count; i++) {
+        for (size_t j = 0; j < plan->steps.items[i].members.count; j++) {
+            RSDK_TRY(follow_dependencies(plan, plan->steps.items[i].members.items[j], error));
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* ---- the whole ---- */
@@ -385,58 +343,48 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
                                  rsdk_error *error) {
     plan->requested_count = options->shortname_count;
     plan->requested = rsdk_arena_alloc(&plan->arena, options->shortname_count + 1, sizeof *plan->requested);
-    if (plan->requested == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
-    rsdk_status status =
-        rsdk_resolve_all(&plan->inventory, options->shortnames, options->shortname_count, plan->requested, error);
-    for (size_t i = 0; status == RSDK_OK && i < plan->requested_count; i++) {
+    RSDK_NEED(plan->requested);
+    RSDK_TRY(rsdk_resolver_find_all(&plan->inventory, options->shortnames, options->shortname_count, plan->requested,
+                                    error));
+    for (size_t i = 0; i < plan->requested_count; i++) {
         size_t node = 0;
-        bool failed = false;
-        if (plan->requested[i].path == NULL) {
-            continue;
-        }
-        status = rsdk_graph_add(&plan->graph, &plan->requested[i], true, &node, error);
-        if (status == RSDK_OK) {
+        if (plan->requested[i].path != NULL) {
+            RSDK_TRY(rsdk_graph_add(&plan->graph, &plan->requested[i], true, &node, error));
             node_at(plan, node)->location = plan->requested[i];
-            RSDK_PUSH(&plan->arena, roots, node, failed);
-            status = failed ? rsdk_fail_no_memory(error) : RSDK_OK;
+            RSDK_APPEND(&plan->arena, roots, node);
         }
     }
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_status add_files(rsdk_plan *plan, const rsdk_load_options *options, rsdk_error *error) {
-    rsdk_status status = RSDK_OK;
-    for (size_t i = 0; status == RSDK_OK && i < options->file_count; i++) {
+    for (size_t i = 0; i < options->file_count; i++) {
         size_t node = 0;
         rsdk_location location = {.path = rsdk_arena_copy(plan->inventory.arena, options->files[i]),
                                   .found_via = RSDK_FOUND_BY_NEED};
-        status = location.path != NULL ? rsdk_graph_add(&plan->graph, &location, false, &node, error)
-                                       : rsdk_fail_no_memory(error);
+        RSDK_NEED(location.path);
+        RSDK_TRY(rsdk_graph_add(&plan->graph, &location, false, &node, error));
     }
-    return status;
+    return RSDK_OK;
 }
 
 /* The SDK's files that given files and their neighbours lead to become roots, in the order in which the linker would
  * come to them. */
 static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_error *error) {
-    bool failed = false;
-    rsdk_status status = RSDK_OK;
     for (size_t i = 0; i < plan->graph.nodes.count; i++) {
         const rsdk_node *node = node_at(plan, i);
-        for (size_t j = 0; !node->is_sdk && status == RSDK_OK && j < node->edges.count; j++) {
+        for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
             const rsdk_edge *edge = &node->edges.items[j];
             if (edge->kind == RSDK_EDGE_SDK && node_at(plan, edge->node)->is_sdk) {
-                RSDK_PUSH(&plan->arena, roots, edge->node, failed);
+                RSDK_APPEND(&plan->arena, roots, edge->node);
             } else if (edge->kind == RSDK_EDGE_MISSING) {
-                status = rsdk_plan_warn(plan, RSDK_WARNING_GENERAL, error,
-                                        "%s needs %s, which neither the SDK nor the system has", node->location.path,
-                                        edge->name);
+                RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
+                                           "%s needs %s, which neither the SDK nor the system has", node->location.path,
+                                           edge->name));
             }
         }
     }
-    return failed ? rsdk_fail_no_memory(error) : status;
+    return RSDK_OK;
 }
 
 /* Compiler libraries stay out of the global scope. */
@@ -447,41 +395,35 @@ static bool is_global_for(const rsdk_location *location, const rsdk_load_options
 
 static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, bool asks_linker, rsdk_error *error) {
     node_list roots = {0};
-    rsdk_status status = rsdk_link_map_read(&plan->arena, &plan->map, error);
-    if (status == RSDK_OK) {
-        status = rsdk_linker_search_init(&plan->arena, &plan->map, &plan->search, error);
-    }
+    RSDK_TRY(rsdk_link_map_read(&plan->arena, &plan->map, error));
+    RSDK_TRY(rsdk_linker_search_init(&plan->arena, &plan->map, &plan->search, error));
     plan->graph = (rsdk_graph){.arena = &plan->arena,
                                .inventory = &plan->inventory,
                                .map = &plan->map,
                                .search = &plan->search,
                                .asks_linker = asks_linker || options->file_count > 0};
-    if (status == RSDK_OK) {
-        status = add_requested(plan, options, &roots, error);
+    plan->warnings.arena = &plan->arena;
+    plan->conflicts = (rsdk_conflicts){.graph = &plan->graph,
+                                       .library_path = &plan->search.library_path,
+                                       .ld_preload = options->ld_preload,
+                                       .warnings = &plan->warnings};
+    RSDK_TRY(add_requested(plan, options, &roots, error));
+    RSDK_TRY(add_files(plan, options, error));
+    RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
+    RSDK_TRY(add_roots_of_files(plan, &roots, error));
+    for (size_t i = 0; i < roots.count; i++) {
+        size_t root = roots.items[i];
+        RSDK_TRY(add_root(plan, root, is_global_for(&node_at(plan, root)->location, options), error));
     }
-    if (status == RSDK_OK) {
-        status = add_files(plan, options, error);
-    }
-    if (status == RSDK_OK) {
-        status = rsdk_graph_complete(&plan->graph, error);
-    }
-    if (status == RSDK_OK) {
-        status = add_roots_of_files(plan, &roots, error);
-    }
-    for (size_t i = 0; status == RSDK_OK && i < roots.count; i++) {
-        status = place(plan, roots.items[i], is_global_for(&node_at(plan, roots.items[i])->location, options), error);
-    }
-    return status;
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool asks_linker, rsdk_plan **plan,
                            rsdk_error *error) {
     *plan = NULL;
     rsdk_plan *fresh = calloc(1, sizeof *fresh);
-    if (fresh == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
-    fresh->inventory = rsdk_inventory_of(sdk, options->file_count > 0);
+    RSDK_NEED(fresh);
+    fresh->inventory = rsdk_inventory_make(sdk, options->file_count > 0);
     rsdk_status status = fill_plan(fresh, options, asks_linker, error);
     if (status != RSDK_OK) {
         rsdk_plan_free(fresh);

@@ -2,18 +2,19 @@
 #ifndef RSDK_LOADER_PLAN_H
 #define RSDK_LOADER_PLAN_H
 
+#include "loader/conflicts.h"
 #include "loader/dependency_graph.h"
 #include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
+#include "loader/warnings.h"
 #include "rocm_sdk/loader.h"
 
 typedef struct rsdk_planned_step {
     rsdk_step view;
     size_t node;
-    bool was_in_process; /* before the plan's first step */
-    RSDK_LIST(size_t)
-    members; /* nodes that the step brings in, breadth first, `node` first; none for RSDK_STEP_REUSE */
+    bool was_in_process;               /* before the plan's first step */
+    RSDK_LIST(size_t) members;         /* nodes that the step brings in, breadth first, `node` first; none for REUSE */
     rsdk_strings anchor_names;         /* DT_NEEDED of the anchor: members' paths and names outside, breadth first */
     RSDK_LIST(size_t) unfound_members; /* those that the linker would not find by itself */
 } rsdk_planned_step;
@@ -24,8 +25,9 @@ struct rsdk_plan {
     rsdk_link_map map;
     rsdk_linker_search search;
     rsdk_graph graph;
+    rsdk_conflicts conflicts;
     RSDK_LIST(rsdk_planned_step) steps;
-    RSDK_LIST(rsdk_warning) warnings;
+    rsdk_warnings warnings;
     rsdk_location *requested; /* as asked, absent ones too */
     size_t requested_count;
 };
@@ -33,9 +35,5 @@ struct rsdk_plan {
 /* Makes the plan; with `asks_linker` also looks for what is outside. */
 rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool asks_linker, rsdk_plan **plan,
                            rsdk_error *error);
-
-/* Remembers a warning for the user. */
-rsdk_status rsdk_plan_warn(rsdk_plan *plan, rsdk_warning_kind kind, rsdk_error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "elf/soname.h"
 #include "elf/stub.h"
-#include "loader/explain.h"
+#include "loader/load_failure.h"
 #include "loader/load_lock.h"
 #include "loader/load_watch.h"
 #include "loader/memory_object.h"
@@ -49,17 +50,17 @@ static void report(const preloader *p, const char *format, const char *path, con
     }
 }
 
-/* The linker's words about the last failure, which its next call would overwrite. */
-static const char *linker_words(const preloader *p) {
-    const char *words = dlerror();
-    return rsdk_arena_copy(arena_of(p), words != NULL ? words : "dlopen failed");
+/* The dlerror text, which the linker's next call would overwrite. NULL: out of memory. */
+static const char *copy_dlerror(const preloader *p) {
+    const char *text = dlerror();
+    return rsdk_arena_copy(arena_of(p), text != NULL ? text : "dlopen failed");
 }
 
 /* ---- one step ---- */
 
 /* Names the members that need each other, where no order of opening them one by one can work. */
 static const char *describe_cycle(const preloader *p, const rsdk_planned_step *step, const size_t *component,
-                                  size_t number, const char *words, const char *reason) {
+                                  size_t number, const char *dlerror_text, const char *reason) {
     rsdk_text text = RSDK_TEXT_INIT;
     for (size_t i = 0; i < step->members.count; i++) {
         if (component[step->members.items[i]] == number) {
@@ -70,7 +71,7 @@ static const char *describe_cycle(const preloader *p, const rsdk_planned_step *s
         text.failed ? NULL
                     : rsdk_arena_format(arena_of(p),
                                         "%s; these libraries need each other and do not find each other: %s; and %s",
-                                        words, rsdk_text_get(&text), reason);
+                                        dlerror_text, rsdk_text_get(&text), reason);
     rsdk_text_clear(&text);
     return description;
 }
@@ -78,7 +79,7 @@ static const char *describe_cycle(const preloader *p, const rsdk_planned_step *s
 /* Opens the members of one component: alone, or, where they need each other, through the first. The step's library
  * itself, on its own, is left to the caller, who knows its mode. */
 static bool open_component(const preloader *p, const rsdk_planned_step *step, const size_t *component, size_t number,
-                           const char *reason, const char **words) {
+                           const char *reason, const char **dlerror_text) {
     size_t count = 0;
     const char *path = NULL;
     for (size_t i = 0; i < step->members.count; i++) {
@@ -92,16 +93,17 @@ static bool open_component(const preloader *p, const rsdk_planned_step *step, co
     if (is_left_to_caller || dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL) {
         return true;
     }
-    *words = linker_words(p);
-    if (count > 1 && *words != NULL) {
-        *words = describe_cycle(p, step, component, number, *words, reason);
+    *dlerror_text = copy_dlerror(p);
+    if (count > 1 && *dlerror_text != NULL) {
+        *dlerror_text = describe_cycle(p, step, component, number, *dlerror_text, reason);
     }
     return false;
 }
 
 /* Without an anchor: the members one by one, dependencies first. What differs: a library does not interpose the symbols
  * of its dependencies then, nor lend them any. */
-static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, const char *reason, const char **words) {
+static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, const char *reason,
+                            const char **dlerror_text) {
     size_t count = p->plan->graph.nodes.count;
     bool *members = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *members);
     size_t *component = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *component);
@@ -114,11 +116,11 @@ static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, c
     for (size_t i = 0; i < count; i++) {
         component[i] = RSDK_NO_NODE;
     }
-    if (!rsdk_graph_components(&p->plan->graph, members, component)) {
+    if (rsdk_graph_components(&p->plan->graph, members, component, NULL) != RSDK_OK) {
         return false;
     }
     for (size_t number = 0; number < step->members.count; number++) {
-        if (!open_component(p, step, component, number, reason, words)) {
+        if (!open_component(p, step, component, number, reason, dlerror_text)) {
             return false;
         }
     }
@@ -126,12 +128,12 @@ static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, c
 }
 
 /* Brings all members in as one group. */
-static bool open_members(const preloader *p, const rsdk_planned_step *step, const char **words) {
+static bool open_members(const preloader *p, const rsdk_planned_step *step, const char **dlerror_text) {
     rsdk_elf_stub stub;
     void *anchor = NULL;
     const char *reason = NULL;
     const rsdk_elf_file *model = p->plan->graph.nodes.items[step->node].file;
-    if (rsdk_elf_make_stub(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
+    if (rsdk_elf_stub_make(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
         return false;
     }
     /* The anchor stays open for the life of the process, like what it holds. */
@@ -139,25 +141,25 @@ static bool open_members(const preloader *p, const rsdk_planned_step *step, cons
     case RSDK_MEMORY_OPENED:
         return true;
     case RSDK_MEMORY_REFUSED:
-        return reason != NULL && open_one_by_one(p, step, reason, words);
+        return reason != NULL && open_one_by_one(p, step, reason, dlerror_text);
     case RSDK_MEMORY_FAILED:
-        *words = reason;
+        *dlerror_text = reason;
         return false;
     }
     return false;
 }
 
-/* Returns the library's own handle; NULL with *words (NULL: out of memory). */
-static void *open_step(const preloader *p, const rsdk_planned_step *step, const char **words) {
+/* Returns the library's own handle; NULL with *dlerror_text (NULL: out of memory). */
+static void *open_step(const preloader *p, const rsdk_planned_step *step, const char **dlerror_text) {
     int mode = mode_of(step);
-    if (step->view.method == RSDK_STEP_ANCHOR && !open_members(p, step, words)) {
+    if (step->view.method == RSDK_STEP_ANCHOR && !open_members(p, step, dlerror_text)) {
         return NULL;
     }
     /* RTLD_NOLOAD: what is in the process is never loaded a second time. */
     bool is_there = step->view.method == RSDK_STEP_REUSE;
     void *handle = dlopen(step->view.location.path, is_there ? mode | RTLD_NOLOAD : mode);
     if (handle == NULL) {
-        *words = linker_words(p);
+        *dlerror_text = copy_dlerror(p);
     }
     return handle;
 }
@@ -170,44 +172,41 @@ static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_s
     const char *soname = step->view.location.soname, *reason = NULL;
     rsdk_strings needed = {0};
     rsdk_elf_stub stub;
-    bool failed = false;
+    rsdk_error *error = p->error;
     void *handle = NULL;
-    if (soname == NULL || soname[rsdk_soname_stem(soname)] == '\0') {
+    if (soname == NULL || soname[rsdk_soname_linker_name_length(soname)] == '\0') {
         return RSDK_OK;
     }
-    const char *name = rsdk_arena_copy_bytes(arena_of(p), soname, rsdk_soname_stem(soname));
-    if (name != NULL && rsdk_link_map_find_soname(map, name) != NULL) {
+    const char *name = rsdk_arena_copy_bytes(arena_of(p), soname, rsdk_soname_linker_name_length(soname));
+    RSDK_NEED(name);
+    if (rsdk_link_map_find_soname(map, name) != NULL) {
         return RSDK_OK;
     }
-    RSDK_PUSH(arena_of(p), &needed, soname, failed);
-    if (failed || name == NULL ||
-        rsdk_elf_make_stub(p->plan->graph.nodes.items[step->node].file, name, &needed, arena_of(p), &stub, NULL) !=
-            RSDK_OK) {
-        return RSDK_NO_MEMORY;
-    }
+    RSDK_APPEND(arena_of(p), &needed, soname);
+    RSDK_TRY(rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node].file, name, &needed, arena_of(p), &stub, error));
     if (rsdk_memory_object_open(&stub, name, RTLD_NOW | RTLD_LOCAL, arena_of(p), &handle, &reason) !=
         RSDK_MEMORY_OPENED) {
-        return rsdk_plan_warn(p->plan, RSDK_WARNING_GENERAL, NULL, "dlopen(\"%s\") will not find %s: %s", name, soname,
-                              reason != NULL ? reason : "out of memory");
+        return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, error, "dlopen(\"%s\") will not find %s: %s",
+                                 name, soname, reason != NULL ? reason : "out of memory");
     }
     return RSDK_OK;
 }
 
 static rsdk_status add_unversioned_names(const preloader *p) {
     rsdk_link_map map;
-    rsdk_status status = rsdk_link_map_read(arena_of(p), &map, NULL);
-    for (size_t i = 0; status == RSDK_OK && i < p->plan->steps.count; i++) {
-        status = add_unversioned_name(p, &p->plan->steps.items[i], &map);
+    RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
+    for (size_t i = 0; i < p->plan->steps.count; i++) {
+        RSDK_TRY(add_unversioned_name(p, &p->plan->steps.items[i], &map));
     }
-    return status == RSDK_OK ? RSDK_OK : rsdk_fail_no_memory(p->error);
+    return RSDK_OK;
 }
 
 /* ---- the whole ---- */
 
-/* `words` are the linker's; NULL: out of memory. What only a run-time edge asks for is no reason to fail: its opener is
+/* `dlerror_text` NULL: out of memory. That a dlopen dependency cannot be loaded is no reason to fail: its opener is
  * loaded, and may never open it. */
-static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *words) {
-    if (words == NULL) {
+static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *dlerror_text) {
+    if (dlerror_text == NULL) {
         return rsdk_fail_no_memory(p->error);
     }
     rsdk_text before = RSDK_TEXT_INIT;
@@ -218,10 +217,10 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     }
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_error *error = step->view.is_requested ? p->error : &reason;
-    rsdk_status status = rsdk_explain_failure(p->plan, step, words, rsdk_text_get(&before), error);
+    rsdk_status status = rsdk_load_failure_explain(p->plan, step, dlerror_text, rsdk_text_get(&before), error);
     if (!step->view.is_requested) {
-        status = rsdk_plan_warn(p->plan, RSDK_WARNING_GENERAL, p->error, "%s (%s)", rsdk_error_message(&reason),
-                                step->view.reason);
+        status = rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error, "%s (%s)",
+                                   rsdk_error_message(&reason), step->view.reason);
     }
     rsdk_error_clear(&reason);
     rsdk_text_clear(&before);
@@ -232,54 +231,56 @@ static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
     static const char *const formats[] = {[RSDK_STEP_REUSE] = "in use: %s (%s)",
                                           [RSDK_STEP_OPEN] = "loading %s (%s)",
                                           [RSDK_STEP_ANCHOR] = "loading %s with what it needs (%s)"};
-    const char *words = NULL;
-    bool failed = false;
+    const char *dlerror_text = NULL;
+    rsdk_error *error = p->error;
     report(p, formats[step->view.method], step->view.location.path, step->view.reason);
     rsdk_load_watch_set(p->watch, step->view.location.path);
     double start = now();
-    rsdk_loaded_entry entry = {
-        .location = step->view.location, .handle = open_step(p, step, &words), .was_loaded = step->was_in_process};
+    rsdk_loaded_entry entry = {.location = step->view.location,
+                               .handle = open_step(p, step, &dlerror_text),
+                               .was_loaded = step->was_in_process};
     entry.seconds = now() - start;
     rsdk_load_watch_set(p->watch, NULL);
     if (entry.handle == NULL) {
-        return fail_step(p, step, words);
+        return fail_step(p, step, dlerror_text);
     }
     if (step->view.is_requested) {
-        RSDK_PUSH(arena_of(p), &p->loaded->entries, entry, failed);
+        RSDK_APPEND(arena_of(p), &p->loaded->entries, entry);
     }
-    return failed ? rsdk_fail_no_memory(p->error) : RSDK_OK;
+    return RSDK_OK;
 }
 
 static void report_absent(const preloader *p) {
     for (size_t i = 0; i < p->plan->requested_count; i++) {
         const rsdk_location *location = &p->plan->requested[i];
         if (location->path == NULL) {
-            report(p, "skipped: %s is %s", location->shortname, rsdk_found_via_name(location->found_via));
+            report(p, "skipped: %s is %s", location->shortname, rsdk_loader_found_via_name(location->found_via));
         }
     }
 }
 
-static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded *loaded, rsdk_error *error) {
-    rsdk_status status = rsdk_plan_make(sdk, options, false, &loaded->plan, error);
-    if (status != RSDK_OK) {
-        return status;
+static rsdk_status run_steps(const preloader *p) {
+    for (size_t i = 0; i < p->plan->steps.count; i++) {
+        RSDK_TRY(run_step(p, &p->plan->steps.items[i]));
     }
+    return RSDK_OK;
+}
+
+static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded *loaded, rsdk_error *error) {
+    RSDK_TRY(rsdk_plan_make(sdk, options, false, &loaded->plan, error));
     preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
     report_absent(&p);
     p.watch = rsdk_load_watch_start(options->watch_seconds);
-    for (size_t i = 0; status == RSDK_OK && i < p.plan->steps.count; i++) {
-        status = run_step(&p, &p.plan->steps.items[i]);
-    }
+    rsdk_status status = run_steps(&p);
     rsdk_load_watch_stop(p.watch);
     return status == RSDK_OK && options->unversioned_names ? add_unversioned_names(&p) : status;
 }
 
-rsdk_status rsdk_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded, rsdk_error *error) {
+rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded,
+                                rsdk_error *error) {
     *loaded = NULL;
     rsdk_loaded *fresh = calloc(1, sizeof *fresh);
-    if (fresh == NULL) {
-        return rsdk_fail_no_memory(error);
-    }
+    RSDK_NEED(fresh);
     rsdk_load_lock_take();
     rsdk_status status = preload(sdk, options, fresh, error);
     rsdk_load_lock_release();
@@ -307,9 +308,9 @@ const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t i
 }
 
 size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded) {
-    return loaded->plan->warnings.count;
+    return loaded->plan->warnings.list.count;
 }
 
 const rsdk_warning *rsdk_loaded_warning(const rsdk_loaded *loaded, size_t index) {
-    return index < loaded->plan->warnings.count ? &loaded->plan->warnings.items[index] : NULL;
+    return index < loaded->plan->warnings.list.count ? &loaded->plan->warnings.list.items[index] : NULL;
 }

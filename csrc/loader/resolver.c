@@ -1,12 +1,14 @@
-/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add a way of finding, add a
+/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add a way of problem, add a
  * step. */
 #include <fnmatch.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "elf/elf_machine.h"
 #include "loader/resolver.h"
 #include "sdk/layout.h"
+#include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 
 typedef struct resolution {
@@ -18,21 +20,23 @@ typedef struct resolution {
     rsdk_error *first_failure;      /* of a file that matches and cannot be used */
 } resolution;
 
-/* Reads one file of the directory. *file is NULL where it cannot be used; the first such is remembered. */
+static rsdk_status read_loadable(const resolution *r, const char *name, const rsdk_elf_file **file, rsdk_error *error) {
+    const char *path = rsdk_path_join(r->inventory->arena, r->directory->path, name);
+    RSDK_NEED(path);
+    RSDK_TRY(rsdk_inventory_read(r->inventory, path, file, error));
+    return rsdk_elf_machine_check(*file, error);
+}
+
+/* Reads one file of the directory. *file is NULL where it cannot be used; the first such is remembered. Only
+ * RSDK_NO_MEMORY is an error. */
 static rsdk_status read_candidate(resolution *r, const char *name, const rsdk_elf_file **file) {
     rsdk_error reason = RSDK_ERROR_INIT;
-    const char *path = rsdk_path_join(r->inventory->arena, r->directory->path, name);
-    *file = NULL;
-    rsdk_status status = path != NULL ? rsdk_inventory_read(r->inventory, path, file, &reason) : RSDK_NO_MEMORY;
-    if (status == RSDK_OK) {
-        status = rsdk_elf_check_loadable(*file, &reason);
-    }
+    rsdk_status status = read_loadable(r, name, file, &reason);
     if (status != RSDK_OK) {
         *file = NULL;
-        if (r->first_failure->status == RSDK_OK) {
-            *r->first_failure = reason;
-            reason = (rsdk_error)RSDK_ERROR_INIT;
-        }
+    }
+    if (status != RSDK_OK && r->first_failure->status == RSDK_OK) {
+        (void)rsdk_fail_with(r->first_failure, &reason);
     }
     rsdk_error_clear(&reason);
     return status == RSDK_NO_MEMORY ? status : RSDK_OK;
@@ -74,10 +78,23 @@ static rsdk_status by_file_name(resolution *r) {
         if (fnmatch(r->entry->so_pattern, name, 0) != 0) {
             continue;
         }
-        if (read_candidate(r, name, &file) != RSDK_OK) {
-            return RSDK_NO_MEMORY;
-        }
+        RSDK_TRY(read_candidate(r, name, &file));
         if (file != NULL) {
+            consider(r, file);
+        }
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status consider_sonames(resolution *r) {
+    for (size_t i = 0; i < r->directory->listing.names.count; i++) {
+        const char *name = r->directory->listing.names.items[i];
+        const rsdk_elf_file *file = NULL;
+        if (strstr(name, ".so") == NULL && strncmp(name, "lib", 3) != 0) {
+            continue;
+        }
+        RSDK_TRY(read_candidate(r, name, &file));
+        if (file != NULL && file->soname != NULL && fnmatch(r->entry->so_pattern, file->soname, 0) == 0) {
             consider(r, file);
         }
     }
@@ -87,20 +104,8 @@ static rsdk_status by_file_name(resolution *r) {
 static rsdk_status by_soname(resolution *r) {
     rsdk_error unrelated = RSDK_ERROR_INIT; /* files that are not this library may be as damaged as they like */
     rsdk_error *kept = r->first_failure;
-    rsdk_status status = RSDK_OK;
     r->first_failure = &unrelated;
-    for (size_t i = 0; i < r->directory->listing.names.count && status == RSDK_OK; i++) {
-        const char *name = r->directory->listing.names.items[i];
-        const rsdk_elf_file *file = NULL;
-        if (strstr(name, ".so") == NULL && strncmp(name, "lib", 3) != 0) {
-            continue;
-        }
-        status = read_candidate(r, name, &file);
-        if (status == RSDK_OK && file != NULL && file->soname != NULL &&
-            fnmatch(r->entry->so_pattern, file->soname, 0) == 0) {
-            consider(r, file);
-        }
-    }
+    rsdk_status status = consider_sonames(r);
     rsdk_error_clear(&unrelated);
     r->first_failure = kept;
     return status;
@@ -118,34 +123,34 @@ static const search_step search_steps[] = {
 
 static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
     const char *path = r->directory->path;
-    const char *hint = "reinstall the package, or have the SDK declare the library in absent_libraries of "
-                       "share/therock/dist_info.json";
+    const char *fix = "reinstall the package, or have the SDK declare the library in absent_libraries of "
+                      "share/therock/dist_info.json";
     if (r->first_failure->status != RSDK_OK) {
-        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->hint, "%s: %s",
+        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->fix, "%s: %s",
                          r->entry->shortname, rsdk_error_message(r->first_failure));
     }
     if (!r->directory->listing.exists) {
-        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, hint,
+        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, fix,
                          "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
                          path, r->entry->so_pattern);
     }
     return rsdk_fail(
-        error, RSDK_FILE_NOT_FOUND, path, hint,
+        error, RSDK_FILE_NOT_FOUND, path, fix,
         "%s: no library found: tried the file name %s/%s, then the SONAME %s of each of the %zu files there",
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
 
-/* A library that is not there may be one that nobody expects. */
-static rsdk_status excuse_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
+/* A library that is not there may be optional, or declared absent. */
+static rsdk_status accept_absence(resolution *r, rsdk_location *location, rsdk_error *error) {
     bool is_declared = false;
     *location = (rsdk_location){
         .shortname = r->entry->shortname, .package = r->entry->package, .found_via = RSDK_ABSENT_OPTIONAL};
     if (r->entry->is_optional && r->first_failure->status == RSDK_OK) {
         return RSDK_OK;
     }
-    rsdk_status status = rsdk_sdk_is_declared_absent(r->inventory->sdk, r->entry->shortname, &is_declared, error);
+    RSDK_TRY(rsdk_sdk_is_declared_absent(r->inventory->sdk, r->entry->shortname, &is_declared, error));
     location->found_via = RSDK_ABSENT_DECLARED;
-    return status != RSDK_OK || is_declared ? status : fail_not_found(r, error);
+    return is_declared ? RSDK_OK : fail_not_found(r, error);
 }
 
 static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_error *error) {
@@ -170,11 +175,11 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
             break; /* the file is there, and broken: no other one is meant */
         }
     }
-    return excuse_absence(r, location, error);
+    return accept_absence(r, location, error);
 }
 
-rsdk_status rsdk_resolve(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
-                         rsdk_error *error) {
+rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
+                               rsdk_error *error) {
     rsdk_error first_failure = RSDK_ERROR_INIT;
     resolution r = {.inventory = inventory, .entry = entry, .first_failure = &first_failure};
     rsdk_status status = rsdk_inventory_directory(inventory, entry->package, entry->directory, &r.directory, error);
@@ -190,19 +195,19 @@ rsdk_status rsdk_resolve(rsdk_inventory *inventory, const rsdk_catalog_entry *en
 static rsdk_status fail_unknown(const char *shortname, rsdk_error *error) {
     const char *nearest[3];
     size_t count = rsdk_catalog_nearest(shortname, nearest, sizeof nearest / sizeof *nearest);
-    rsdk_text hint = RSDK_TEXT_INIT;
+    rsdk_text fix = RSDK_TEXT_INIT;
     for (size_t i = 0; i < count; i++) {
-        rsdk_text_add(&hint, "%s%s", i == 0 ? "did you mean " : " or ", nearest[i]);
+        rsdk_text_add(&fix, "%s%s", i == 0 ? "did you mean " : " or ", nearest[i]);
     }
-    rsdk_text_add(&hint, "%s", count > 0 ? "?" : "rocm_sdk._dist_info.ALL_LIBRARIES lists the known names");
+    rsdk_text_add(&fix, "%s", count > 0 ? "?" : "the catalog of libraries lists the known names");
     rsdk_status status =
-        rsdk_fail(error, RSDK_UNKNOWN_LIBRARY, NULL, rsdk_text_get(&hint), "unknown ROCm library name '%s'", shortname);
-    rsdk_text_clear(&hint);
+        rsdk_fail(error, RSDK_UNKNOWN_LIBRARY, NULL, rsdk_text_get(&fix), "unknown ROCm library name '%s'", shortname);
+    rsdk_text_clear(&fix);
     return status;
 }
 
 /* Whether the SDK says that it has no such library, so that its package being absent is no fault. */
-static bool is_excused(rsdk_sdk *sdk, const char *shortname) {
+static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
     bool is_absent = false;
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_status status = rsdk_sdk_is_declared_absent(sdk, shortname, &is_absent, &reason);
@@ -224,7 +229,7 @@ static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, 
         if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED) {
             return status;
         }
-        missing[package] = status != RSDK_OK && !is_excused(sdk, shortnames[i]);
+        missing[package] = status != RSDK_OK && !is_declared_without(sdk, shortnames[i]);
         missing_count += missing[package];
     }
     bool is_about_family = missing_count == 1 && missing[RSDK_LIBRARIES] && !rsdk_sdk_is_kpack_split(sdk) &&
@@ -243,40 +248,41 @@ static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, 
     return status;
 }
 
-rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
-                             rsdk_location *locations, rsdk_error *error) {
+rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
+                                   rsdk_location *locations, rsdk_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (rsdk_catalog_find(shortnames[i]) == NULL) {
             return fail_unknown(shortnames[i], error);
         }
     }
-    rsdk_status status = check_packages(inventory->sdk, shortnames, count, error);
-    for (size_t i = 0; i < count && status == RSDK_OK; i++) {
+    RSDK_TRY(check_packages(inventory->sdk, shortnames, count, error));
+    for (size_t i = 0; i < count; i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_find(shortnames[i]);
-        status = rsdk_resolve(inventory, entry, &locations[i], error);
-        if (status == RSDK_PACKAGE_NOT_INSTALLED) { /* and excused, or check_packages would have refused */
+        rsdk_status status = rsdk_resolver_find(inventory, entry, &locations[i], error);
+        if (status == RSDK_PACKAGE_NOT_INSTALLED) { /* the SDK declares it absent: check_packages would have refused */
             locations[i] = (rsdk_location){
                 .shortname = entry->shortname, .package = entry->package, .found_via = RSDK_ABSENT_DECLARED};
-            status = RSDK_OK;
+        } else if (status != RSDK_OK) {
+            return status;
         }
     }
-    if (status == RSDK_OK && error != NULL) {
+    if (error != NULL) {
         rsdk_error_clear(error);
     }
-    return status;
+    return RSDK_OK;
 }
 
-rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
-                            rsdk_error *error) {
-    rsdk_inventory inventory = rsdk_inventory_of(sdk, false);
-    return rsdk_resolve_all(&inventory, shortnames, count, locations, error);
+rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
+                                   rsdk_error *error) {
+    rsdk_inventory inventory = rsdk_inventory_make(sdk, false);
+    return rsdk_resolver_find_all(&inventory, shortnames, count, locations, error);
 }
 
-rsdk_status rsdk_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error) {
-    return rsdk_locate_all(sdk, &shortname, 1, location, error);
+rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error) {
+    return rsdk_loader_locate_all(sdk, &shortname, 1, location, error);
 }
 
-const char *rsdk_found_via_name(rsdk_found_via found_via) {
+const char *rsdk_loader_found_via_name(rsdk_found_via found_via) {
     static const char *const names[] = {
         [RSDK_FOUND_BY_FILE_NAME] = "file name",
         [RSDK_FOUND_BY_SONAME] = "SONAME",

@@ -1,15 +1,15 @@
-/* From shortnames to files, for the planner; the public face is rsdk_locate. */
+/* From shortnames to files, for the planner; the public face is rsdk_loader_locate. */
 #ifndef RSDK_LOADER_RESOLVER_H
 #define RSDK_LOADER_RESOLVER_H
 
 #include "loader/inventory.h"
 #include "rocm_sdk/loader.h"
 
-rsdk_status rsdk_resolve(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
-                         rsdk_error *error);
+rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
+                               rsdk_error *error);
 
 /* Room for `count` locations; texts are borrowed from the SDK. */
-rsdk_status rsdk_resolve_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
-                             rsdk_location *locations, rsdk_error *error);
+rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
+                                   rsdk_location *locations, rsdk_error *error);
 
 #endif

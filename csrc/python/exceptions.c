@@ -23,20 +23,20 @@ static PyObject *class_named(const char *name) {
     return class;
 }
 
-void rsdk_raise(const rsdk_error *error) {
-    rsdk_raise_as(exception_names[error->status], error);
+void rsdk_exceptions_raise(const rsdk_error *error) {
+    rsdk_exceptions_raise_as(exception_names[error->status], error);
 }
 
-void rsdk_raise_as(const char *class_name, const rsdk_error *error) {
+void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error) {
     if (error->status == RSDK_NO_MEMORY) {
         PyErr_NoMemory();
         return;
     }
     PyObject *class = class_named(class_name);
     PyObject *exception = class != NULL
-                              ? PyObject_CallFunction(class, "NNNN", rsdk_build_path(rsdk_error_message(error)),
-                                                      rsdk_build_path(error->hint), rsdk_build_path(error->path),
-                                                      rsdk_build_text(error->code))
+                              ? PyObject_CallFunction(class, "NNNN", rsdk_result_path(rsdk_error_message(error)),
+                                                      rsdk_result_path(error->fix), rsdk_result_path(error->path),
+                                                      rsdk_result_text(error->code))
                               : NULL;
     if (exception != NULL) {
         PyErr_SetObject(class, exception);
@@ -45,7 +45,7 @@ void rsdk_raise_as(const char *class_name, const rsdk_error *error) {
     Py_XDECREF(class);
 }
 
-int rsdk_warn(const char *class_name, const char *text) {
+int rsdk_exceptions_warn(const char *class_name, const char *text) {
     PyObject *class = class_named(class_name);
     int result = class != NULL ? PyErr_WarnEx(class, text, 1) : -1;
     Py_XDECREF(class);

@@ -2,16 +2,16 @@
 #ifndef RSDK_PYTHON_EXCEPTIONS_H
 #define RSDK_PYTHON_EXCEPTIONS_H
 
-#include "module.h"
 #include "rocm_sdk/error.h"
+#include "state.h"
 
 /* Sets the exception of rocm_sdk.errors that stands for the error's status. */
-void rsdk_raise(const rsdk_error *error);
+void rsdk_exceptions_raise(const rsdk_error *error);
 
 /* The same as an exception of the class `rocm_sdk.errors.CLASS_NAME` (MemoryError where memory is short). */
-void rsdk_raise_as(const char *class_name, const rsdk_error *error);
+void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error);
 
 /* Issues one warning of the class `rocm_sdk.errors.CLASS_NAME`; -1 where a filter makes it an exception. */
-int rsdk_warn(const char *class_name, const char *text);
+int rsdk_exceptions_warn(const char *class_name, const char *text);
 
 #endif

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "environment.h"
 #include "exceptions.h"
-#include "gpu_options.h"
+#include "methods.h"
 #include "result_types.h"
 
 /* The class for whatever is wrong with the kernel's files. */
@@ -11,19 +12,19 @@ static const char topology_error[] = "TopologyError";
 
 /* Reads the machine, without the GIL. `root` is bytes, or NULL for the one that the environment says. */
 static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
-    rsdk_process_gpus gpus;
+    rsdk_environment environment;
     rsdk_gpu_list *list = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    if (rsdk_process_gpus_init(&gpus) == 0) {
-        gpus.options.root = root != NULL ? PyBytes_AsString(root) : gpus.options.root;
-        gpus.options.targets_only = targets_only;
-        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&gpus.options, &list, &error);
+    if (rsdk_environment_read(&environment) == 0) {
+        environment.gpus.root = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
+        environment.gpus.targets_only = targets_only;
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&environment.gpus, &list, &error);
         Py_END_ALLOW_THREADS
     }
-    rsdk_process_gpus_clear(&gpus);
+    rsdk_environment_clear(&environment);
     if (status != RSDK_OK) {
-        rsdk_raise_as(topology_error, &error);
+        rsdk_exceptions_raise_as(topology_error, &error);
         rsdk_error_clear(&error);
     }
     return list;
@@ -43,19 +44,32 @@ static rsdk_gpu_list *read_gpus_for(PyObject *args, PyObject *kwargs, bool targe
 }
 
 /* A tuple of what `build` makes of the list, which is freed. NULL with an exception, also where there is no list. */
-static PyObject *answer(PyObject *module, rsdk_gpu_list *list, rsdk_item_builder build,
-                        size_t (*count)(const rsdk_gpu_list *list)) {
-    PyObject *result = list != NULL ? rsdk_build_tuple(rsdk_state_of(module), build, list, count(list)) : NULL;
+static PyObject *tuple_of(PyObject *module, rsdk_gpu_list *list, rsdk_item_builder build,
+                          size_t (*count)(const rsdk_gpu_list *list)) {
+    PyObject *result = list != NULL ? rsdk_result_tuple(rsdk_state_get(module), build, list, count(list)) : NULL;
     rsdk_gpu_list_free(list);
     return result;
 }
 
 static PyObject *build_gpu(const rsdk_module_state *state, const void *list, size_t index) {
-    return rsdk_build_gpu(state, rsdk_gpu_list_get(list, index));
+    return rsdk_result_build(state, RSDK_TYPE_GPU, rsdk_gpu_list_get(list, index));
 }
 
-static PyObject *build_finding(const rsdk_module_state *state, const void *list, size_t index) {
-    return rsdk_build_finding(state, rsdk_gpu_list_finding(list, index));
+/* A Problem; the module that makes it is imported where there is one. */
+static PyObject *build_problem(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(list, index);
+    PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
+    PyObject *node = problem->node >= 0 ? PyLong_FromLong(problem->node) : Py_NewRef(Py_None);
+    PyObject *result =
+        problems != NULL && node != NULL
+            ? PyObject_CallMethod(problems, "gpu_problem", "sONNN", rsdk_gpu_problem_kind_name(problem->kind), node,
+                                  rsdk_result_path(problem->path), rsdk_result_path(problem->cause),
+                                  rsdk_result_path(problem->fix))
+            : NULL;
+    Py_XDECREF(node);
+    Py_XDECREF(problems);
+    return result;
 }
 
 PyDoc_STRVAR(gpus_doc,
@@ -67,22 +81,22 @@ PyDoc_STRVAR(gpus_doc,
              "where the kernel's files are damaged or do not hold still.");
 
 static PyObject *gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
-    return answer(module, read_gpus_for(args, kwargs, false), build_gpu, rsdk_gpu_list_count);
+    return tuple_of(module, read_gpus_for(args, kwargs, false), build_gpu, rsdk_gpu_list_count);
 }
 
 PyDoc_STRVAR(check_gpu_access_doc,
              "check_gpu_access(*, root=None)\n--\n\n"
-             "What stands between this user and the GPUs, and variables that are likely not meant so (tuple of\n"
-             "Finding): driver, device files and their groups, containers, WSL2, visibility, overrides.\n\n"
+             "What keeps this user from the GPUs, and variables that are probably set by mistake (tuple of\n"
+             "Problem): driver, device files and their groups, containers, WSL2, visibility, overrides.\n\n"
              "root and errors as with gpus().");
 
 static PyObject *check_gpu_access(PyObject *module, PyObject *args, PyObject *kwargs) {
-    return answer(module, read_gpus_for(args, kwargs, false), build_finding, rsdk_gpu_list_finding_count);
+    return tuple_of(module, read_gpus_for(args, kwargs, false), build_problem, rsdk_gpu_list_problem_count);
 }
 
 static PyObject *build_processor(const rsdk_module_state *state, const void *list, size_t index) {
     (void)state;
-    return rsdk_build_text(rsdk_gpu_list_get(list, index)->real_processor);
+    return rsdk_result_text(rsdk_gpu_list_get(list, index)->real_processor);
 }
 
 PyDoc_STRVAR(gpu_processors_doc,
@@ -90,7 +104,7 @@ PyDoc_STRVAR(gpu_processors_doc,
              "real_processor of each GPU (tuple of str): quicker than gpus(). root and errors as there.");
 
 static PyObject *gpu_processors(PyObject *module, PyObject *args, PyObject *kwargs) {
-    return answer(module, read_gpus_for(args, kwargs, true), build_processor, rsdk_gpu_list_count);
+    return tuple_of(module, read_gpus_for(args, kwargs, true), build_processor, rsdk_gpu_list_count);
 }
 
 /* The items of a tuple as C texts, borrowed from it. NULL with an exception; to be freed. */
@@ -117,13 +131,13 @@ PyDoc_STRVAR(choose_family_doc,
 
 static rsdk_status choose_without_gil(const char *const *families, size_t count, rsdk_family_choice *choice,
                                       rsdk_error *error) {
-    rsdk_process_gpus gpus;
+    rsdk_environment environment;
     rsdk_status status = rsdk_fail_no_memory(error);
-    if (rsdk_process_gpus_init(&gpus) == 0) {
-        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&gpus.options, families, count, choice, error);
+    if (rsdk_environment_read(&environment) == 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_family_choose(&environment.gpus, families, count, choice, error);
         Py_END_ALLOW_THREADS
     }
-    rsdk_process_gpus_clear(&gpus);
+    rsdk_environment_clear(&environment);
     return status;
 }
 
@@ -141,7 +155,7 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
         result = Py_BuildValue("(zz)", choice.family < count ? texts[choice.family] : NULL,
                                choice.other < count ? texts[choice.other] : NULL);
     } else {
-        rsdk_raise_as(topology_error, &error);
+        rsdk_exceptions_raise_as(topology_error, &error);
     }
     rsdk_error_clear(&error);
     free((void *)texts);
@@ -153,13 +167,13 @@ PyDoc_STRVAR(survey_gpus_doc,
              "gpus() and check_gpu_access() of one reading (tuple of both). root and errors as there.");
 
 static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
-    const rsdk_module_state *state = rsdk_state_of(module);
+    const rsdk_module_state *state = rsdk_state_get(module);
     rsdk_gpu_list *list = read_gpus_for(args, kwargs, false);
     if (list == NULL) {
         return NULL;
     }
-    PyObject *result = Py_BuildValue("(NN)", rsdk_build_tuple(state, build_gpu, list, rsdk_gpu_list_count(list)),
-                                     rsdk_build_tuple(state, build_finding, list, rsdk_gpu_list_finding_count(list)));
+    PyObject *result = Py_BuildValue("(NN)", rsdk_result_tuple(state, build_gpu, list, rsdk_gpu_list_count(list)),
+                                     rsdk_result_tuple(state, build_problem, list, rsdk_gpu_list_problem_count(list)));
     rsdk_gpu_list_free(list);
     return result;
 }

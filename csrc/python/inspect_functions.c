@@ -2,48 +2,39 @@
 #include "base/fail.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 #include "sdk/tables.h"
 
 typedef struct inspection {
     const char *path;
     rsdk_arena arena;
-    rsdk_elf_file file;
-    rsdk_strings damages;
-    rsdk_elf_sections sections;
+    rsdk_inspection facts;
 } inspection;
 
 /* Turns an error about the file's content into a damage, unless others were found: those say enough. */
 static rsdk_status take_damage(inspection *i, rsdk_error *error) {
-    if (i->damages.count == 0) {
-        bool failed = false;
+    if (i->facts.damages.count == 0) {
         const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(error));
-        if (sentence != NULL) {
-            RSDK_PUSH(&i->arena, &i->damages, sentence, failed);
-        }
-        if (failed || sentence == NULL) {
-            return rsdk_fail_no_memory(error);
-        }
+        RSDK_NEED(sentence);
+        RSDK_APPEND(&i->arena, &i->facts.damages, sentence);
     }
     rsdk_error_clear(error);
     return RSDK_OK;
 }
 
-/* Without the GIL. A file for another machine has one damage: its layout is for others to judge. */
+/* Without the GIL. A file for another machine has one damage: its layout is not checked. */
 static rsdk_status inspect(inspection *i, rsdk_error *error) {
-    rsdk_status status = rsdk_elf_read_with_versions(i->path, &i->arena, &i->file, error);
-    if (status != RSDK_OK) {
-        return status;
+    RSDK_TRY(rsdk_elf_file_read_with_versions(i->path, &i->arena, &i->facts.file, error));
+    if (rsdk_elf_machine_check(&i->facts.file, error) != RSDK_OK) {
+        RSDK_TRY(take_damage(i, error));
+    } else {
+        RSDK_TRY(rsdk_elf_layout_find_damages(i->path, &i->arena, &i->facts.damages, error));
     }
-    status = rsdk_elf_check_loadable(&i->file, error) == RSDK_OK
-                 ? rsdk_elf_find_damages(i->path, &i->arena, &i->damages, error)
-                 : take_damage(i, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
-    status = rsdk_elf_read_sections(i->path, &i->arena, &i->sections, error);
+    rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
@@ -64,9 +55,9 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     Py_BEGIN_ALLOW_THREADS status = inspect(&i, &error);
     Py_END_ALLOW_THREADS PyObject *result = NULL;
     if (status == RSDK_OK) {
-        result = rsdk_build_library_facts(rsdk_state_of(module), &i.file, &i.damages, &i.sections);
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_LIBRARY_FACTS, &i.facts);
     } else {
-        rsdk_raise(&error);
+        rsdk_exceptions_raise(&error);
     }
     rsdk_error_clear(&error);
     rsdk_arena_clear(&i.arena);
@@ -87,7 +78,7 @@ PyDoc_STRVAR(host_packages_doc,
 
 static PyObject *host_packages(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_build_tuple(rsdk_state_of(module), build_host_package, NULL, rsdk_host_package_count);
+    return rsdk_result_tuple(rsdk_state_get(module), build_host_package, NULL, rsdk_host_package_count);
 }
 
 PyMethodDef rsdk_inspect_methods[] = {

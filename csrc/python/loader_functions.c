@@ -6,12 +6,11 @@
 
 #include "base/fail.h"
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 #include "session.h"
 
-/* ---- arguments
- * ----------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 /* Names or paths as C strings, borrowed from `owner`. */
 typedef struct text_arguments {
@@ -73,9 +72,7 @@ static int take_paths(PyObject *args, text_arguments *texts) {
     return 0;
 }
 
-/* ---- finding
- * ------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- problem ---- */
 
 typedef struct locating {
     const text_arguments *names;
@@ -84,7 +81,7 @@ typedef struct locating {
 
 static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     const locating *l = context;
-    return rsdk_locate_all(sdk, l->names->items, l->names->count, l->locations, error);
+    return rsdk_loader_locate_all(sdk, l->names->items, l->names->count, l->locations, error);
 }
 
 /* A list with the locations of all names, absent libraries included. */
@@ -98,7 +95,7 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names) {
     if (rsdk_session_run(module, &session, locate_all, &l) == 0) {
         result = PyList_New((Py_ssize_t)names->count);
         for (size_t i = 0; result != NULL && i < names->count; i++) {
-            PyObject *location = rsdk_build_location(session.state, &l.locations[i]);
+            PyObject *location = rsdk_result_build(session.state, RSDK_TYPE_LOCATION, &l.locations[i]);
             if (location == NULL || PyList_SetItem(result, (Py_ssize_t)i, location) < 0) {
                 Py_CLEAR(result);
             }
@@ -114,8 +111,8 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names) {
 
 PyDoc_STRVAR(locate_doc, "locate(shortname, /)\n--\n\n"
                          "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
-                         "A library that is absent and may be (optional, or declared by the SDK in "
-                         "share/therock/dist_info.json) has the path None.\n"
+                         "An optional library that is not installed, and one that the SDK declares absent in "
+                         "share/therock/dist_info.json, have the path None.\n"
                          "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
 
 static PyObject *locate(PyObject *module, PyObject *shortname) {
@@ -141,9 +138,7 @@ static PyObject *locate_all_names(PyObject *module, PyObject *args) {
     return result;
 }
 
-/* ---- planning
- * ------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- planning ---- */
 
 typedef struct loading {
     rsdk_load_options options;
@@ -183,7 +178,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
         rsdk_session session;
         loading l = {.options = {.shortnames = names.items, .shortname_count = names.count, .is_global = is_global}};
         if (rsdk_session_run(module, &session, make_plan, &l) == 0) {
-            result = rsdk_build_plan(session.state, l.plan);
+            result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
             if (result != NULL && rsdk_session_warn(&session) < 0) {
                 Py_CLEAR(result);
             }
@@ -195,9 +190,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
     return result;
 }
 
-/* ---- loading
- * -------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- loading ---- */
 
 /* Runs without the GIL, which a write to the descriptor does not need. */
 static void write_line(void *context, const char *line) {
@@ -205,14 +198,8 @@ static void write_line(void *context, const char *line) {
     (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", line);
 }
 
-static bool is_verbose(void) {
-    const char *value = getenv("ROCM_SDK_VERBOSE"); /* read with the GIL held, as os.environ writes it */
-    return value != NULL && strcmp(value, "1") == 0;
-}
-
 /* ROCM_SDK_LOAD_WATCH as seconds; 0 where it is not set. -1 with an exception for anything else. */
-static double watch_seconds(void) {
-    const char *value = getenv("ROCM_SDK_LOAD_WATCH");
+static double watch_seconds(const char *value) {
     char *end = NULL;
     double seconds = value != NULL && value[0] != '\0' ? strtod(value, &end) : 0;
     if (end == NULL || (*end == '\0' && end != value && seconds > 0 && seconds < 1e6)) {
@@ -221,22 +208,30 @@ static double watch_seconds(void) {
     rsdk_error error = RSDK_ERROR_INIT;
     (void)rsdk_fail(&error, RSDK_BAD_ARGUMENT, NULL, "give a number of seconds, or unset it",
                     "ROCM_SDK_LOAD_WATCH=%s is not a number of seconds", value);
-    rsdk_raise_as("EnvironmentOverrideError", &error);
+    rsdk_exceptions_raise_as("EnvironmentOverrideError", &error);
     rsdk_error_clear(&error);
     return -1;
+}
+
+/* What the environment says of loading. */
+static int take_environment(const rsdk_environment *environment, rsdk_load_options *options) {
+    options->report = environment->is_verbose ? write_line : NULL;
+    options->ld_preload = environment->ld_preload;
+    options->watch_seconds = watch_seconds(environment->load_watch);
+    return options->watch_seconds < 0 ? -1 : 0;
 }
 
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     loading *l = context;
     rsdk_loaded_free(l->loaded);
-    return rsdk_preload(sdk, &l->options, &l->loaded, error);
+    return rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
 }
 
 /* Remembers a library under its shortname, else its path. */
 static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *entry, PyObject *library) {
     const rsdk_location *location = &entry->location;
     PyObject *key =
-        location->shortname != NULL ? rsdk_build_text(location->shortname) : rsdk_build_path(location->path);
+        location->shortname != NULL ? rsdk_result_text(location->shortname) : rsdk_result_path(location->path);
     int result = key != NULL ? PyDict_SetItem(state->loaded, key, library) : -1;
     if (result == 0 && location->shortname != NULL) {
         int is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
@@ -251,7 +246,7 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
     PyObject *result = PyTuple_New((Py_ssize_t)count);
     for (size_t i = 0; result != NULL && i < count; i++) {
         const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, i);
-        PyObject *library = rsdk_build_loaded(state, entry);
+        PyObject *library = rsdk_result_build(state, RSDK_TYPE_LOADED, entry);
         if (library == NULL || remember(state, entry, library) < 0) {
             Py_XDECREF(library);
             Py_CLEAR(result);
@@ -265,8 +260,9 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
 static int warn_loaded(const rsdk_loaded *loaded) {
     for (size_t i = 0; i < rsdk_loaded_warning_count(loaded); i++) {
         const rsdk_warning *warning = rsdk_loaded_warning(loaded, i);
-        if (rsdk_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning" : "RocmSdkWarning",
-                      warning->text) < 0) {
+        if (rsdk_exceptions_warn(warning->kind == RSDK_WARNING_CONFLICT ? "RocmLibraryConflictWarning"
+                                                                        : "RocmSdkWarning",
+                                 warning->text) < 0) {
             return -1;
         }
     }
@@ -279,12 +275,11 @@ static int warn_loaded(const rsdk_loaded *loaded) {
 static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
-    l.options.report = is_verbose() ? write_line : NULL;
-    l.options.watch_seconds = watch_seconds();
-    if (l.options.watch_seconds < 0) {
+    if (rsdk_session_start(module, &session) < 0 || take_environment(&session.environment, &l.options) < 0) {
+        rsdk_session_end(&session);
         return NULL;
     }
-    int status = rsdk_session_run(module, &session, load, &l);
+    int status = rsdk_session_perform(&session, load, &l);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */
     PyObject *result = take_loaded(session.state, l.loaded);
@@ -292,7 +287,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
         Py_CLEAR(result);
     }
     if (result != NULL && status == 0 && version != NULL) {
-        *version = rsdk_build_text(rsdk_sdk_version(session.sdk));
+        *version = rsdk_result_text(rsdk_sdk_version(session.sdk));
     }
     if (status < 0) { /* a warning that became an exception gives way to the failure */
         Py_CLEAR(result);
@@ -307,7 +302,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
 PyDoc_STRVAR(preload_libraries_doc,
              "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False)\n--\n\n"
              "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-             "Libraries that are absent and may be are skipped. What the process has already is reused. With "
+             "Optional libraries that are not installed are skipped. What is already loaded is reused. With "
              "`unversioned_names`,\n"
              "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and "
              "LibraryLoadError.");
@@ -379,7 +374,7 @@ PyDoc_STRVAR(loaded_libraries_doc, "loaded_libraries()\n--\n\n"
 
 static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
     (void)unused;
-    PyObject *values = PyDict_Values(rsdk_state_of(module)->loaded);
+    PyObject *values = PyDict_Values(rsdk_state_get(module)->loaded);
     PyObject *result = values != NULL ? PyList_AsTuple(values) : NULL;
     Py_XDECREF(values);
     return result;

@@ -1,25 +1,24 @@
-/* Module definition. Slots that an interpreter does not know are an error for it, so each range of versions has a
+/* The extension module rocm_sdk._native. The files beside this one parse arguments, build objects, release the GIL and
+ * raise exceptions; every decision is made by the C library. Limited API of CPython 3.10, multi-phase initialisation.
+ *
+ * Slots that an interpreter does not know are an error for it, so each range of versions has a
  * definition of its own, and one abi3 file serves them all. */
-#include "module.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/rocm_sdk.h"
+#include "state.h"
 
 /* Slots newer than the limited API that we build against (CPython's moduleobject.h). */
 enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
 #define GIL_NOT_USED                  ((void *)1)
 
-rsdk_module_state *rsdk_state_of(PyObject *module) {
-    return PyModule_GetState(module);
-}
-
 static int add_functions(PyObject *module) {
-    PyMethodDef *const subjects[] = {rsdk_loader_methods, rsdk_sdk_methods, rsdk_gpu_methods, rsdk_target_methods,
-                                     rsdk_inspect_methods};
+    PyMethodDef *const subjects[] = {rsdk_loader_methods, rsdk_sdk_methods,     rsdk_gpu_methods,
+                                     rsdk_target_methods, rsdk_inspect_methods, rsdk_name_methods};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) { /* NOLINT(bugprone-sizeof-expression) */
         if (PyModule_AddFunctions(module, subjects[i]) < 0) {
             return -1;
@@ -29,10 +28,10 @@ static int add_functions(PyObject *module) {
 }
 
 static int module_exec(PyObject *module) {
-    rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_module_state *state = rsdk_state_get(module);
     state->loaded = PyDict_New();
     state->preloaded = PyDict_New();
-    if (state->loaded == NULL || state->preloaded == NULL || rsdk_add_result_types(module, state) < 0 ||
+    if (state->loaded == NULL || state->preloaded == NULL || rsdk_result_types_add(module, state) < 0 ||
         add_functions(module) < 0) {
         return -1;
     }
@@ -43,7 +42,7 @@ static int module_exec(PyObject *module) {
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
-    rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_module_state *state = rsdk_state_get(module);
     for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
         Py_VISIT(state->types[i]);
     }
@@ -53,7 +52,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
 }
 
 static int module_clear(PyObject *module) {
-    rsdk_module_state *state = rsdk_state_of(module);
+    rsdk_module_state *state = rsdk_state_get(module);
     for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
         Py_CLEAR(state->types[i]);
     }

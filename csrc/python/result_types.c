@@ -1,197 +1,37 @@
-/* Struct sequences: named tuples made in C, for the price of a tuple. The fields of each type are a table. */
+/* Struct sequences: named tuples made in C, for the price of a tuple. A type is a table: one row names a field, says
+ * which member of the C struct it comes from and how it is converted, and documents it. A member whose type does not
+ * fit the conversion does not compile. */
 #include "result_types.h"
 
-static PyStructSequence_Field location_fields[] = {
-    {"shortname", "name in the catalog ('amdhip64'), None for a library without one"},
-    {"path", "absolute path of the file (str), None where the library is absent"},
-    {"soname", "DT_SONAME of the file, None without one"},
-    {"package", "package of the SDK that holds it: 'core', 'libraries', 'profiler'"},
-    {"found_via", "'file name', 'SONAME' (a renamed file), 'need', 'absent (optional)', 'absent (declared)'"},
-    {NULL, NULL},
-};
+#include <string.h>
 
-static PyStructSequence_Field loaded_fields[] = {
-    {"location", "LibraryLocation of the file that is loaded"},
-    {"handle", "dlopen's handle (int), as ctypes.CDLL(path, handle=handle) takes it"},
-    {"already_loaded", "whether it was in the process before the call"},
-    {"seconds", "time spent in dlopen (float, seconds), with all that it brought in"},
-    {NULL, NULL},
-};
+#include "rocm_sdk/gpu.h"
+#include "rocm_sdk/loader.h"
 
-static PyStructSequence_Field step_fields[] = {
-    {"shortname", "name in the catalog, None for a library without one"},
-    {"path", "absolute path of the library (str)"},
-    {"soname", "its DT_SONAME, None without one"},
-    {"method", "'open' (a plain dlopen), 'anchor' (dlopen of a generated object that brings all members in), 'reuse' "
-               "(in the process already)"},
-    {"requested", "False where it is opened because another library opens it at run time"},
-    {"rtld_global", "whether its symbols join the global scope"},
-    {"reason", "why this method, in words"},
-    {"members", "paths of the SDK files that this step brings into the process, the library first (tuple of str)"},
-    {"needed", "paths of the SDK files among its own DT_NEEDED entries (tuple of str)"},
-    {"outside", "DT_NEEDED names of the members that the system or the process provides (tuple of str)"},
-    {"missing", "those that nobody provides (tuple of str)"},
-    {NULL, NULL},
-};
+typedef struct field {
+    const char *name;
+    /* Converts the member; `value` points to the whole struct. */
+    PyObject *(*build)(const rsdk_module_state *state, const void *value, const struct field *row);
+    size_t offset; /* of the member in the struct */
+    size_t extra;  /* for a number: its size; for a list: the offset of its count */
+    const char *documentation;
+} field;
 
-static PyStructSequence_Field plan_fields[] = {
-    {"steps", "tuple of LoadStep, in the order of loading"},
-    {"missing", "all names that nobody provides (tuple of str): not empty means that loading will fail"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Field gpu_fields[] = {
-    {"target", "as ROCm presents it, with features (str): 'gfx942:sramecc+:xnack-'"},
-    {"processor", "the same without features (str)"},
-    {"real_processor", "what it is, whatever HSA_OVERRIDE_GFX_VERSION says (str); 'unknown' where nothing tells"},
-    {"known", "whether real_processor is in the table of targets (bool)"},
-    {"overridden", "whether an HSA_OVERRIDE_GFX_VERSION applies to it (bool)"},
-    {"sramecc", "whether the feature is on (bool); None where the processor has it not"},
-    {"xnack", "the same for XNACK"},
-    {"xnack_guessed", "True where only the driver knows about XNACK, which is not asked (bool)"},
-    {"gpu_class", "'discrete', 'data centre' or 'integrated' (str)"},
-    {"name", "marketing name (str)"},
-    {"node", "KFD node number, as in sysfs (int)"},
-    {"hsa_node", "number that ROCm gives to the node, N of HSA_OVERRIDE_GFX_VERSION_N (int); None: it leaves it out"},
-    {"gpu_id", "the kernel's id of the node (int)"},
-    {"unique_id", "serial number (int), 0: unknown"},
-    {"uuid", "'GPU-' and unique_id in 16 hexadecimal digits (str); 'GPU-XX': unknown"},
-    {"hive_id", "XGMI hive (int), 0: none"},
-    {"pci_address", "'0000:c1:00.0' (str)"},
-    {"vendor_id", "PCI vendor (int)"},
-    {"device_id", "PCI device (int)"},
-    {"render_node", "'/dev/dri/renderD128' (str); None: it has none"},
-    {"compute_units", "number of compute units (int), 0: unknown"},
-    {"xcc_count", "accelerator complex dies in it (int), at least 1"},
-    {"partition", "which partition of its GPU it is, from 0 (int)"},
-    {"partition_count", "partitions of its GPU that are here (int), 1: not partitioned"},
-    {"memory", "its own memory in bytes (int)"},
-    {"hip_index", "HIP's device number (int); None: HIP does not see it"},
-    {"opencl_index", "number among OpenCL's GPUs (int); None: not seen"},
-    {"usable", "whether HIP sees it and this user may open what it takes (bool)"},
-    {"why_not", "one line (str); None where it is usable"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Field finding_fields[] = {
-    {"code", "which kind of finding, a word such as 'kfd-refused' (str)"},
-    {"node", "KFD node that it is about (int); None: all"},
-    {"subject", "file or variable (str)"},
-    {"cause", "what is wrong, one line (str)"},
-    {"cure", "what to do about it, one line (str)"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Field target_fields[] = {
-    {"name", "'gfx90a' (str)"},
-    {"major", "ISA number (int)"},
-    {"minor", "ISA number (int)"},
-    {"stepping", "ISA number (int), a hexadecimal digit of the name: 10 in gfx90a"},
-    {"mach", "EF_AMDGPU_MACH, the low byte of e_flags (int)"},
-    {"xnack", "'none', 'of driver' (it decides for good), 'of process' (HSA_XNACK decides), 'always' (str)"},
-    {"sramecc", "whether the feature sramecc can be on or off (bool)"},
-    {"gpu_class", "'discrete', 'data centre' or 'integrated' (str)"},
-    {"product", "what it is sold as, or the chip's name (str)"},
-    {"families", "packaging families besides its own name (tuple of str); empty: ROCm is not built for it"},
-    {"generic", "LLVM's generic target whose code it runs (str or None)"},
-    {"sub_family", "of the packaging hierarchy: 'gfx9_0' (str or None)"},
-    {"family", "of the packaging hierarchy: 'gfx9' (str or None)"},
-    {"package_owner", "the target whose packages serve it (str), mostly itself"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Field section_fields[] = {
-    {"name", "'.text' (str); '' for the first one, and where the file names none"},
-    {"offset", "where its bytes start in the file (int)"},
-    {"size", "in bytes (int); sections without bytes in the file, such as .bss, have one too"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Field library_facts_fields[] = {
-    {"soname", "its DT_SONAME (str), None without one"},
-    {"needed", "its DT_NEEDED entries, in file order (tuple of str)"},
-    {"rpath", "its DT_RPATH (str), None without one, and where DT_RUNPATH makes the linker ignore it"},
-    {"runpath", "its DT_RUNPATH (str), None without one"},
-    {"newest_glibc", "the newest glibc version that it needs ('2.34'); None where it names none"},
-    {"executable_stack", "whether it asks for an executable stack (bool)"},
-    {"text_relocations", "whether the linker must write into its code (bool)"},
-    {"static_tls", "whether it takes from the small reserve of static TLS (bool)"},
-    {"damages", "what is wrong with the file, one sentence each (tuple of str)"},
-    {"sections", "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"},
-    {NULL, NULL},
-};
-
-static PyStructSequence_Desc descriptions[RSDK_TYPE_COUNT] = {
-    [RSDK_TYPE_LOCATION] = {"rocm_sdk.LibraryLocation", "Where a library is, and how it was found.", location_fields,
-                            5},
-    [RSDK_TYPE_LOADED] = {"rocm_sdk.LoadedLibrary", "A library that is in the process.", loaded_fields, 4},
-    [RSDK_TYPE_STEP] = {"rocm_sdk.LoadStep", "One library of a plan: how it is opened and what comes with it.",
-                        step_fields, 11},
-    [RSDK_TYPE_PLAN] = {"rocm_sdk.LoadPlan", "What preloading would do.", plan_fields, 2},
-    [RSDK_TYPE_GPU] = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields, 29},
-    [RSDK_TYPE_FINDING] = {"rocm_sdk.Finding", "What stands between a GPU and its use, or is likely not meant.",
-                           finding_fields, 5},
-    [RSDK_TYPE_TARGET] = {"rocm_sdk.Target", "A gfx target.", target_fields, 14},
-    [RSDK_TYPE_SECTION] = {"rocm_sdk.Section", "A section of a library's file.", section_fields, 3},
-    [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.",
-                                 library_facts_fields, 10},
-};
-
-static const char *const type_names[RSDK_TYPE_COUNT] = {
-    [RSDK_TYPE_LOCATION] = "LibraryLocation",
-    [RSDK_TYPE_LOADED] = "LoadedLibrary",
-    [RSDK_TYPE_STEP] = "LoadStep",
-    [RSDK_TYPE_PLAN] = "LoadPlan",
-    [RSDK_TYPE_GPU] = "Gpu",
-    [RSDK_TYPE_FINDING] = "Finding",
-    [RSDK_TYPE_TARGET] = "Target",
-    [RSDK_TYPE_SECTION] = "Section",
-    [RSDK_TYPE_LIBRARY_FACTS] = "LibraryFacts",
-};
-
-int rsdk_add_result_types(PyObject *module, rsdk_module_state *state) {
-    for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
-        state->types[i] = (PyObject *)PyStructSequence_NewType(&descriptions[i]);
-        if (state->types[i] == NULL || PyModule_AddObjectRef(module, type_names[i], state->types[i]) < 0) {
-            return -1;
-        }
-    }
-    return 0;
+static const void *member_of(const void *value, size_t offset) {
+    return (const char *)value + offset;
 }
 
-/* Puts `count` new references into a new instance; any of them may be NULL (an exception is set then). Steals them all.
- */
-static PyObject *build_sequence(const rsdk_module_state *state, rsdk_result_type type, PyObject *const *items,
-                                Py_ssize_t count) {
-    PyObject *result = PyStructSequence_New((PyTypeObject *)state->types[type]);
-    int is_complete = result != NULL;
-    for (Py_ssize_t i = 0; i < count; i++) {
-        is_complete &= items[i] != NULL;
-        if (result != NULL) {
-            PyStructSequence_SetItem(result, i, items[i]);
-        } else {
-            Py_XDECREF(items[i]);
-        }
-    }
-    if (!is_complete) {
-        Py_CLEAR(result);
-    }
-    return result;
-}
+/* ---- plain objects ---- */
 
-/* NOLINTNEXTLINE(bugprone-sizeof-expression): the items are pointers on purpose */
-#define ITEM_COUNT(items)         ((Py_ssize_t)(sizeof(items) / sizeof *(items)))
-#define BUILD(state, type, items) build_sequence(state, type, items, ITEM_COUNT(items))
-
-PyObject *rsdk_build_text(const char *text) {
+PyObject *rsdk_result_text(const char *text) {
     return text != NULL ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace") : Py_NewRef(Py_None);
 }
 
-PyObject *rsdk_build_path(const char *path) {
+PyObject *rsdk_result_path(const char *path) {
     return path != NULL ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
 }
 
-PyObject *rsdk_build_tuple(const rsdk_module_state *state, rsdk_item_builder build, const void *list, size_t count) {
+PyObject *rsdk_result_tuple(const rsdk_module_state *state, rsdk_item_builder build, const void *list, size_t count) {
     PyObject *result = PyTuple_New((Py_ssize_t)count);
     for (size_t i = 0; result != NULL && i < count; i++) {
         PyObject *item = build(state, list, i);
@@ -202,61 +42,130 @@ PyObject *rsdk_build_tuple(const rsdk_module_state *state, rsdk_item_builder bui
     return result;
 }
 
-static PyObject *build_path_of(const rsdk_module_state *state, const void *paths, size_t index) {
+static PyObject *build_path_item(const rsdk_module_state *state, const void *paths, size_t index) {
     (void)state;
-    return rsdk_build_path(((const char *const *)paths)[index]);
+    return rsdk_result_path(((const char *const *)paths)[index]);
 }
 
-PyObject *rsdk_build_paths(const char *const *paths, size_t count) {
-    return rsdk_build_tuple(NULL, build_path_of, (const void *)paths, count);
+PyObject *rsdk_result_paths(const char *const *paths, size_t count) {
+    return rsdk_result_tuple(NULL, build_path_item, (const void *)paths, count);
 }
 
-PyObject *rsdk_build_location(const rsdk_module_state *state, const rsdk_location *location) {
-    PyObject *const items[] = {
-        rsdk_build_text(location->shortname),
-        rsdk_build_path(location->path),
-        rsdk_build_text(location->soname),
-        rsdk_build_text(rsdk_package_get(location->package)->name),
-        rsdk_build_text(rsdk_found_via_name(location->found_via)),
-    };
-    return BUILD(state, RSDK_TYPE_LOCATION, items);
+/* ---- conversions of one member ---- */
+
+#define CONVERSION(name) static PyObject *name(const rsdk_module_state *state, const void *value, const field *row)
+
+CONVERSION(from_text) {
+    (void)state;
+    return rsdk_result_text(*(const char *const *)member_of(value, row->offset));
 }
 
-PyObject *rsdk_build_loaded(const rsdk_module_state *state, const rsdk_loaded_entry *entry) {
-    PyObject *const items[] = {
-        rsdk_build_location(state, &entry->location),
-        PyLong_FromVoidPtr(entry->handle),
-        PyBool_FromLong(entry->was_loaded),
-        PyFloat_FromDouble(entry->seconds),
-    };
-    return BUILD(state, RSDK_TYPE_LOADED, items);
+CONVERSION(from_path) {
+    (void)state;
+    return rsdk_result_path(*(const char *const *)member_of(value, row->offset));
 }
+
+CONVERSION(from_bool) {
+    (void)state;
+    return PyBool_FromLong(*(const bool *)member_of(value, row->offset));
+}
+
+CONVERSION(from_number) {
+    (void)state;
+    const void *member = member_of(value, row->offset);
+    switch (row->extra) {
+    case sizeof(uint8_t):
+        return PyLong_FromUnsignedLong(*(const uint8_t *)member);
+    case sizeof(uint16_t):
+        return PyLong_FromUnsignedLong(*(const uint16_t *)member);
+    case sizeof(uint32_t):
+        return PyLong_FromUnsignedLong(*(const uint32_t *)member);
+    default:
+        return PyLong_FromUnsignedLongLong(*(const uint64_t *)member);
+    }
+}
+
+/* A negative number stands for "none". */
+CONVERSION(from_index) {
+    (void)state;
+    int index = *(const int *)member_of(value, row->offset);
+    return index >= 0 ? PyLong_FromLong(index) : Py_NewRef(Py_None);
+}
+
+CONVERSION(from_seconds) {
+    (void)state;
+    return PyFloat_FromDouble(*(const double *)member_of(value, row->offset));
+}
+
+CONVERSION(from_handle) {
+    (void)state;
+    return PyLong_FromVoidPtr(*(void *const *)member_of(value, row->offset));
+}
+
+CONVERSION(from_paths) {
+    (void)state;
+    const char *const *paths = *(const char *const *const *)member_of(value, row->offset);
+    return rsdk_result_paths(paths, *(const size_t *)member_of(value, row->extra));
+}
+
+CONVERSION(from_location) {
+    return rsdk_result_build(state, RSDK_TYPE_LOCATION, member_of(value, row->offset));
+}
+
+CONVERSION(from_package) {
+    (void)state;
+    return rsdk_result_text(rsdk_package_get(*(const rsdk_package_id *)member_of(value, row->offset))->name);
+}
+
+CONVERSION(from_found_via) {
+    (void)state;
+    return rsdk_result_text(rsdk_loader_found_via_name(*(const rsdk_found_via *)member_of(value, row->offset)));
+}
+
+CONVERSION(from_method) {
+    static const char *const names[] = {
+        [RSDK_STEP_REUSE] = "reuse", [RSDK_STEP_OPEN] = "open", [RSDK_STEP_ANCHOR] = "anchor"};
+    (void)state;
+    return rsdk_result_text(names[*(const rsdk_step_method *)member_of(value, row->offset)]);
+}
+
+CONVERSION(from_feature) {
+    (void)state;
+    rsdk_feature feature = *(const rsdk_feature *)member_of(value, row->offset);
+    return feature == RSDK_FEATURE_UNSUPPORTED ? Py_NewRef(Py_None) : PyBool_FromLong(feature == RSDK_FEATURE_ON);
+}
+
+CONVERSION(from_gpu_class) {
+    (void)state;
+    return rsdk_result_text(rsdk_gpu_class_name(*(const rsdk_gpu_class *)member_of(value, row->offset)));
+}
+
+CONVERSION(from_xnack) {
+    static const char *const names[] = {[RSDK_XNACK_NONE] = "none",
+                                        [RSDK_XNACK_OF_DRIVER] = "of driver",
+                                        [RSDK_XNACK_OF_PROCESS] = "of process",
+                                        [RSDK_XNACK_ALWAYS] = "always"};
+    (void)state;
+    return rsdk_result_text(names[*(const rsdk_xnack_support *)member_of(value, row->offset)]);
+}
+
+/* ---- conversions of a whole struct ---- */
 
 static PyObject *build_step(const rsdk_module_state *state, const void *plan, size_t index) {
-    const rsdk_step *step = rsdk_plan_step(plan, index);
-    static const char *const methods[] = {
-        [RSDK_STEP_REUSE] = "reuse", [RSDK_STEP_OPEN] = "open", [RSDK_STEP_ANCHOR] = "anchor"};
-    PyObject *const items[] = {
-        rsdk_build_text(step->location.shortname),
-        rsdk_build_path(step->location.path),
-        rsdk_build_text(step->location.soname),
-        rsdk_build_text(methods[step->method]),
-        PyBool_FromLong(step->is_requested),
-        PyBool_FromLong(step->is_global),
-        rsdk_build_text(step->reason),
-        rsdk_build_paths(step->members, step->member_count),
-        rsdk_build_paths(step->needed, step->needed_count),
-        rsdk_build_paths(step->outside, step->outside_count),
-        rsdk_build_paths(step->missing, step->missing_count),
-    };
-    return BUILD(state, RSDK_TYPE_STEP, items);
+    return rsdk_result_build(state, RSDK_TYPE_STEP, rsdk_plan_step(plan, index));
 }
 
-static PyObject *build_missing(const rsdk_plan *plan) {
+CONVERSION(steps_of_plan) {
+    (void)row;
+    return rsdk_result_tuple(state, build_step, value, rsdk_plan_step_count(value));
+}
+
+CONVERSION(missing_of_plan) {
+    (void)state, (void)row;
     PyObject *names = PyList_New(0);
-    for (size_t i = 0; names != NULL && i < rsdk_plan_step_count(plan); i++) {
-        const rsdk_step *step = rsdk_plan_step(plan, i);
-        PyObject *more = rsdk_build_paths(step->missing, step->missing_count);
+    for (size_t i = 0; names != NULL && i < rsdk_plan_step_count(value); i++) {
+        const rsdk_step *step = rsdk_plan_step(value, i);
+        PyObject *more = rsdk_result_paths(step->missing, step->missing_count);
         if (more == NULL || PyList_SetSlice(names, PY_SSIZE_T_MAX, PY_SSIZE_T_MAX, more) < 0) {
             Py_CLEAR(names);
         }
@@ -267,118 +176,248 @@ static PyObject *build_missing(const rsdk_plan *plan) {
     return result;
 }
 
-PyObject *rsdk_build_plan(const rsdk_module_state *state, const rsdk_plan *plan) {
-    PyObject *const items[] = {rsdk_build_tuple(state, build_step, plan, rsdk_plan_step_count(plan)),
-                               build_missing(plan)};
-    return BUILD(state, RSDK_TYPE_PLAN, items);
-}
-
-/* None for a number that stands for "none". */
-static PyObject *build_index(int index) {
-    return index >= 0 ? PyLong_FromLong(index) : Py_NewRef(Py_None);
-}
-
-static PyObject *build_feature(rsdk_feature feature) {
-    return feature == RSDK_FEATURE_UNSUPPORTED ? Py_NewRef(Py_None) : PyBool_FromLong(feature == RSDK_FEATURE_ON);
-}
-
-PyObject *rsdk_build_gpu(const rsdk_module_state *state, const rsdk_gpu *gpu) {
-    PyObject *const items[] = {
-        rsdk_build_text(gpu->target),
-        rsdk_build_text(gpu->processor),
-        rsdk_build_text(gpu->real_processor),
-        PyBool_FromLong(gpu->is_known),
-        PyBool_FromLong(gpu->is_overridden),
-        build_feature(gpu->sramecc),
-        build_feature(gpu->xnack),
-        PyBool_FromLong(gpu->is_xnack_guessed),
-        rsdk_build_text(rsdk_gpu_class_name(gpu->gpu_class)),
-        rsdk_build_text(gpu->name),
-        PyLong_FromUnsignedLong(gpu->node),
-        build_index(gpu->hsa_node),
-        PyLong_FromUnsignedLongLong(gpu->gpu_id),
-        PyLong_FromUnsignedLongLong(gpu->unique_id),
-        rsdk_build_text(gpu->uuid),
-        PyLong_FromUnsignedLongLong(gpu->hive_id),
-        rsdk_build_text(gpu->pci_address),
-        PyLong_FromLong(gpu->vendor_id),
-        PyLong_FromLong(gpu->device_id),
-        rsdk_build_path(gpu->render_node),
-        PyLong_FromUnsignedLong(gpu->compute_units),
-        PyLong_FromUnsignedLong(gpu->xcc_count),
-        PyLong_FromUnsignedLong(gpu->partition),
-        PyLong_FromUnsignedLong(gpu->partition_count),
-        PyLong_FromUnsignedLongLong(gpu->memory),
-        build_index(gpu->hip_index),
-        build_index(gpu->opencl_index),
-        PyBool_FromLong(gpu->is_usable),
-        rsdk_build_path(gpu->why_not),
-    };
-    return BUILD(state, RSDK_TYPE_GPU, items);
-}
-
-PyObject *rsdk_build_finding(const rsdk_module_state *state, const rsdk_gpu_finding *finding) {
-    PyObject *const items[] = {
-        rsdk_build_text(rsdk_gpu_finding_code_name(finding->code)),
-        build_index(finding->node),
-        rsdk_build_path(finding->subject),
-        rsdk_build_path(finding->cause),
-        rsdk_build_path(finding->cure),
-    };
-    return BUILD(state, RSDK_TYPE_FINDING, items);
-}
-
-PyObject *rsdk_build_target(const rsdk_module_state *state, const rsdk_target *target) {
-    static const char *const xnack_names[] = {[RSDK_XNACK_NONE] = "none",
-                                              [RSDK_XNACK_OF_DRIVER] = "of driver",
-                                              [RSDK_XNACK_OF_PROCESS] = "of process",
-                                              [RSDK_XNACK_ALWAYS] = "always"};
-    size_t family_count = 0;
-    while (family_count < RSDK_TARGET_FAMILY_LIMIT && target->families[family_count] != NULL) {
-        family_count++;
+CONVERSION(families_of_target) {
+    (void)state, (void)row;
+    const rsdk_target *target = value;
+    size_t count = 0;
+    while (count < RSDK_TARGET_FAMILY_LIMIT && target->families[count] != NULL) {
+        count++;
     }
-    PyObject *const items[] = {
-        rsdk_build_text(target->name),
-        PyLong_FromLong(target->major),
-        PyLong_FromLong(target->minor),
-        PyLong_FromLong(target->stepping),
-        PyLong_FromLong(target->mach),
-        rsdk_build_text(xnack_names[target->xnack]),
-        PyBool_FromLong(target->has_sramecc),
-        rsdk_build_text(rsdk_gpu_class_name(target->gpu_class)),
-        rsdk_build_text(target->product),
-        rsdk_build_paths(target->families, family_count),
-        rsdk_build_text(target->generic),
-        rsdk_build_text(target->sub_family),
-        rsdk_build_text(target->family),
-        rsdk_build_text(target->package_owner != NULL ? target->package_owner : target->name),
-    };
-    return BUILD(state, RSDK_TYPE_TARGET, items);
+    return rsdk_result_paths(target->families, count);
 }
 
-static PyObject *build_section(const rsdk_module_state *state, const void *list, size_t index) {
-    const rsdk_elf_section *section = &((const rsdk_elf_sections *)list)->items[index];
-    PyObject *const items[] = {
-        rsdk_build_path(section->name),
-        PyLong_FromUnsignedLongLong(section->offset),
-        PyLong_FromUnsignedLongLong(section->size),
-    };
-    return BUILD(state, RSDK_TYPE_SECTION, items);
+CONVERSION(package_owner_of_target) {
+    (void)state, (void)row;
+    const rsdk_target *target = value;
+    return rsdk_result_text(target->package_owner != NULL ? target->package_owner : target->name);
 }
 
-PyObject *rsdk_build_library_facts(const rsdk_module_state *state, const rsdk_elf_file *file,
-                                   const rsdk_strings *damages, const rsdk_elf_sections *sections) {
-    PyObject *const items[] = {
-        rsdk_build_path(file->soname),
-        rsdk_build_paths(file->needed.items, file->needed.count),
-        rsdk_build_path(file->rpath),
-        rsdk_build_path(file->runpath),
-        rsdk_build_text(rsdk_elf_newest_glibc(file)),
-        PyBool_FromLong(file->wants_executable_stack),
-        PyBool_FromLong(file->has_text_relocations),
-        PyBool_FromLong(file->has_static_tls),
-        rsdk_build_paths(damages->items, damages->count),
-        rsdk_build_tuple(state, build_section, sections, sections->count),
-    };
-    return BUILD(state, RSDK_TYPE_LIBRARY_FACTS, items);
+CONVERSION(newest_glibc_of_file) {
+    (void)state, (void)row;
+    return rsdk_result_text(rsdk_elf_file_newest_glibc(&((const rsdk_inspection *)value)->file));
+}
+
+static PyObject *build_section(const rsdk_module_state *state, const void *sections, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_SECTION, &((const rsdk_elf_section *)sections)[index]);
+}
+
+CONVERSION(sections_of_file) {
+    (void)row;
+    const rsdk_elf_sections *sections = &((const rsdk_inspection *)value)->sections;
+    return rsdk_result_tuple(state, build_section, sections->items, sections->count);
+}
+
+/* ---- the tables ---- */
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of members and types cannot stand in parentheses */
+
+/* The offset of a member; no member of another type compiles. */
+#define OFFSET(type, member, member_type)                                                                              \
+    (offsetof(type, member) + 0 * sizeof(_Generic(((type *)0)->member, member_type : 0)))
+
+#define TEXT(type, member)    from_text, OFFSET(type, member, const char *), 0
+#define PATH(type, member)    from_path, OFFSET(type, member, const char *), 0
+#define BOOL(type, member)    from_bool, OFFSET(type, member, bool), 0
+#define INDEX(type, member)   from_index, OFFSET(type, member, int), 0
+#define SECONDS(type, member) from_seconds, OFFSET(type, member, double), 0
+#define HANDLE(type, member)  from_handle, OFFSET(type, member, void *), 0
+#define NUMBER(type, member)                                                                                           \
+    from_number,                                                                                                       \
+        offsetof(type, member) +                                                                                       \
+            0 * sizeof(_Generic(((type *)0)->member, uint8_t : 0, uint16_t : 0, uint32_t : 0, uint64_t : 0)),          \
+        sizeof(((type *)0)->member)
+#define PATHS(type, items, count) from_paths, OFFSET(type, items, const char *const *), OFFSET(type, count, size_t)
+#define LIST(type, member)        from_paths, OFFSET(type, member.items, const char **), OFFSET(type, member.count, size_t)
+#define LOCATION(type, member)    from_location, OFFSET(type, member, rsdk_location), 0
+#define PACKAGE(type, member)     from_package, OFFSET(type, member, rsdk_package_id), 0
+#define FOUND_VIA(type, member)   from_found_via, OFFSET(type, member, rsdk_found_via), 0
+#define METHOD(type, member)      from_method, OFFSET(type, member, rsdk_step_method), 0
+#define FEATURE(type, member)     from_feature, OFFSET(type, member, rsdk_feature), 0
+#define GPU_CLASS(type, member)   from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
+#define XNACK(type, member)       from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
+#define END                                                                                                            \
+    { NULL, NULL, 0, 0, NULL }
+#define WHOLE(conversion) conversion, 0, 0
+
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+/* clang-format off */
+static const field location_fields[] = {
+    {"shortname", TEXT(rsdk_location, shortname), "name in the catalog ('amdhip64'), None for a library without one"},
+    {"path",      PATH(rsdk_location, path), "absolute path of the file (str), None where the library is absent"},
+    {"soname",    TEXT(rsdk_location, soname), "DT_SONAME of the file, None without one"},
+    {"package",   PACKAGE(rsdk_location, package), "package of the SDK that holds it: 'core', 'libraries', 'profiler'"},
+    {"found_via", FOUND_VIA(rsdk_location, found_via),
+     "'file name', 'SONAME' (a renamed file), 'need', 'absent (optional)', 'absent (declared)'"},
+    END,
+};
+
+static const field loaded_fields[] = {
+    {"location",       LOCATION(rsdk_loaded_entry, location), "LibraryLocation of the file that is loaded"},
+    {"handle",         HANDLE(rsdk_loaded_entry, handle), "dlopen's handle (int), as ctypes.CDLL(path, handle=handle) takes it"},
+    {"already_loaded", BOOL(rsdk_loaded_entry, was_loaded), "whether it was in the process before the call"},
+    {"seconds",        SECONDS(rsdk_loaded_entry, seconds), "time spent in dlopen (float, seconds), with all that it brought in"},
+    END,
+};
+
+static const field step_fields[] = {
+    {"shortname",   TEXT(rsdk_step, location.shortname), "name in the catalog, None for a library without one"},
+    {"path",        PATH(rsdk_step, location.path), "absolute path of the library (str)"},
+    {"soname",      TEXT(rsdk_step, location.soname), "its DT_SONAME, None without one"},
+    {"method",      METHOD(rsdk_step, method),
+     "'open' (a plain dlopen), 'anchor' (dlopen of a generated object that brings all members in), 'reuse' (it is "
+     "already in the process)"},
+    {"requested",   BOOL(rsdk_step, is_requested), "False where it is opened because another library opens it with dlopen"},
+    {"rtld_global", BOOL(rsdk_step, is_global), "whether its symbols join the global scope"},
+    {"reason",      TEXT(rsdk_step, reason), "why this method, one phrase (str)"},
+    {"members",     PATHS(rsdk_step, members, member_count),
+     "paths of the SDK files that this step brings into the process, the library first (tuple of str)"},
+    {"needed",      PATHS(rsdk_step, needed, needed_count),
+     "paths of the SDK files among its own DT_NEEDED entries (tuple of str)"},
+    {"outside",     PATHS(rsdk_step, outside, outside_count),
+     "DT_NEEDED names of the members that the system or the process provides (tuple of str)"},
+    {"missing",     PATHS(rsdk_step, missing, missing_count), "those that nobody provides (tuple of str)"},
+    END,
+};
+
+static const field plan_fields[] = {
+    {"steps",   WHOLE(steps_of_plan), "tuple of LoadStep, in the order of loading"},
+    {"missing", WHOLE(missing_of_plan), "all names that nobody provides (tuple of str): not empty means that loading will fail"},
+    END,
+};
+
+static const field gpu_fields[] = {
+    {"target",          TEXT(rsdk_gpu, target), "as ROCm presents it, with features (str): 'gfx942:sramecc+:xnack-'"},
+    {"processor",       TEXT(rsdk_gpu, processor), "the same without features (str)"},
+    {"real_processor",  TEXT(rsdk_gpu, real_processor),
+     "what it is, whatever HSA_OVERRIDE_GFX_VERSION says (str); 'unknown' where nothing tells"},
+    {"known",           BOOL(rsdk_gpu, is_known), "whether real_processor is in the table of targets (bool)"},
+    {"overridden",      BOOL(rsdk_gpu, is_overridden), "whether an HSA_OVERRIDE_GFX_VERSION applies to it (bool)"},
+    {"sramecc",         FEATURE(rsdk_gpu, sramecc), "whether the feature is on (bool); None where the processor has it not"},
+    {"xnack",           FEATURE(rsdk_gpu, xnack), "the same for XNACK"},
+    {"xnack_guessed",   BOOL(rsdk_gpu, is_xnack_guessed), "True where only the driver knows about XNACK, which is not asked (bool)"},
+    {"gpu_class",       GPU_CLASS(rsdk_gpu, gpu_class), "'discrete', 'data centre' or 'integrated' (str)"},
+    {"name",            TEXT(rsdk_gpu, name), "marketing name (str)"},
+    {"node",            NUMBER(rsdk_gpu, node), "KFD node number, as in sysfs (int)"},
+    {"hsa_node",        INDEX(rsdk_gpu, hsa_node),
+     "number that ROCm gives to the node, N of HSA_OVERRIDE_GFX_VERSION_N (int); None: it leaves it out"},
+    {"gpu_id",          NUMBER(rsdk_gpu, gpu_id), "the kernel's id of the node (int)"},
+    {"unique_id",       NUMBER(rsdk_gpu, unique_id), "serial number (int), 0: unknown"},
+    {"uuid",            TEXT(rsdk_gpu, uuid), "'GPU-' and unique_id in 16 hexadecimal digits (str); 'GPU-XX': unknown"},
+    {"hive_id",         NUMBER(rsdk_gpu, hive_id), "XGMI hive (int), 0: none"},
+    {"pci_address",     TEXT(rsdk_gpu, pci_address), "'0000:c1:00.0' (str)"},
+    {"vendor_id",       NUMBER(rsdk_gpu, vendor_id), "PCI vendor (int)"},
+    {"device_id",       NUMBER(rsdk_gpu, device_id), "PCI device (int)"},
+    {"render_node",     PATH(rsdk_gpu, render_node), "'/dev/dri/renderD128' (str); None: it has none"},
+    {"compute_units",   NUMBER(rsdk_gpu, compute_units), "number of compute units (int), 0: unknown"},
+    {"xcc_count",       NUMBER(rsdk_gpu, xcc_count), "accelerator complex dies in it (int), at least 1"},
+    {"partition",       NUMBER(rsdk_gpu, partition), "which partition of its GPU it is, from 0 (int)"},
+    {"partition_count", NUMBER(rsdk_gpu, partition_count), "partitions of its GPU that are here (int), 1: not partitioned"},
+    {"memory",          NUMBER(rsdk_gpu, memory), "its own memory in bytes (int)"},
+    {"hip_index",       INDEX(rsdk_gpu, hip_index), "HIP's device number (int); None: HIP does not see it"},
+    {"opencl_index",    INDEX(rsdk_gpu, opencl_index), "number among OpenCL's GPUs (int); None: not seen"},
+    {"usable",          BOOL(rsdk_gpu, is_usable), "whether HIP sees it and this user may open what it takes (bool)"},
+    {"why_not",         PATH(rsdk_gpu, why_not), "one line (str); None where it is usable"},
+    END,
+};
+
+static const field target_fields[] = {
+    {"name",          TEXT(rsdk_target, name), "'gfx90a' (str)"},
+    {"major",         NUMBER(rsdk_target, major), "ISA number (int)"},
+    {"minor",         NUMBER(rsdk_target, minor), "ISA number (int)"},
+    {"stepping",      NUMBER(rsdk_target, stepping), "ISA number (int), a hexadecimal digit of the name: 10 in gfx90a"},
+    {"mach",          NUMBER(rsdk_target, mach), "EF_AMDGPU_MACH, the low byte of e_flags (int)"},
+    {"xnack",         XNACK(rsdk_target, xnack),
+     "'none', 'of driver' (it decides for good), 'of process' (HSA_XNACK decides), 'always' (str)"},
+    {"sramecc",       BOOL(rsdk_target, has_sramecc), "whether the feature sramecc can be on or off (bool)"},
+    {"gpu_class",     GPU_CLASS(rsdk_target, gpu_class), "'discrete', 'data centre' or 'integrated' (str)"},
+    {"product",       TEXT(rsdk_target, product), "what it is sold as, or the chip's name (str)"},
+    {"families",      WHOLE(families_of_target),
+     "packaging families besides its own name (tuple of str); empty: ROCm is not built for it"},
+    {"generic",       TEXT(rsdk_target, generic), "LLVM's generic target whose code it runs (str or None)"},
+    {"sub_family",    TEXT(rsdk_target, sub_family), "of the packaging hierarchy: 'gfx9_0' (str or None)"},
+    {"family",        TEXT(rsdk_target, family), "of the packaging hierarchy: 'gfx9' (str or None)"},
+    {"package_owner", WHOLE(package_owner_of_target), "the target whose packages support it (str), mostly itself"},
+    END,
+};
+
+static const field section_fields[] = {
+    {"name",   PATH(rsdk_elf_section, name), "'.text' (str); '' for the first one, and where the file names none"},
+    {"offset", NUMBER(rsdk_elf_section, offset), "where its bytes start in the file (int)"},
+    {"size",   NUMBER(rsdk_elf_section, size),
+     "in bytes (int); sections without bytes in the file, such as .bss, have one too"},
+    END,
+};
+
+static const field library_facts_fields[] = {
+    {"soname",           PATH(rsdk_inspection, file.soname), "its DT_SONAME (str), None without one"},
+    {"needed",           LIST(rsdk_inspection, file.needed), "its DT_NEEDED entries, in file order (tuple of str)"},
+    {"rpath",            PATH(rsdk_inspection, file.rpath),
+     "its DT_RPATH (str), None without one, and where DT_RUNPATH makes the linker ignore it"},
+    {"runpath",          PATH(rsdk_inspection, file.runpath), "its DT_RUNPATH (str), None without one"},
+    {"newest_glibc",     WHOLE(newest_glibc_of_file), "the newest glibc version that it needs ('2.34'); None where it names none"},
+    {"executable_stack", BOOL(rsdk_inspection, file.wants_executable_stack), "whether it asks for an executable stack (bool)"},
+    {"text_relocations", BOOL(rsdk_inspection, file.has_text_relocations), "whether the linker must write into its code (bool)"},
+    {"static_tls",       BOOL(rsdk_inspection, file.has_static_tls), "whether it takes from the small reserve of static TLS (bool)"},
+    {"damages",          LIST(rsdk_inspection, damages), "what is wrong with the file, one sentence each (tuple of str)"},
+    {"sections",         WHOLE(sections_of_file),
+     "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"},
+    END,
+};
+
+static const struct result_type {
+    const char *name;
+    const char *documentation;
+    const field *fields;
+} result_types[RSDK_TYPE_COUNT] = {
+    [RSDK_TYPE_LOCATION]      = {"rocm_sdk.LibraryLocation", "Where a library is, and how it was found.", location_fields},
+    [RSDK_TYPE_LOADED]        = {"rocm_sdk.LoadedLibrary", "A library that is in the process.", loaded_fields},
+    [RSDK_TYPE_STEP]          = {"rocm_sdk.LoadStep", "One library of a plan: how it is opened and what comes with it.", step_fields},
+    [RSDK_TYPE_PLAN]          = {"rocm_sdk.LoadPlan", "What preloading would do.", plan_fields},
+    [RSDK_TYPE_GPU]           = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields},
+    [RSDK_TYPE_TARGET]        = {"rocm_sdk.Target", "A gfx target.", target_fields},
+    [RSDK_TYPE_SECTION]       = {"rocm_sdk.Section", "A section of a library's file.", section_fields},
+    [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
+};
+/* clang-format on */
+
+/* ---- the types ---- */
+
+enum { FIELD_LIMIT = 32 };
+
+static PyObject *make_type(const struct result_type *type) {
+    PyStructSequence_Field fields[FIELD_LIMIT] = {0};
+    PyStructSequence_Desc description = {.name = type->name, .doc = type->documentation, .fields = fields};
+    for (const field *f = type->fields; f->name != NULL; f++) {
+        if (description.n_in_sequence + 1 >= FIELD_LIMIT) {
+            return PyErr_Format(PyExc_SystemError, "%s has more than %d fields", type->name, FIELD_LIMIT - 1);
+        }
+        fields[description.n_in_sequence++] = (PyStructSequence_Field){.name = f->name, .doc = f->documentation};
+    }
+    return (PyObject *)PyStructSequence_NewType(&description);
+}
+
+int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
+    for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
+        state->types[i] = make_type(&result_types[i]);
+        const char *name = strchr(result_types[i].name, '.') + 1;
+        if (state->types[i] == NULL || PyModule_AddObjectRef(module, name, state->types[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value) {
+    PyObject *result = PyStructSequence_New((PyTypeObject *)state->types[type]);
+    const field *fields = result_types[type].fields;
+    for (Py_ssize_t i = 0; result != NULL && fields[i].name != NULL; i++) {
+        PyObject *item = fields[i].build(state, value, &fields[i]);
+        if (item != NULL) {
+            PyStructSequence_SetItem(result, i, item);
+        } else {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
 }

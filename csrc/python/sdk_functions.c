@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "methods.h"
 #include "result_types.h"
 #include "session.h"
 
@@ -15,7 +16,7 @@ static rsdk_status look(rsdk_sdk *sdk, void *context, rsdk_error *error) {
 static PyObject *build_families(const rsdk_sdk *sdk, rsdk_family_list list) {
     size_t count = 0;
     const char *const *families = rsdk_sdk_families(sdk, list, &count);
-    return rsdk_build_paths(families, count);
+    return rsdk_result_paths(families, count);
 }
 
 PyDoc_STRVAR(sdk_facts_doc, "sdk_facts()\n--\n\n"
@@ -30,8 +31,8 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     if (rsdk_session_run(module, &session, look, NULL) == 0) {
         const rsdk_sdk *sdk = session.sdk;
         result = Py_BuildValue(
-            "{sNsNsNsNsNsNsN}", "version", rsdk_build_text(rsdk_sdk_version(sdk)), "nonce",
-            rsdk_build_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_build_text(rsdk_sdk_default_family(sdk)),
+            "{sNsNsNsNsNsNsN}", "version", rsdk_result_text(rsdk_sdk_version(sdk)), "nonce",
+            rsdk_result_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)),
             "kpack_split", PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
             build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX),
             "windows_families", build_families(sdk, RSDK_FAMILIES_WINDOWS));
@@ -51,7 +52,7 @@ static PyObject *sdk_version(PyObject *module, PyObject *unused) {
     (void)unused;
     rsdk_session session;
     PyObject *result =
-        rsdk_session_run(module, &session, look, NULL) == 0 ? rsdk_build_text(rsdk_sdk_version(session.sdk)) : NULL;
+        rsdk_session_run(module, &session, look, NULL) == 0 ? rsdk_result_text(rsdk_sdk_version(session.sdk)) : NULL;
     rsdk_session_end(&session);
     return result;
 }
@@ -71,7 +72,7 @@ static PyObject *built_targets(PyObject *module, PyObject *unused) {
     rsdk_session session;
     const char *targets = NULL;
     PyObject *result =
-        rsdk_session_run(module, &session, read_targets, &targets) == 0 ? rsdk_build_text(targets) : NULL;
+        rsdk_session_run(module, &session, read_targets, &targets) == 0 ? rsdk_result_text(targets) : NULL;
     rsdk_session_end(&session);
     return result;
 }
@@ -104,7 +105,7 @@ static PyObject *package_directory(PyObject *module, PyObject *name) {
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is no package of the ROCm SDK", name);
     }
     PyObject *result = rsdk_session_run(module, &session, find_package_directory, &question) == 0
-                           ? rsdk_build_path(question.directory)
+                           ? rsdk_result_path(question.directory)
                            : NULL;
     rsdk_session_end(&session);
     return result;
@@ -126,7 +127,7 @@ PyDoc_STRVAR(
 
 static PyObject *catalog(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_build_tuple(rsdk_state_of(module), build_catalog_row, NULL, rsdk_catalog_size());
+    return rsdk_result_tuple(rsdk_state_get(module), build_catalog_row, NULL, rsdk_catalog_size());
 }
 
 static PyObject *build_package_row(const rsdk_module_state *state, const void *list, size_t index) {
@@ -143,7 +144,7 @@ PyDoc_STRVAR(packages_doc,
 
 static PyObject *packages(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_build_tuple(rsdk_state_of(module), build_package_row, NULL, RSDK_PACKAGE_COUNT);
+    return rsdk_result_tuple(rsdk_state_get(module), build_package_row, NULL, RSDK_PACKAGE_COUNT);
 }
 
 PyMethodDef rsdk_sdk_methods[] = {

@@ -7,9 +7,7 @@
 #include "exceptions.h"
 #include "result_types.h"
 
-/* ---- sys.path
- * ------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- sys.path ---- */
 
 /* sys.path as a tuple of bytes; entries that are not text are no directories, for importlib as for us. */
 static PyObject *search_path_of_interpreter(void) {
@@ -30,9 +28,7 @@ static PyObject *search_path_of_interpreter(void) {
     return result;
 }
 
-/* ---- opening
- * -------------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- opening ---- */
 
 /* Everything that the C library is given, as C values borrowed from the session's objects. */
 typedef struct inputs {
@@ -68,13 +64,11 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
     for (Py_ssize_t i = 0; i < count; i++) {
         in->search_path[i] = PyBytes_AsString(PyTuple_GetItem(session->search_path, i));
     }
-    in->options =
-        (rsdk_sdk_options){.search_path = in->search_path,
-                           .search_path_count = (size_t)count,
-                           .modules = in->modules,
-                           /* os.environ writes through to the environment, and the GIL keeps other writers away. */
-                           .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
-                           .gpus = &session->gpus.options};
+    in->options = (rsdk_sdk_options){.search_path = in->search_path,
+                                     .search_path_count = (size_t)count,
+                                     .modules = in->modules,
+                                     .target_family = session->environment.target_family,
+                                     .gpus = &session->environment.gpus};
     return take_modules(session, in);
 }
 
@@ -97,8 +91,7 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     return result;
 }
 
-/* ---- editable installations
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- editable installations ---- */
 
 /* The module names of the packages, for the import system to look up. */
 static PyObject *names_of_modules(const rsdk_session *session) {
@@ -133,12 +126,15 @@ static int ask_import_system(rsdk_session *session) {
     return result;
 }
 
-int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context) {
+int rsdk_session_start(PyObject *module, rsdk_session *session) {
+    *session = (rsdk_session){.state = rsdk_state_get(module), .search_path = search_path_of_interpreter()};
+    return session->search_path != NULL ? rsdk_environment_read(&session->environment) : -1;
+}
+
+int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    *session = (rsdk_session){.state = rsdk_state_of(module), .search_path = search_path_of_interpreter()};
-    int result = session->search_path != NULL ? rsdk_process_gpus_init(&session->gpus) : -1;
-    result = result == 0 ? attempt(session, operation, context, &status, &error) : -1;
+    int result = attempt(session, operation, context, &status, &error);
     /* Twice at most: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
     for (int round = 0; result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && round < 2; round++) {
         int is_known = session->sdk != NULL ? ask_import_system(session) : 0;
@@ -150,23 +146,27 @@ int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation ope
         result = attempt(session, operation, context, &status, &error);
     }
     if (result == 0 && status != RSDK_OK) {
-        rsdk_raise(&error);
+        rsdk_exceptions_raise(&error);
         result = -1;
     }
     rsdk_error_clear(&error);
     return result;
 }
 
+int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context) {
+    return rsdk_session_start(module, session) == 0 ? rsdk_session_perform(session, operation, context) : -1;
+}
+
 void rsdk_session_end(rsdk_session *session) {
     rsdk_sdk_free(session->sdk);
-    rsdk_process_gpus_clear(&session->gpus);
+    rsdk_environment_clear(&session->environment);
     Py_CLEAR(session->search_path);
     Py_CLEAR(session->modules);
 }
 
 int rsdk_session_warn(const rsdk_session *session) {
     for (size_t i = 0; i < rsdk_sdk_warning_count(session->sdk); i++) {
-        if (rsdk_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
+        if (rsdk_exceptions_warn("RocmSdkWarning", rsdk_sdk_warning(session->sdk, i)) < 0) {
             return -1;
         }
     }

@@ -5,24 +5,32 @@
 
 #include <stdbool.h>
 
-#include "gpu_options.h"
-#include "module.h"
+#include "environment.h"
 #include "rocm_sdk/rocm_sdk.h"
+#include "state.h"
 
 typedef struct rsdk_session {
     rsdk_module_state *state; /* borrowed */
     PyObject *search_path;    /* tuple of bytes: keeps the texts alive */
     PyObject *modules;        /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
-    rsdk_process_gpus gpus;   /* which the SDK borrows */
+    rsdk_environment environment; /* which the SDK borrows */
     rsdk_sdk *sdk;
 } rsdk_session;
 
 /* One operation on the SDK; runs without the GIL. */
 typedef rsdk_status (*rsdk_operation)(rsdk_sdk *sdk, void *context, rsdk_error *error);
 
+/* Takes the search path and the environment. Returns 0, or -1 with an exception, here and below; the session must be
+ * ended in all cases. */
+int rsdk_session_start(PyObject *module, rsdk_session *session);
+
 /* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
- * installation) and tries once more. Returns 0, or -1 with an exception; the session must be ended in both cases. */
+ * installation) and tries once more. */
+int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context);
+
+/* Both. */
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context);
+
 void rsdk_session_end(rsdk_session *session);
 
 /* Issues what the SDK noticed. */

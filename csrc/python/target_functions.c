@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exceptions.h"
+#include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/gpu.h"
 
@@ -9,7 +10,7 @@ static const char unknown_target_error[] = "UnknownTargetError";
 
 /* Raises what `error` says and returns NULL. */
 static PyObject *fail(rsdk_error *error) {
-    rsdk_raise_as(unknown_target_error, error);
+    rsdk_exceptions_raise_as(unknown_target_error, error);
     rsdk_error_clear(error);
     return NULL;
 }
@@ -47,12 +48,12 @@ static PyObject *target(PyObject *module, PyObject *argument) {
     size_t length = strcspn(name, ":"); /* shorter than the buffer: it is a known name */
     memcpy(base, name, length);
     base[length] = '\0';
-    return rsdk_build_target(rsdk_state_of(module), rsdk_target_find(base));
+    return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_TARGET, rsdk_target_find(base));
 }
 
 static PyObject *build_row(const rsdk_module_state *state, const void *list, size_t index) {
     (void)list;
-    return rsdk_build_target(state, rsdk_target_get(index));
+    return rsdk_result_build(state, RSDK_TYPE_TARGET, rsdk_target_get(index));
 }
 
 PyDoc_STRVAR(targets_doc, "targets()\n--\n\n"
@@ -60,12 +61,12 @@ PyDoc_STRVAR(targets_doc, "targets()\n--\n\n"
 
 static PyObject *targets(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_build_tuple(rsdk_state_of(module), build_row, NULL, rsdk_target_count());
+    return rsdk_result_tuple(rsdk_state_get(module), build_row, NULL, rsdk_target_count());
 }
 
 static PyObject *build_name(const rsdk_module_state *state, const void *list, size_t index) {
     (void)state;
-    return rsdk_build_text(((const rsdk_target *const *)list)[index]->name);
+    return rsdk_result_text(((const rsdk_target *const *)list)[index]->name);
 }
 
 PyDoc_STRVAR(expand_targets_doc,
@@ -82,7 +83,7 @@ static PyObject *expand_targets(PyObject *module, PyObject *argument) {
         return names != NULL ? PyErr_NoMemory() : NULL;
     }
     PyObject *result = rsdk_target_expand(names, found, &count, &error) == RSDK_OK
-                           ? rsdk_build_tuple(rsdk_state_of(module), build_name, (const void *)found, count)
+                           ? rsdk_result_tuple(rsdk_state_get(module), build_name, (const void *)found, count)
                            : fail(&error);
     PyMem_Free((void *)found);
     return result;
@@ -102,7 +103,7 @@ static PyObject *families_of(PyObject *module, PyObject *argument) {
     if (name == NULL) {
         return NULL;
     }
-    return rsdk_target_families_of(name, families, &count, &error) == RSDK_OK ? rsdk_build_paths(families, count)
+    return rsdk_target_families_of(name, families, &count, &error) == RSDK_OK ? rsdk_result_paths(families, count)
                                                                               : fail(&error);
 }
 
@@ -121,7 +122,7 @@ static PyObject *target_id(PyObject *module, PyObject *argument) {
     if (id == NULL) {
         return NULL;
     }
-    return rsdk_target_id_normalize(id, normal, &error) == RSDK_OK ? rsdk_build_text(normal) : fail(&error);
+    return rsdk_target_id_normalize(id, normal, &error) == RSDK_OK ? rsdk_result_text(normal) : fail(&error);
 }
 
 PyMethodDef rsdk_target_methods[] = {

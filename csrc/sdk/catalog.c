@@ -1,7 +1,7 @@
 /* Look-ups in the tables: by shortname, and the names that resemble one. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "sdk/tables.h"
 
 const rsdk_package_entry *rsdk_package_get(rsdk_package_id id) {
@@ -25,48 +25,12 @@ const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname) {
     return NULL;
 }
 
-enum { NAME_LIMIT = 40, TOO_FAR = 1000 };
-
-/* Levenshtein distance, case ignored; TOO_FAR for names longer than any of ours. */
-static unsigned distance(const char *a, const char *b) {
-    size_t a_length = strlen(a), b_length = strlen(b);
-    unsigned row[NAME_LIMIT + 1];
-    if (a_length > NAME_LIMIT || b_length > NAME_LIMIT) {
-        return TOO_FAR;
-    }
-    for (unsigned j = 0; j <= b_length; j++) {
-        row[j] = j;
-    }
-    for (unsigned i = 1; i <= a_length; i++) {
-        unsigned diagonal = row[0];
-        row[0] = i;
-        for (unsigned j = 1; j <= b_length; j++) {
-            unsigned replaced = diagonal + ((a[i - 1] | 0x20) != (b[j - 1] | 0x20));
-            unsigned added = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < added ? replaced : added;
-        }
-    }
-    return row[b_length];
-}
-
-/* How far `name` is from what a user may have meant by it: also "libamdhip64.so.7" for amdhip64. */
-static unsigned resemblance(const char *name, const char *shortname) {
-    if (strlen(shortname) > 3 && strstr(name, shortname) != NULL) {
-        return 1;
-    }
-    unsigned far = distance(name, shortname);
-    return far <= 1 + strlen(shortname) / 4 ? far : TOO_FAR;
+static const char *shortname_at(const void *context, size_t index) {
+    (void)context;
+    return rsdk_library_table[index].shortname;
 }
 
 size_t rsdk_catalog_nearest(const char *name, const char *nearest[], size_t limit) {
-    size_t count = 0;
-    for (unsigned far = 0; far <= NAME_LIMIT && count < limit; far++) {
-        for (size_t i = 0; i < rsdk_library_count && count < limit; i++) {
-            if (resemblance(name, rsdk_library_table[i].shortname) == far) {
-                nearest[count++] = rsdk_library_table[i].shortname;
-            }
-        }
-    }
-    return count;
+    const rsdk_name_list list = {.get = shortname_at, .count = rsdk_library_count};
+    return rsdk_nearest_find(name, &list, nearest, limit);
 }

@@ -10,12 +10,11 @@
 
 #include <string.h>
 
-#include "base/fail.h"
 #include "sdk/literal.h"
 
 enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200 };
 
-static const char reinstall_hint[] = "the file is damaged: reinstall rocm-sdk-core";
+static const char reinstall_fix[] = "the file is damaged: reinstall rocm-sdk-core";
 
 typedef struct statement {
     const rsdk_tokens *tokens;
@@ -48,9 +47,9 @@ static const fact libraries_template_fact =
     {"ALL_PACKAGES[\"libraries\"].dist_package_template", false, "_-+.:{}", offsetof(rsdk_dist_info, libraries_template)};
 /* clang-format on */
 
-static const fact *find_fact(const char *name) {
+static const fact *find_fact(const rsdk_token *name) {
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        if (strcmp(facts[i].name, name) == 0) {
+        if (rsdk_literal_is(name, RSDK_TOKEN_NAME, facts[i].name)) {
             return &facts[i];
         }
     }
@@ -58,7 +57,7 @@ static const fact *find_fact(const char *name) {
 }
 
 static rsdk_status bad_statement(const statement *s, const fact *f, const char *what) {
-    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, reinstall_hint, "%s, line %u: %s %s", s->info->path,
+    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, reinstall_fix, "%s, line %u: %s %s", s->info->path,
                      s->tokens->items[s->at < s->end ? s->at : s->end].line, f->name, what);
 }
 
@@ -76,40 +75,46 @@ static bool is_harmless(const char *value, const char *punctuation) {
     return true;
 }
 
-static bool is_operator(const statement *s, size_t at, char character) {
-    const rsdk_token *token = &s->tokens->items[at];
-    return at < s->end && token->kind == RSDK_TOKEN_OPERATOR && token->text[0] == character;
+static bool is_operator(const statement *s, size_t at, const char *text) {
+    return at < s->end && rsdk_literal_is(&s->tokens->items[at], RSDK_TOKEN_OPERATOR, text);
 }
 
 static bool is_word(const statement *s, size_t at, const char *word) {
-    const rsdk_token *token = &s->tokens->items[at];
-    return at < s->end && token->kind == RSDK_TOKEN_NAME && strcmp(token->text, word) == 0;
+    return at < s->end && rsdk_literal_is(&s->tokens->items[at], RSDK_TOKEN_NAME, word);
+}
+
+/* The value of a string, in characters that the fact may have; `fault` says what is wrong where it has others. */
+static rsdk_status take_text(const statement *s, const fact *f, const rsdk_literal *value, const char *fault,
+                             const char **text) {
+    RSDK_TRY(rsdk_literal_text(value, s->arena, text, s->error));
+    if (*text == NULL) {
+        return bad_statement(s, f, "is given a string with an escape that is not read, or with a null character");
+    }
+    return is_harmless(*text, f->punctuation) ? RSDK_OK : bad_statement(s, f, fault);
 }
 
 static rsdk_status add_to_list(const statement *s, const fact *f, const rsdk_literal *value) {
     rsdk_strings *list = (rsdk_strings *)(void *)((char *)s->info + f->offset);
-    bool failed = false;
+    rsdk_error *error = s->error;
+    const char *text = NULL;
     if (value->kind != RSDK_LITERAL_STRING) {
         return bad_statement(s, f, "may hold strings only");
     }
-    if (!is_harmless(value->text, f->punctuation)) {
-        return bad_statement(s, f, "gets a value with characters that no target family has");
-    }
-    RSDK_PUSH(s->arena, list, value->text, failed);
-    return failed ? rsdk_fail_no_memory(s->error) : RSDK_OK;
+    RSDK_TRY(take_text(s, f, value, "gets a value with characters that no target family has", &text));
+    RSDK_APPEND(s->arena, list, text);
+    return RSDK_OK;
 }
 
 static rsdk_status set_list(const statement *s, const fact *f, const rsdk_literal *value) {
     rsdk_strings *list = (rsdk_strings *)(void *)((char *)s->info + f->offset);
-    rsdk_status status = RSDK_OK;
     if (value->kind != RSDK_LITERAL_LIST) {
         return bad_statement(s, f, "must be a list");
     }
     *list = (rsdk_strings){0};
-    for (size_t i = 0; i < value->items.count && status == RSDK_OK; i++) {
-        status = add_to_list(s, f, &value->items.items[i]);
+    for (size_t i = 0; i < value->items.count; i++) {
+        RSDK_TRY(add_to_list(s, f, &value->items.items[i]));
     }
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_status set_text(const statement *s, const fact *f, const rsdk_literal *value) {
@@ -121,45 +126,34 @@ static rsdk_status set_text(const statement *s, const fact *f, const rsdk_litera
     if (value->kind != RSDK_LITERAL_STRING) {
         return bad_statement(s, f, "must be a string");
     }
-    if (!is_harmless(value->text, f->punctuation)) {
-        return bad_statement(s, f, "gets a value with characters that it cannot have");
-    }
-    *text = value->text;
-    return RSDK_OK;
+    return take_text(s, f, value, "gets a value with characters that it cannot have", text);
 }
 
-/* Reads the literal at s->at; it must reach to `closing` tokens before the statement's end. */
-static rsdk_status take_value(statement *s, const fact *f, rsdk_literal *value) {
-    bool failed = false;
-    bool is_literal = rsdk_read_literal(s->tokens, &s->at, s->arena, value, &failed);
-    if (failed) {
-        return rsdk_fail_no_memory(s->error);
-    }
-    return is_literal ? RSDK_OK : bad_statement(s, f, "is not given a plain literal; this file is not executed");
+/* Reads the literal at s->at, behind which only `closing` (NULL: nothing) may stand in the statement. */
+static rsdk_status take_value(statement *s, const fact *f, const char *closing, rsdk_literal *value) {
+    RSDK_TRY(rsdk_literal_read(s->tokens, &s->at, s->arena, value, s->error));
+    bool is_alone = closing == NULL ? s->at == s->end : is_operator(s, s->at, closing) && s->at + 1 == s->end;
+    return value->kind != RSDK_LITERAL_INVALID && is_alone
+               ? RSDK_OK
+               : bad_statement(s, f, "is not given a plain literal; this file is not executed");
 }
 
 static rsdk_status take_assignment(statement *s, const fact *f) {
     rsdk_literal value;
-    rsdk_status status = take_value(s, f, &value);
-    if (status == RSDK_OK && s->at != s->end) {
-        status = bad_statement(s, f, "is not given a plain literal; this file is not executed");
-    }
-    return status != RSDK_OK ? status : f->is_list ? set_list(s, f, &value) : set_text(s, f, &value);
+    RSDK_TRY(take_value(s, f, NULL, &value));
+    return f->is_list ? set_list(s, f, &value) : set_text(s, f, &value);
 }
 
 static rsdk_status take_append(statement *s, const fact *f) {
     rsdk_literal value;
-    rsdk_status status = take_value(s, f, &value);
-    if (status == RSDK_OK && (!is_operator(s, s->at, ')') || s->at + 1 != s->end)) {
-        status = bad_statement(s, f, "is not given a plain literal; this file is not executed");
-    }
-    return status == RSDK_OK ? add_to_list(s, f, &value) : status;
+    RSDK_TRY(take_value(s, f, ")", &value));
+    return add_to_list(s, f, &value);
 }
 
 /* Behind `NAME: annotation` stands the `=`, or nothing. */
 static size_t skip_annotation(const statement *s, size_t at) {
-    if (is_operator(s, at, ':')) {
-        while (at < s->end && !is_operator(s, at, '=')) {
+    if (is_operator(s, at, ":")) {
+        while (at < s->end && !is_operator(s, at, "=")) {
             at++;
         }
     }
@@ -168,9 +162,9 @@ static size_t skip_annotation(const statement *s, size_t at) {
 
 static bool is_libraries_template(const statement *s, size_t at) {
     const rsdk_token *key = &s->tokens->items[at + 2 < s->end ? at + 2 : at];
-    return is_word(s, at, "ALL_PACKAGES") && is_operator(s, at + 1, '[') && key->kind == RSDK_TOKEN_STRING &&
-           strcmp(key->text, "libraries") == 0 && is_operator(s, at + 3, ']') && is_operator(s, at + 4, '.') &&
-           is_word(s, at + 5, "dist_package_template") && is_operator(s, at + 6, '=');
+    return is_word(s, at, "ALL_PACKAGES") && is_operator(s, at + 1, "[") &&
+           rsdk_literal_is(key, RSDK_TOKEN_STRING, "libraries") && is_operator(s, at + 3, "]") &&
+           is_operator(s, at + 4, ".") && is_word(s, at + 5, "dist_package_template") && is_operator(s, at + 6, "=");
 }
 
 static rsdk_status take_statement(statement *s) {
@@ -182,17 +176,17 @@ static rsdk_status take_statement(statement *s) {
         s->at += 7;
         return take_assignment(s, &libraries_template_fact);
     }
-    const fact *f = find_fact(first->text);
+    const fact *f = find_fact(first);
     size_t after = s->at + 1;
     if (f == NULL) {
         return RSDK_OK;
     }
-    if (f->is_list && is_operator(s, after, '.') && is_word(s, after + 1, "append") && is_operator(s, after + 2, '(')) {
+    if (f->is_list && is_operator(s, after, ".") && is_word(s, after + 1, "append") && is_operator(s, after + 2, "(")) {
         s->at = after + 3;
         return take_append(s, f);
     }
     after = skip_annotation(s, after);
-    if (is_operator(s, after, '=') && !is_operator(s, after + 1, '=')) {
+    if (is_operator(s, after, "=") && !is_operator(s, after + 1, "=")) {
         s->at = after + 1;
         return take_assignment(s, f);
     }
@@ -237,7 +231,7 @@ static bool starts_block(const rsdk_token *first) {
         return true;
     }
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        if (strcmp(first->text, keywords[i]) == 0) {
+        if (rsdk_literal_is(first, RSDK_TOKEN_NAME, keywords[i])) {
             return true;
         }
     }
@@ -248,9 +242,9 @@ rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t leng
                                  rsdk_dist_info *info, rsdk_error *error) {
     rsdk_tokens tokens = {0};
     *info = (rsdk_dist_info){.path = path, .nonce = ""};
-    rsdk_status status = rsdk_tokenise(path, text, length, arena, &tokens, error);
+    RSDK_TRY(rsdk_literal_tokenise(path, text, length, arena, &tokens, error));
     bool in_block = false;
-    for (size_t at = 0; status == RSDK_OK && tokens.items[at].kind != RSDK_TOKEN_END;) {
+    for (size_t at = 0; tokens.items[at].kind != RSDK_TOKEN_END;) {
         statement s = {.tokens = &tokens,
                        .at = at,
                        .end = end_of_statement(&tokens, at),
@@ -259,94 +253,21 @@ rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t leng
                        .error = error};
         bool is_line_start = at == 0 || tokens.items[at - 1].kind == RSDK_TOKEN_NEWLINE;
         in_block = is_line_start ? starts_block(&tokens.items[at]) : in_block;
-        status = in_block ? RSDK_OK : take_statement(&s);
+        if (!in_block) {
+            RSDK_TRY(take_statement(&s));
+        }
         at = s.end + 1;
     }
     forget_placeholders(info);
-    return status;
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_info *info, rsdk_error *error) {
     char *text = NULL;
     size_t length = 0;
     rsdk_file_identity identity;
-    rsdk_status status = rsdk_file_read_text(path, FILE_LIMIT, arena, &text, &length, &identity, error);
-    if (status == RSDK_OK) {
-        status = rsdk_dist_info_parse(path, text, length, arena, info, error);
-        info->identity = identity;
-    }
-    return status;
-}
-
-/* ---- dist_info.json ---- */
-
-static rsdk_status take_build_fact(const char *path, const char *key, const rsdk_literal *value, rsdk_arena *arena,
-                                   rsdk_build_info *info, rsdk_error *error) {
-    bool failed = false, is_right = true;
-    if (strcmp(key, "dist_amdgpu_targets") == 0 && value->kind == RSDK_LITERAL_STRING) {
-        info->targets = value->text;
-    } else if (strcmp(key, "absent_libraries") == 0 && value->kind == RSDK_LITERAL_LIST) {
-        for (size_t i = 0; i < value->items.count && !failed && is_right; i++) {
-            is_right = value->items.items[i].kind == RSDK_LITERAL_STRING;
-            RSDK_PUSH(arena, &info->absent_libraries, value->items.items[i].text, failed);
-        }
-    } else {
-        is_right = strcmp(key, "dist_amdgpu_targets") != 0 && strcmp(key, "absent_libraries") != 0;
-    }
-    if (!is_right) {
-        return rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: \"%s\" has the wrong type", path, key);
-    }
-    return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
-}
-
-/* The text is one JSON object, and nothing else. */
-static rsdk_status read_object(const char *path, const char *text, size_t length, rsdk_arena *arena,
-                               rsdk_literal *object, rsdk_error *error) {
-    rsdk_tokens tokens = {0};
-    bool failed = false;
-    rsdk_status status = rsdk_tokenise(path, text, length, arena, &tokens, error);
-    if (status != RSDK_OK) {
-        return status;
-    }
-    size_t at = tokens.items[0].kind == RSDK_TOKEN_INDENT ? 1 : 0;
-    bool is_object = rsdk_read_literal(&tokens, &at, arena, object, &failed) && object->kind == RSDK_LITERAL_DICT &&
-                     tokens.items[at].kind == RSDK_TOKEN_NEWLINE;
-    for (; is_object && tokens.items[at].kind != RSDK_TOKEN_END; at++) {
-        is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
-    }
-    if (failed) {
-        return rsdk_fail_no_memory(error);
-    }
-    return is_object ? RSDK_OK
-                     : rsdk_fail(error, RSDK_BAD_METADATA, path, reinstall_hint, "%s: not a JSON object", path);
-}
-
-rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    rsdk_file_identity identity;
-    rsdk_literal object = {0};
-    rsdk_error reason = RSDK_ERROR_INIT;
-    *info = (rsdk_build_info){.targets = ""};
-    rsdk_status status = rsdk_file_read_text(path, FILE_LIMIT, arena, &text, &length, &identity, &reason);
-    if (status == RSDK_FILE_NOT_FOUND) {
-        rsdk_error_clear(&reason);
-        return RSDK_OK;
-    }
-    if (status == RSDK_OK) {
-        status = read_object(path, text, length, arena, &object, &reason);
-    }
-    for (size_t i = 0; status == RSDK_OK && i + 1 < object.items.count; i += 2) {
-        if (object.items.items[i].kind == RSDK_LITERAL_STRING) {
-            status =
-                take_build_fact(path, object.items.items[i].text, &object.items.items[i + 1], arena, info, &reason);
-        }
-    }
-    if (status != RSDK_OK && error != NULL) {
-        rsdk_error_clear(error);
-        *error = reason;
-    } else {
-        rsdk_error_clear(&reason);
-    }
-    return status;
+    RSDK_TRY(rsdk_file_read_text(path, FILE_LIMIT, arena, &text, &length, &identity, error));
+    RSDK_TRY(rsdk_dist_info_parse(path, text, length, arena, info, error));
+    info->identity = identity;
+    return RSDK_OK;
 }

@@ -24,13 +24,4 @@ rsdk_status rsdk_dist_info_read(const char *path, rsdk_arena *arena, rsdk_dist_i
 rsdk_status rsdk_dist_info_parse(const char *path, const char *text, size_t length, rsdk_arena *arena,
                                  rsdk_dist_info *info, rsdk_error *error);
 
-/* `share/therock/dist_info.json`: what the SDK was built for and without. */
-typedef struct rsdk_build_info {
-    const char *targets; /* `;`-joined, "" where the file does not say */
-    rsdk_strings absent_libraries;
-} rsdk_build_info;
-
-/* A file that is not there gives an empty *info. */
-rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error);
-
 #endif

@@ -1,4 +1,4 @@
-/* Which distribution package brings a host library that ROCm's libraries usually need, one per row. For the hint of a
+/* Which distribution package brings a host library that ROCm's libraries usually need, one per row. For the fix of a
  * failed load. */
 #include "sdk/tables.h"
 

@@ -5,15 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/fail.h"
-
 enum { DEPTH_LIMIT = 64 };
 
 typedef struct scanner {
     const char *path, *text;
     size_t at, length;
     unsigned line, depth;
-    char *scratch; /* the value of the string that is being read */
     rsdk_arena *arena;
     rsdk_tokens *tokens;
     rsdk_error *error;
@@ -41,111 +38,17 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static rsdk_status emit(scanner *s, rsdk_token_kind kind, unsigned line, const char *start, size_t length) {
-    rsdk_token token = {.kind = kind, .line = line, .text = "", .length = length};
-    bool failed = false;
-    if (length > 0) {
-        token.text = rsdk_arena_copy_bytes(s->arena, start, length);
-        failed = token.text == NULL;
-    }
-    if (!failed) {
-        RSDK_PUSH(s->arena, s->tokens, token, failed);
-    }
-    return failed ? rsdk_fail_no_memory(s->error) : RSDK_OK;
+static rsdk_status add_token(scanner *s, rsdk_token token) {
+    rsdk_error *error = s->error;
+    RSDK_APPEND(s->arena, s->tokens, token);
+    return RSDK_OK;
+}
+
+static rsdk_status add_mark(scanner *s, rsdk_token_kind kind) {
+    return add_token(s, (rsdk_token){.kind = kind, .line = s->line, .text = ""});
 }
 
 /* ---- strings ---- */
-
-static size_t encode_utf8(unsigned long code, char *out) {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xC0 | (code >> 6));
-        out[1] = (char)(0x80 | (code & 0x3F));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xE0 | (code >> 12));
-        out[1] = (char)(0x80 | ((code >> 6) & 0x3F));
-        out[2] = (char)(0x80 | (code & 0x3F));
-        return 3;
-    }
-    out[0] = (char)(0xF0 | ((code >> 18) & 0x07));
-    out[1] = (char)(0x80 | ((code >> 12) & 0x3F));
-    out[2] = (char)(0x80 | ((code >> 6) & 0x3F));
-    out[3] = (char)(0x80 | (code & 0x3F));
-    return 4;
-}
-
-/* Up to `limit` digits of `base` at the scanner; false where there are fewer than `least`. */
-static bool take_digits(scanner *s, unsigned base, unsigned least, unsigned limit, unsigned long *value) {
-    unsigned count = 0;
-    *value = 0;
-    while (count < limit && !at_end(s)) {
-        char c = s->text[s->at];
-        char lower = (char)(c | 0x20);
-        unsigned digit = is_digit(c)                    ? (unsigned)(c - '0')
-                         : lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10
-                                                        : base;
-        if (digit >= base) {
-            break;
-        }
-        *value = *value * base + digit;
-        s->at++;
-        count++;
-    }
-    return count >= least;
-}
-
-/* JSON writes characters beyond U+FFFF as two \u escapes. The second half, if it is there, is taken too. */
-static unsigned long join_surrogates(scanner *s, unsigned long high) {
-    size_t before = s->at;
-    unsigned long low = 0;
-    if (high >= 0xD800 && high < 0xDC00 && peek(s, 0) == '\\' && peek(s, 1) == 'u') {
-        s->at += 2;
-        if (take_digits(s, 16, 4, 4, &low) && low >= 0xDC00 && low < 0xE000) {
-            return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-        }
-        s->at = before;
-    }
-    return high;
-}
-
-/* Decodes the escape behind a backslash at the scanner into `out`; returns its length, or SIZE_MAX where it is no
- * escape of Python's. */
-static size_t take_escape(scanner *s, char *out) {
-    static const char plain[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v//"; /* pairs: written, meant; JSON knows \/ */
-    unsigned long code = 0;
-    char c = s->text[s->at++];
-    if (c == '\n') {
-        s->line++;
-        return 0;
-    }
-    for (size_t i = 0; i + 1 < sizeof plain; i += 2) {
-        if (plain[i] == c) {
-            out[0] = plain[i + 1];
-            return 1;
-        }
-    }
-    if (c >= '0' && c <= '7') {
-        s->at--;
-        (void)take_digits(s, 8, 1, 3, &code);
-        return encode_utf8(code, out);
-    }
-    unsigned width = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    if (width ==
-        0) { /* Python keeps the backslash of an escape that it does not know; \N{...} has a name that we cannot read */
-        out[0] = '\\';
-        out[1] = c;
-        return c == 'N' ? SIZE_MAX : 2;
-    }
-    if (!take_digits(s, 16, width, width, &code) || code > 0x10FFFF) {
-        return SIZE_MAX;
-    }
-    return encode_utf8(c == 'u' ? join_surrogates(s, code) : code, out);
-}
 
 typedef struct string_style {
     char quote;
@@ -156,29 +59,16 @@ static bool at_closing_quotes(const scanner *s, string_style style) {
     return peek(s, 0) == style.quote && (!style.is_triple || (peek(s, 1) == style.quote && peek(s, 2) == style.quote));
 }
 
-/* Decodes up to the closing quotes into the scratch buffer. */
-static rsdk_status take_string_body(scanner *s, string_style style, unsigned line, size_t *size) {
+/* Moves to the closing quotes. A backslash keeps what follows it from ending the string, in a raw one too. */
+static rsdk_status skip_string(scanner *s, string_style style) {
+    unsigned line = s->line;
     while (!at_closing_quotes(s, style)) {
         if (at_end(s) || (s->text[s->at] == '\n' && !style.is_triple)) {
             return broken(s, line, "a string is not closed");
         }
-        char c = s->text[s->at++];
-        s->line += c == '\n';
-        if (c != '\\' || at_end(s)) {
-            s->scratch[(*size)++] = c;
-        } else if (style.is_raw) {
-            s->scratch[(*size)++] = c;
-            s->line += s->text[s->at] == '\n';
-            s->scratch[(*size)++] = s->text[s->at++];
-        } else {
-            size_t added = take_escape(s, s->scratch + *size);
-            if (added == SIZE_MAX) {
-                return broken(s, s->line, "a string has an escape that cannot be read");
-            }
-            *size += added;
-        }
+        s->at += s->text[s->at] == '\\' && s->at + 1 < s->length;
+        s->line += s->text[s->at++] == '\n';
     }
-    s->at += style.is_triple ? 3 : 1;
     return RSDK_OK;
 }
 
@@ -192,13 +82,16 @@ static rsdk_status take_string(scanner *s, size_t prefix_length) {
     s->at += prefix_length;
     style.quote = peek(s, 0);
     style.is_triple = peek(s, 1) == style.quote && peek(s, 2) == style.quote;
-    s->at += style.is_triple ? 3 : 1;
-    unsigned line = s->line;
-    size_t size = 0;
-    rsdk_status status = take_string_body(s, style, line, &size);
-    return status == RSDK_OK
-               ? emit(s, style.is_executed ? RSDK_TOKEN_EXECUTED : RSDK_TOKEN_STRING, line, s->scratch, size)
-               : status;
+    size_t quotes = style.is_triple ? 3 : 1;
+    s->at += quotes;
+    rsdk_token token = {.kind = style.is_executed ? RSDK_TOKEN_EXECUTED : RSDK_TOKEN_STRING,
+                        .line = s->line,
+                        .text = s->text + s->at,
+                        .is_raw = style.is_raw};
+    RSDK_TRY(skip_string(s, style));
+    token.length = (size_t)(s->text + s->at - token.text);
+    s->at += quotes;
+    return add_token(s, token);
 }
 
 /* ---- tokens ---- */
@@ -229,7 +122,7 @@ static rsdk_status take_word(scanner *s, rsdk_token_kind kind) {
                           (kind == RSDK_TOKEN_NUMBER && is_part_of_number(s->text[s->at - 1], peek(s, 0))))) {
         s->at++;
     }
-    return emit(s, kind, s->line, s->text + start, s->at - start);
+    return add_token(s, (rsdk_token){.kind = kind, .line = s->line, .text = s->text + start, .length = s->at - start});
 }
 
 static rsdk_status take_operator(scanner *s) {
@@ -243,8 +136,8 @@ static rsdk_status take_operator(scanner *s) {
     if (strchr(")]}", c) != NULL && s->depth-- == 0) {
         return broken(s, s->line, "a bracket closes that was not opened");
     }
-    s->at++;
-    return emit(s, RSDK_TOKEN_OPERATOR, s->line, &c, 1);
+    return add_token(
+        s, (rsdk_token){.kind = RSDK_TOKEN_OPERATOR, .line = s->line, .text = s->text + s->at++, .length = 1});
 }
 
 /* Skips blanks, comments and continued lines; returns whether it skipped anything. */
@@ -274,17 +167,16 @@ static rsdk_status take_token(scanner *s, bool *line_is_empty) {
     }
     char c = peek(s, 0);
     if (c == '\n') {
-        rsdk_status status = s->depth == 0 && !*line_is_empty ? emit(s, RSDK_TOKEN_NEWLINE, s->line, NULL, 0) : RSDK_OK;
-        *line_is_empty = *line_is_empty || s->depth == 0;
+        if (s->depth == 0 && !*line_is_empty) {
+            RSDK_TRY(add_mark(s, RSDK_TOKEN_NEWLINE));
+            *line_is_empty = true;
+        }
         s->line++;
         s->at++;
-        return status;
+        return RSDK_OK;
     }
     if (*line_is_empty && skipped) {
-        rsdk_status status = emit(s, RSDK_TOKEN_INDENT, s->line, NULL, 0);
-        if (status != RSDK_OK) {
-            return status;
-        }
+        RSDK_TRY(add_mark(s, RSDK_TOKEN_INDENT));
     }
     *line_is_empty = false;
     size_t prefix = string_prefix(s);
@@ -297,8 +189,8 @@ static rsdk_status take_token(scanner *s, bool *line_is_empty) {
     return is_digit(c) ? take_word(s, RSDK_TOKEN_NUMBER) : take_operator(s);
 }
 
-rsdk_status rsdk_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena, rsdk_tokens *tokens,
-                          rsdk_error *error) {
+rsdk_status rsdk_literal_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                                  rsdk_tokens *tokens, rsdk_error *error) {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
     scanner s = {
         .path = path, .text = text, .length = length, .line = 1, .arena = arena, .tokens = tokens, .error = error};
@@ -306,18 +198,18 @@ rsdk_status rsdk_tokenise(const char *path, const char *text, size_t length, rsd
     if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
         s.at = 3;
     }
-    s.scratch = rsdk_arena_alloc(arena, length + 1, 1); /* no escape is shorter than what it stands for */
-    rsdk_status status = s.scratch != NULL ? RSDK_OK : rsdk_fail_no_memory(error);
-    while (status == RSDK_OK && !at_end(&s)) {
-        status = take_token(&s, &line_is_empty);
+    while (!at_end(&s)) {
+        RSDK_TRY(take_token(&s, &line_is_empty));
     }
-    if (status == RSDK_OK && s.depth > 0) {
-        status = broken(&s, s.line, "a bracket is not closed");
+    if (s.depth > 0) {
+        return broken(&s, s.line, "a bracket is not closed");
     }
-    if (status == RSDK_OK) {
-        status = emit(&s, RSDK_TOKEN_NEWLINE, s.line, NULL, 0);
-    }
-    return status == RSDK_OK ? emit(&s, RSDK_TOKEN_END, s.line, NULL, 0) : status;
+    RSDK_TRY(add_mark(&s, RSDK_TOKEN_NEWLINE));
+    return add_mark(&s, RSDK_TOKEN_END);
+}
+
+bool rsdk_literal_is(const rsdk_token *token, rsdk_token_kind kind, const char *text) {
+    return token->kind == kind && strlen(text) == token->length && memcmp(text, token->text, token->length) == 0;
 }
 
 /* ---- literals ---- */
@@ -326,97 +218,169 @@ typedef struct literal_reader {
     const rsdk_tokens *tokens;
     size_t *at;
     rsdk_arena *arena;
-    bool *failed;
 } literal_reader;
 
 static const rsdk_token *current(const literal_reader *r) {
     return &r->tokens->items[*r->at];
 }
 
-static bool take_if(const literal_reader *r, char operator_character) {
-    const rsdk_token *token = current(r);
-    if (token->kind == RSDK_TOKEN_OPERATOR && token->text[0] == operator_character) {
-        ++*r->at;
-        return true;
-    }
-    return false;
+static bool take_if(const literal_reader *r, const char *operator_text) {
+    bool is_there = rsdk_literal_is(current(r), RSDK_TOKEN_OPERATOR, operator_text);
+    *r->at += is_there;
+    return is_there;
 }
 
-static bool read_literal(const literal_reader *r, rsdk_literal *literal);
+static rsdk_status read_literal(const literal_reader *r, rsdk_literal *literal, rsdk_error *error);
 
 /* Items up to `closing`; in a dict, keys and values in turn. Depth is bounded: the tokeniser counted the brackets. */
-static bool read_items(const literal_reader *r, char closing, bool is_dict, rsdk_literal *literal) {
+static rsdk_status read_items(const literal_reader *r, rsdk_literal_kind kind, const char *closing,
+                              rsdk_literal *literal, rsdk_error *error) {
     while (!take_if(r, closing)) {
-        for (unsigned part = 0; part < (is_dict ? 2U : 1U); part++) {
+        for (unsigned part = 0; part < (kind == RSDK_LITERAL_DICT ? 2U : 1U); part++) {
             rsdk_literal item = {0};
-            if ((part == 1 && !take_if(r, ':')) || !read_literal(r, &item)) {
-                return false;
+            if (part == 0 || take_if(r, ":")) {
+                RSDK_TRY(read_literal(r, &item, error));
             }
-            RSDK_PUSH(r->arena, &literal->items, item, *r->failed);
-            if (*r->failed) {
-                return false;
+            if (item.kind == RSDK_LITERAL_INVALID) {
+                return RSDK_OK;
             }
+            RSDK_APPEND(r->arena, &literal->items, item);
         }
-        if (!take_if(r, ',')) {
-            return take_if(r, closing);
+        if (!take_if(r, ",") && !rsdk_literal_is(current(r), RSDK_TOKEN_OPERATOR, closing)) {
+            return RSDK_OK;
         }
     }
-    return true;
+    literal->kind = kind;
+    return RSDK_OK;
 }
 
-/* One string, or several side by side, which Python joins. */
-static bool read_string(const literal_reader *r, rsdk_literal *literal) {
-    literal->kind = RSDK_LITERAL_STRING;
-    literal->text = "";
-    while (current(r)->kind == RSDK_TOKEN_STRING) {
-        const rsdk_token *token = current(r);
-        if (memchr(token->text, '\0', token->length) != NULL) {
-            return false;
-        }
-        literal->text =
-            literal->text[0] == '\0' ? token->text : rsdk_arena_format(r->arena, "%s%s", literal->text, token->text);
-        if (literal->text == NULL) {
-            *r->failed = true;
-            return false;
-        }
-        ++*r->at;
-    }
-    return true;
-}
-
-static bool is_constant(const char *name) {
+static bool is_constant(const rsdk_token *token) {
     static const char *const constants[] = {"None", "True", "False", "null", "true", "false"};
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
-        if (strcmp(constants[i], name) == 0) {
+        if (rsdk_literal_is(token, RSDK_TOKEN_NAME, constants[i])) {
             return true;
         }
     }
     return false;
 }
 
-static bool read_literal(const literal_reader *r, rsdk_literal *literal) {
-    *literal = (rsdk_literal){.kind = RSDK_LITERAL_NONE};
-    const rsdk_token *token = current(r);
-    if (token->kind == RSDK_TOKEN_STRING) {
-        return read_string(r, literal);
+static rsdk_status read_literal(const literal_reader *r, rsdk_literal *literal, rsdk_error *error) {
+    *literal = (rsdk_literal){.kind = RSDK_LITERAL_INVALID, .strings = current(r)};
+    while (current(r)->kind == RSDK_TOKEN_STRING) {
+        literal->kind = RSDK_LITERAL_STRING;
+        literal->string_count++;
+        ++*r->at;
     }
-    if (take_if(r, '[') || take_if(r, '(')) {
-        literal->kind = RSDK_LITERAL_LIST;
-        return read_items(r, token->text[0] == '[' ? ']' : ')', false, literal);
+    if (literal->kind == RSDK_LITERAL_STRING) {
+        return RSDK_OK;
     }
-    if (take_if(r, '{')) {
-        literal->kind = RSDK_LITERAL_DICT;
-        return read_items(r, '}', true, literal);
+    if (take_if(r, "[")) {
+        return read_items(r, RSDK_LITERAL_LIST, "]", literal, error);
     }
-    bool has_sign = take_if(r, '-');
-    bool is_value = current(r)->kind == RSDK_TOKEN_NUMBER ||
-                    (!has_sign && token->kind == RSDK_TOKEN_NAME && is_constant(token->text));
-    *r->at += is_value;
-    return is_value;
+    if (take_if(r, "(")) {
+        return read_items(r, RSDK_LITERAL_LIST, ")", literal, error);
+    }
+    if (take_if(r, "{")) {
+        return read_items(r, RSDK_LITERAL_DICT, "}", literal, error);
+    }
+    bool has_sign = take_if(r, "-");
+    if (current(r)->kind == RSDK_TOKEN_NUMBER || (!has_sign && is_constant(current(r)))) {
+        literal->kind = RSDK_LITERAL_NONE;
+        ++*r->at;
+    }
+    return RSDK_OK;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): `at` and `failed` are written through the reader */
-bool rsdk_read_literal(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal, bool *failed) {
-    literal_reader r = {.tokens = tokens, .at = at, .arena = arena, .failed = failed};
-    return read_literal(&r, literal);
+/* NOLINTNEXTLINE(readability-non-const-parameter): `at` is written through the reader */
+rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal,
+                              rsdk_error *error) {
+    literal_reader r = {.tokens = tokens, .at = at, .arena = arena};
+    return read_literal(&r, literal, error);
+}
+
+/* ---- the values of strings ---- */
+
+/* The value of `count` hexadecimal digits; 0 where they are not all there, and for what is no character by itself. */
+static unsigned character_of(const char *digits, size_t available, size_t count) {
+    unsigned value = 0;
+    for (size_t i = 0; i < count; i++) {
+        char c = (char)(*(i < available ? digits + i : "") | 0x20);
+        bool is_letter = c >= 'a' && c <= 'f';
+        if (!is_letter && !is_digit(c)) {
+            return 0;
+        }
+        value = value * 16 + (unsigned)(is_letter ? c - 'a' + 10 : c - '0');
+    }
+    return value >= 0xD800 && value < 0xE000 ? 0 : value;
+}
+
+static char *write_utf8(unsigned character, char *out) {
+    if (character < 0x80) {
+        *out++ = (char)character;
+        return out;
+    }
+    if (character < 0x800) {
+        *out++ = (char)(0xC0 | (character >> 6));
+    } else {
+        *out++ = (char)(0xE0 | (character >> 12));
+        *out++ = (char)(0x80 | ((character >> 6) & 0x3F));
+    }
+    *out++ = (char)(0x80 | (character & 0x3F));
+    return out;
+}
+
+/* The character that a backslash and `escape` stand for; 0 for an escape that is not read. */
+static char meaning_of(char escape) {
+    static const char plain[] = "\\\\''\"\"//b\bf\fn\nr\rt\t"; /* pairs: written, meant */
+    for (size_t i = 0; i + 1 < sizeof plain; i += 2) {
+        if (plain[i] == escape) {
+            return plain[i + 1];
+        }
+    }
+    return '\0';
+}
+
+/* Writes the value of one token, which is never longer than the token; NULL where it is not read. */
+static char *decode(const rsdk_token *token, char *out) {
+    const char *end = token->text + token->length;
+    for (const char *at = token->text; at < end;) {
+        char c = *at++;
+        if (c == '\0') {
+            return NULL;
+        }
+        if (c != '\\' || token->is_raw) {
+            *out++ = c;
+            continue;
+        }
+        char escape = *at++; /* the tokeniser saw that something follows */
+        if (escape == 'x' || escape == 'u') {
+            size_t digits = escape == 'x' ? 2 : 4;
+            unsigned character = character_of(at, (size_t)(end - at), digits);
+            if (character == 0) {
+                return NULL;
+            }
+            out = write_utf8(character, out);
+            at += digits;
+        } else if (escape != '\n') {
+            *out = meaning_of(escape);
+            if (*out++ == '\0') {
+                return NULL;
+            }
+        }
+    }
+    return out;
+}
+
+rsdk_status rsdk_literal_text(const rsdk_literal *literal, rsdk_arena *arena, const char **text, rsdk_error *error) {
+    size_t length = 0;
+    for (size_t i = 0; i < literal->string_count; i++) {
+        length += literal->strings[i].length;
+    }
+    char *value = rsdk_arena_alloc(arena, length + 1, 1), *end = value;
+    RSDK_NEED(value);
+    for (size_t i = 0; end != NULL && i < literal->string_count; i++) {
+        end = decode(&literal->strings[i], end);
+    }
+    *text = end != NULL ? value : NULL;
+    return RSDK_OK;
 }

@@ -14,7 +14,7 @@ typedef enum rsdk_token_kind {
     RSDK_TOKEN_NEWLINE, /* end of a logical line: not within brackets, not after a backslash */
     RSDK_TOKEN_INDENT,  /* a logical line that starts with blanks */
     RSDK_TOKEN_NAME,
-    RSDK_TOKEN_STRING, /* text: the value, escapes decoded */
+    RSDK_TOKEN_STRING, /* text: what stands between the quotes, with its escapes */
     RSDK_TOKEN_NUMBER,
     RSDK_TOKEN_OPERATOR, /* one character */
     RSDK_TOKEN_EXECUTED, /* an f-string or a bytes literal: no text without executing */
@@ -23,33 +23,44 @@ typedef enum rsdk_token_kind {
 typedef struct rsdk_token {
     rsdk_token_kind kind;
     unsigned line;    /* from 1 */
-    const char *text; /* NUL-terminated; "" for END, NEWLINE, INDENT */
-    size_t length;    /* a string's value may hold NULs */
+    const char *text; /* borrowed from the whole text, not NUL-terminated */
+    size_t length;    /* 0 for END, NEWLINE and INDENT */
+    bool is_raw;      /* a string in which a backslash is a character */
 } rsdk_token;
 
 typedef RSDK_LIST(rsdk_token) rsdk_tokens;
 
-/* Splits a whole text. RSDK_BAD_METADATA names `path` and the line: an open string or bracket, a control character,
- * brackets nested too deep. Always ends with NEWLINE, END. */
-rsdk_status rsdk_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena, rsdk_tokens *tokens,
-                          rsdk_error *error);
+/* Splits a whole text, which must outlive the tokens. Strings are skipped by their rules and not decoded. Always ends
+ * with NEWLINE, END. RSDK_BAD_METADATA names `path` and the line: an open string or bracket, a control character,
+ * brackets nested too deep. */
+rsdk_status rsdk_literal_tokenise(const char *path, const char *text, size_t length, rsdk_arena *arena,
+                                  rsdk_tokens *tokens, rsdk_error *error);
+
+/* Whether the token is of this kind and this text; a string: as it is written. */
+bool rsdk_literal_is(const rsdk_token *token, rsdk_token_kind kind, const char *text);
 
 typedef enum rsdk_literal_kind {
-    RSDK_LITERAL_NONE, /* None, null, True, False and numbers: nothing that we read has use for their values */
-    RSDK_LITERAL_STRING,
-    RSDK_LITERAL_LIST, /* lists and tuples */
-    RSDK_LITERAL_DICT, /* items: key, value, key, value ... */
+    RSDK_LITERAL_INVALID, /* no literal stands there */
+    RSDK_LITERAL_NONE,    /* None, null, True, False and numbers: nothing that we read has use for their values */
+    RSDK_LITERAL_STRING,  /* see rsdk_literal_text */
+    RSDK_LITERAL_LIST,    /* lists and tuples */
+    RSDK_LITERAL_DICT,    /* items: key, value, key, value ... */
 } rsdk_literal_kind;
 
 typedef struct rsdk_literal {
     rsdk_literal_kind kind;
-    const char *text; /* a string's value, without NULs in it */
+    const rsdk_token *strings; /* of a string: the tokens side by side that it consists of */
+    size_t string_count;
     RSDK_LIST(struct rsdk_literal) items;
 } rsdk_literal;
 
-/* Reads one literal from tokens->items[*at] on and moves *at behind it. Returns false where there is none, or out of
- * memory
- * (`*failed`). */
-bool rsdk_read_literal(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal, bool *failed);
+/* Reads one literal from tokens->items[*at] on and moves *at behind it. Only RSDK_NO_MEMORY is an error. */
+rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena *arena, rsdk_literal *literal,
+                              rsdk_error *error);
+
+/* The value of a string. The escapes that are read are \\ \' \" \n \t \r \b \f \/ \xHH \uHHHH and the end of a line.
+ * *text is NULL where the string has another one (octal, \N{...}, \U, half of a surrogate pair) or a NUL: no fact of an
+ * SDK needs it. Only RSDK_NO_MEMORY is an error. */
+rsdk_status rsdk_literal_text(const rsdk_literal *literal, rsdk_arena *arena, const char **text, rsdk_error *error);
 
 #endif

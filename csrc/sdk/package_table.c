@@ -13,16 +13,17 @@ const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT] = {
     [RSDK_PROFILER]  = {"profiler",  "rocm-profiler",                       "rocm_profiler",      "rocm-profiler",       false},
 };
 
-/* Directories, within a platform directory, whose libraries belong to the SDK, in the order in which they are searched. */
-const char *const rsdk_library_directories[] = {
-    "lib",
-    "lib/rocm_sysdeps/lib",
-    "lib/host-math/lib",
-    "lib/llvm/lib",
+/* In the order in which they are searched. Host libraries are copies of what systems have too. */
+const rsdk_library_place rsdk_library_places[] = {
+    /* directory               holds host libraries */
+    {"lib",                    false},
+    {"lib/rocm_sysdeps/lib",   true},
+    {"lib/host-math/lib",      false},
+    {"lib/llvm/lib",           false},
 };
 /* clang-format on */
 
-const size_t rsdk_library_directory_count = sizeof rsdk_library_directories / sizeof *rsdk_library_directories;
+const size_t rsdk_library_place_count = sizeof rsdk_library_places / sizeof *rsdk_library_places;
 
 /* Packages whose libraries may need each other's. The development tree repeats their files, so it is not one of them.
  */

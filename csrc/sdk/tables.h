@@ -1,4 +1,4 @@
-/* The data tables of this room, each in a file of its own, one row per line. */
+/* The data tables of this directory, each in a file of its own, one row per line. */
 #ifndef RSDK_SDK_TABLES_H
 #define RSDK_SDK_TABLES_H
 
@@ -11,20 +11,28 @@ extern const rsdk_catalog_entry rsdk_library_table[];
 extern const size_t rsdk_library_count;
 
 extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
-extern const char *const rsdk_library_directories[];
-extern const size_t rsdk_library_directory_count;
+
+/* A directory, within a platform directory, whose libraries belong to the SDK. */
+typedef struct rsdk_library_place {
+    const char *path;
+    bool holds_host_libraries; /* the SDK's own copies: that a process has another is no conflict */
+} rsdk_library_place;
+
+extern const rsdk_library_place rsdk_library_places[];
+extern const size_t rsdk_library_place_count;
+
 extern const rsdk_package_id rsdk_library_packages[];
 extern const size_t rsdk_library_package_count;
 
-/* `opener` opens `opened` at run time. Both are SONAME stems: the SONAME up to and with ".so". */
-typedef struct rsdk_run_time_edge {
+/* `opener` opens `opened` with dlopen. Both are linker names. */
+typedef struct rsdk_dlopen_dependency {
     const char *opener, *opened;
     bool is_required; /* false: the opener does without */
     const char *reason;
-} rsdk_run_time_edge;
+} rsdk_dlopen_dependency;
 
-extern const rsdk_run_time_edge rsdk_run_time_edges[];
-extern const size_t rsdk_run_time_edge_count;
+extern const rsdk_dlopen_dependency rsdk_dlopen_dependencies[];
+extern const size_t rsdk_dlopen_dependency_count;
 
 typedef struct rsdk_host_package {
     const char *soname, *debian, *fedora, *suse, *arch, *gentoo;

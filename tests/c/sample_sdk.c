@@ -12,7 +12,7 @@
 
 enum { COMMAND_SIZE = 4096 };
 
-static void give_up(const char *what) {
+_Noreturn static void give_up(const char *what) {
     perror(what);
     exit(99);
 }
@@ -34,8 +34,17 @@ __attribute__((format(printf, 2, 3))) static void add(char *command, const char 
     }
 }
 
+sample_site sample_site_at(const char *path) {
+    sample_site site = {.texts = calloc(1, sizeof *site.texts)};
+    (void)snprintf(site.path, sizeof site.path, "%s", path);
+    if (site.texts == NULL) {
+        give_up(path);
+    }
+    return site;
+}
+
 sample_site sample_site_new(void) {
-    sample_site site = {.path = "/tmp/rocm-sdk-test-XXXXXX"};
+    sample_site site = sample_site_at("/tmp/rocm-sdk-test-XXXXXX");
     if (mkdtemp(site.path) == NULL || chmod(site.path, 0755) != 0) {
         give_up(site.path);
     }
@@ -48,13 +57,15 @@ void sample_site_remove(const sample_site *site) {
     char command[COMMAND_SIZE] = "";
     add(command, "rm -rf '%s'", site->path);
     run(command);
+    rsdk_arena_clear(site->texts);
+    free(site->texts);
 }
 
 const char *sample_path(const sample_site *site, const char *name) {
-    static char paths[8][256];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    (void)snprintf(path, sizeof paths[0], "%s/%s", site->path, name);
+    const char *path = rsdk_arena_format(site->texts, "%s/%s", site->path, name);
+    if (path == NULL) {
+        give_up(name);
+    }
     return path;
 }
 
@@ -117,4 +128,30 @@ rsdk_sdk *sample_open(const sample_site *site) {
         exit(99);
     }
     return sdk;
+}
+
+int sample_fixture_make_bare(void **state) {
+    sample_fixture *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        give_up("a fixture");
+    }
+    f->site = sample_site_new();
+    *state = f;
+    return 0;
+}
+
+int sample_fixture_make(void **state) {
+    (void)sample_fixture_make_bare(state);
+    sample_dist_info(&((sample_fixture *)*state)->site);
+    return 0;
+}
+
+int sample_fixture_free(void **state) {
+    sample_fixture *f = *state;
+    rsdk_plan_free(f->plan);
+    rsdk_sdk_free(f->sdk);
+    rsdk_error_clear(&f->error);
+    sample_site_remove(&f->site);
+    free(f);
+    return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "rocm_sdk/rocm_sdk.h"
 
 #define CORE_LIB      "_rocm_sdk_core/lib"
@@ -14,6 +15,7 @@
 
 typedef struct sample_site {
     char path[64];
+    rsdk_arena *texts; /* what sample_path gave out */
 } sample_site;
 
 typedef enum sample_paths { NO_PATHS, WITH_RPATH, WITH_RUNPATH } sample_paths;
@@ -34,7 +36,10 @@ typedef struct sample_library {
 sample_site sample_site_new(void);
 void sample_site_remove(const sample_site *site);
 
-/* "SITE/NAME"; valid until the eighth next call. */
+/* The site that another process has made; it is not removed. */
+sample_site sample_site_at(const char *path);
+
+/* "SITE/NAME"; valid until the site is removed. */
 const char *sample_path(const sample_site *site, const char *name);
 
 void sample_directory(const sample_site *site, const char *name); /* with its parents */
@@ -45,5 +50,18 @@ void sample_compile(const sample_site *site, const sample_library *library);
 void sample_dist_info(const sample_site *site);
 
 rsdk_sdk *sample_open(const sample_site *site);
+
+/* What a test of an SDK works with. Set-up and teardown of a cmocka test: *state is the fixture. */
+typedef struct sample_fixture {
+    sample_site site;
+    rsdk_sdk *sdk;
+    rsdk_plan *plan;
+    rsdk_location location;
+    rsdk_error error;
+} sample_fixture;
+
+int sample_fixture_make(void **state);      /* a site with _dist_info.py */
+int sample_fixture_make_bare(void **state); /* one without */
+int sample_fixture_free(void **state);
 
 #endif

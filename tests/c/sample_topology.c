@@ -9,16 +9,16 @@
 
 enum { PATH_SIZE = 512, TEXT_SIZE = 4096 };
 
-static void give_up(const char *what) {
+_Noreturn static void give_up(const char *what) {
     perror(what);
     exit(99);
 }
 
 const char *sample_machine_path(const sample_machine *machine, const char *name) {
-    static char paths[8][PATH_SIZE];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    (void)snprintf(path, PATH_SIZE, "%s/%s", machine->root, name);
+    const char *path = rsdk_arena_format(machine->texts, "%s/%s", machine->root, name);
+    if (path == NULL) {
+        give_up(name);
+    }
     return path;
 }
 
@@ -49,8 +49,8 @@ void sample_machine_delete(const sample_machine *machine, const char *name) {
 }
 
 sample_machine sample_machine_new(void) {
-    sample_machine machine = {.root = "/tmp/rocm-sdk-gpu-test-XXXXXX"};
-    if (mkdtemp(machine.root) == NULL || chmod(machine.root, 0755) != 0) {
+    sample_machine machine = {.root = "/tmp/rocm-sdk-gpu-test-XXXXXX", .texts = calloc(1, sizeof *machine.texts)};
+    if (machine.texts == NULL || mkdtemp(machine.root) == NULL || chmod(machine.root, 0755) != 0) {
         give_up(machine.root);
     }
     sample_machine_file(&machine, "sys/module/amdgpu/initstate", "live\n");
@@ -62,6 +62,8 @@ sample_machine sample_machine_new(void) {
 
 void sample_machine_remove(const sample_machine *machine) {
     delete_tree(machine->root);
+    rsdk_arena_clear(machine->texts);
+    free(machine->texts);
 }
 
 void sample_machine_cpu(const sample_machine *machine, unsigned node) {
@@ -108,4 +110,24 @@ void sample_machine_gpu(const sample_machine *machine, const sample_gpu *gpu) {
     write_bank(machine, node, 2, 4, 65536); /* LDS is not memory */
     (void)snprintf(name, sizeof name, "dev/dri/renderD%u", render_minor);
     sample_machine_file(machine, name, "");
+}
+
+int sample_gpu_fixture_make(void **state) {
+    sample_gpu_fixture *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        give_up("a fixture");
+    }
+    f->machine = sample_machine_new();
+    sample_machine_cpu(&f->machine, 0);
+    *state = f;
+    return 0;
+}
+
+int sample_gpu_fixture_free(void **state) {
+    sample_gpu_fixture *f = *state;
+    rsdk_gpu_list_free(f->list);
+    rsdk_error_clear(&f->error);
+    sample_machine_remove(&f->machine);
+    free(f);
+    return 0;
 }

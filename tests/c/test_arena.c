@@ -14,6 +14,7 @@
 
 #include "base/directory.h"
 #include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "child_process.h"
 #include "sample_sdk.h"
@@ -59,14 +60,19 @@ static void texts_are_copied(void **state) {
     assert_string_equal(rsdk_arena_copy(&arena, "again"), "again"); /* usable after a clear */
 }
 
+typedef RSDK_LIST(size_t) number_list;
+
+static rsdk_status append_squares(number_list *list, rsdk_error *error) {
+    for (size_t i = 0; i < 1000; i++) {
+        RSDK_APPEND(&arena, list, i * i);
+    }
+    return RSDK_OK;
+}
+
 static void lists_grow(void **state) {
     (void)state;
-    RSDK_LIST(size_t) list = {0};
-    bool failed = false;
-    for (size_t i = 0; i < 1000; i++) {
-        RSDK_PUSH(&arena, &list, i * i, failed);
-    }
-    assert_false(failed);
+    number_list list = {0};
+    assert_int_equal(append_squares(&list, NULL), RSDK_OK);
     assert_int_equal(list.count, 1000);
     assert_int_equal(list.items[999], 999 * 999);
 }
@@ -92,7 +98,7 @@ static void errors_are_replaced_and_cleared(void **state) {
     assert_int_equal(rsdk_fail(&error, RSDK_IO_ERROR, "/a", "try again", "%s: broken", "/a"), RSDK_IO_ERROR);
     assert_int_equal(rsdk_fail(&error, RSDK_BAD_ELF, NULL, NULL, "because %s", error.message), RSDK_BAD_ELF);
     assert_string_equal(rsdk_error_message(&error), "because /a: broken"); /* its own text may go into the new one */
-    assert_null(error.hint);
+    assert_null(error.fix);
     assert_null(error.path);
     assert_int_equal(rsdk_fail_no_memory(&error), RSDK_NO_MEMORY);
     assert_string_equal(rsdk_error_message(&error), "out of memory");
@@ -108,7 +114,7 @@ static void list_as_nobody(void *path) {
     become_nobody();
     REQUIRE(rsdk_directory_read(path, &arena, &directory, &error) == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "cannot list: Permission denied");
-    REQUIRE_CONTAINS(error.hint, "search permission");
+    REQUIRE_CONTAINS(error.fix, "search permission");
     rsdk_error_clear(&error);
 }
 
@@ -151,6 +157,9 @@ static void paths_are_taken_apart(void **state) {
     assert_string_equal(rsdk_path_parent(&arena, "a"), ".");
     assert_string_equal(rsdk_path_name("/a/b"), "b");
     assert_string_equal(rsdk_path_name("b"), "b");
+    assert_string_equal(rsdk_path_below("/a/b/c", "/a"), "b/c");
+    assert_null(rsdk_path_below("/ab/c", "/a"));
+    assert_null(rsdk_path_below("/a", "/a"));
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* Every symbol binds as if each library had correct RPATHs and were opened by a plain dlopen: the same libraries are
- * built twice, with RPATHs and without, loaded by dlopen and by rsdk_preload, and each probe must give the same answer.
- * Each load is a program of its own (this one, started again), because LD_LIBRARY_PATH counts as it was at the start of
- * a process. */
+ * built twice, with RPATHs and without, loaded by dlopen and by rsdk_loader_preload, and each probe must give the same
+ * answer. Each load is a program of its own (this one, started again), because LD_LIBRARY_PATH counts as it was at the
+ * start of a process. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void load_by_preload(const sample_site *site, bool is_global, const char 
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_loaded *loaded = NULL;
     rsdk_sdk *sdk = sample_open(site);
-    if (rsdk_preload(sdk, &options, &loaded, &error) != RSDK_OK) {
+    if (rsdk_loader_preload(sdk, &options, &loaded, &error) != RSDK_OK) {
         (void)fprintf(stderr, "%s\n", rsdk_error_message(&error));
         _exit(1);
     }
@@ -80,10 +80,9 @@ static void load_by_preload(const sample_site *site, bool is_global, const char 
 }
 
 static int load_and_answer(char *arguments[]) {
-    sample_site site = {.path = ""};
+    sample_site site = sample_site_at(arguments[1]);
     const char *names[REQUEST_LIMIT], *files[REQUEST_LIMIT];
     void *handles[REQUEST_LIMIT] = {NULL};
-    (void)snprintf(site.path, sizeof site.path, "%s", arguments[1]);
     bool is_global = strcmp(arguments[2], "global") == 0;
     size_t count = split(arguments[3], names);
     REQUIRE(split(arguments[4], files) == count);

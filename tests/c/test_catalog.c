@@ -21,8 +21,8 @@ static void every_library_is_complete_and_found(void **state) {
         assert_non_null(strstr(entry->so_pattern, "so"));
         assert_non_null(entry->dll_pattern);
         bool is_searched = false;
-        for (size_t j = 0; j < rsdk_library_directory_count; j++) {
-            is_searched |= strcmp(rsdk_library_directories[j], entry->directory) == 0;
+        for (size_t j = 0; j < rsdk_library_place_count; j++) {
+            is_searched |= strcmp(rsdk_library_places[j].path, entry->directory) == 0;
         }
         assert_true(is_searched);
     }
@@ -50,13 +50,13 @@ static const rsdk_catalog_entry *library_of_stem(const char *stem) {
     return NULL;
 }
 
-static void run_time_edges_lead_to_the_catalog(void **state) {
+static void dlopen_dependencies_lead_to_the_catalog(void **state) {
     (void)state;
-    assert_true(rsdk_run_time_edge_count > 0);
-    for (size_t i = 0; i < rsdk_run_time_edge_count; i++) {
-        assert_non_null(library_of_stem(rsdk_run_time_edges[i].opener));
-        assert_non_null(library_of_stem(rsdk_run_time_edges[i].opened));
-        assert_true(rsdk_run_time_edges[i].reason[0] != '\0');
+    assert_true(rsdk_dlopen_dependency_count > 0);
+    for (size_t i = 0; i < rsdk_dlopen_dependency_count; i++) {
+        assert_non_null(library_of_stem(rsdk_dlopen_dependencies[i].opener));
+        assert_non_null(library_of_stem(rsdk_dlopen_dependencies[i].opened));
+        assert_true(rsdk_dlopen_dependencies[i].reason[0] != '\0');
     }
     assert_true(library_of_stem("libamd_comgr.so")->is_compiler);
 }
@@ -84,8 +84,8 @@ static void nearest_names_are_few_and_near(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_library_is_complete_and_found), cmocka_unit_test(every_package_is_complete),
-        cmocka_unit_test(run_time_edges_lead_to_the_catalog),  cmocka_unit_test(host_packages_are_sorted_sonames),
+        cmocka_unit_test(every_library_is_complete_and_found),     cmocka_unit_test(every_package_is_complete),
+        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog), cmocka_unit_test(host_packages_are_sorted_sonames),
         cmocka_unit_test(nearest_names_are_few_and_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@ static rsdk_loaded *load(rsdk_sdk *sdk, const char *shortname) {
     rsdk_load_options options = {.shortnames = &shortname, .shortname_count = 1, .is_global = true};
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_loaded *loaded = NULL;
-    if (rsdk_preload(sdk, &options, &loaded, &error) != RSDK_OK) {
+    if (rsdk_loader_preload(sdk, &options, &loaded, &error) != RSDK_OK) {
         (void)fprintf(stderr, "%s\n", rsdk_error_message(&error));
         _exit(1);
     }

@@ -1,5 +1,6 @@
 /* The ELF reader: what it finds in real libraries, and that no damaged file gives more than an error. */
 #include "elf/elf_file.h"
+#include "elf/elf_machine.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -29,81 +30,87 @@ typedef struct image {
     size_t size;
 } image;
 
-static sample_site site;
-static image library, changed;
-static rsdk_arena arena;
-static rsdk_elf_file file;
-static rsdk_error error;
+/* The site and the library are those of all tests; each starts with its own copy of the image. */
+typedef struct fixture {
+    sample_site site;
+    image library, changed;
+    rsdk_arena arena;
+    rsdk_elf_file file;
+    rsdk_error error;
+} fixture;
 
 static int make_library(void **state) {
-    (void)state;
-    site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libb.so", .source = ""});
-    sample_compile(&site, &(sample_library){.file = "libx.so.1",
-                                            .source = "#include <stdio.h>\nvoid f(void) { puts(\"\"); }",
-                                            .needs = CORE_LIB "/libb.so",
-                                            .options = "-Wl,-z,noexecstack"});
-    FILE *stream = fopen(sample_path(&site, CORE_LIB "/libx.so.1"), "rb");
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    *state = f;
+    f->site = sample_site_new();
+    sample_compile(&f->site, &(sample_library){.file = "libb.so", .source = ""});
+    sample_compile(&f->site, &(sample_library){.file = "libx.so.1",
+                                               .source = "#include <stdio.h>\nvoid f(void) { puts(\"\"); }",
+                                               .needs = CORE_LIB "/libb.so",
+                                               .options = "-Wl,-z,noexecstack"});
+    FILE *stream = fopen(sample_path(&f->site, CORE_LIB "/libx.so.1"), "rb");
     assert_non_null(stream);
-    library.size = fread(library.bytes, 1, IMAGE_LIMIT, stream);
-    assert_true(library.size > sizeof(Elf64_Ehdr) && library.size < IMAGE_LIMIT);
+    f->library.size = fread(f->library.bytes, 1, IMAGE_LIMIT, stream);
+    assert_true(f->library.size > sizeof(Elf64_Ehdr) && f->library.size < IMAGE_LIMIT);
     return fclose(stream);
 }
 
 static int remove_library(void **state) {
-    (void)state;
-    sample_site_remove(&site);
+    fixture *f = *state;
+    sample_site_remove(&f->site);
+    free(f);
     return 0;
 }
 
 static int start_fresh(void **state) {
-    (void)state;
-    changed = library;
+    fixture *f = *state;
+    f->changed = f->library;
     return 0;
 }
 
 static int clear(void **state) {
-    (void)state;
-    rsdk_arena_clear(&arena);
-    rsdk_error_clear(&error);
+    fixture *f = *state;
+    rsdk_arena_clear(&f->arena);
+    rsdk_error_clear(&f->error);
     return 0;
 }
 
-static rsdk_status read_path(const char *path) {
-    rsdk_error_clear(&error);
-    return rsdk_elf_read_with_versions(path, &arena, &file, &error);
+static rsdk_status read_path(fixture *f, const char *path) {
+    rsdk_error_clear(&f->error);
+    return rsdk_elf_file_read_with_versions(path, &f->arena, &f->file, &f->error);
 }
 
-static rsdk_status read_changed(void) {
-    const char *path = sample_path(&site, "changed.so");
+static rsdk_status read_changed(fixture *f) {
+    const char *path = sample_path(&f->site, "changed.so");
     FILE *stream = fopen(path, "wb");
     assert_non_null(stream);
-    assert_int_equal(fwrite(changed.bytes, 1, changed.size, stream), changed.size);
+    assert_int_equal(fwrite(f->changed.bytes, 1, f->changed.size, stream), f->changed.size);
     assert_int_equal(fclose(stream), 0);
-    return read_path(path);
+    return read_path(f, path);
 }
 
-static void assert_message(const char *part) {
-    assert_non_null(error.message);
-    if (strstr(error.message, part) == NULL) {
-        fail_msg("no \"%s\" in \"%s\"", part, error.message);
+static void assert_message(fixture *f, const char *part) {
+    assert_non_null(f->error.message);
+    if (strstr(f->error.message, part) == NULL) {
+        fail_msg("no \"%s\" in \"%s\"", part, f->error.message);
     }
 }
 
-static void assert_damaged(const char *part) {
-    assert_int_equal(read_changed(), RSDK_BAD_ELF);
-    assert_message(sample_path(&site, "changed.so"));
-    assert_message(part);
-    assert_non_null(error.hint);
+static void assert_damaged(fixture *f, const char *part) {
+    assert_int_equal(read_changed(f), RSDK_BAD_ELF);
+    assert_message(f, sample_path(&f->site, "changed.so"));
+    assert_message(f, part);
+    assert_non_null(f->error.fix);
 }
 
-static Elf64_Ehdr *header(void) {
-    return (Elf64_Ehdr *)(void *)changed.bytes;
+static Elf64_Ehdr *header(fixture *f) {
+    return (Elf64_Ehdr *)(void *)f->changed.bytes;
 }
 
-static Elf64_Phdr *segment(unsigned type) {
-    Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(changed.bytes + header()->e_phoff);
-    for (unsigned i = 0; i < header()->e_phnum; i++) {
+static Elf64_Phdr *segment(fixture *f, unsigned type) {
+    Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(f->changed.bytes + header(f)->e_phoff);
+    for (unsigned i = 0; i < header(f)->e_phnum; i++) {
         if (segments[i].p_type == type) {
             return &segments[i];
         }
@@ -112,8 +119,8 @@ static Elf64_Phdr *segment(unsigned type) {
     return NULL;
 }
 
-static Elf64_Dyn *dynamic(int64_t tag) {
-    Elf64_Dyn *entry = (Elf64_Dyn *)(void *)(changed.bytes + segment(PT_DYNAMIC)->p_offset);
+static Elf64_Dyn *dynamic(fixture *f, int64_t tag) {
+    Elf64_Dyn *entry = (Elf64_Dyn *)(void *)(f->changed.bytes + segment(f, PT_DYNAMIC)->p_offset);
     while (entry->d_tag != tag && entry->d_tag != DT_NULL) {
         entry++;
     }
@@ -124,86 +131,87 @@ static Elf64_Dyn *dynamic(int64_t tag) {
 /* ---- what is there ---- */
 
 static void reads_names_paths_and_versions(void **state) {
-    (void)state;
-    assert_int_equal(read_path(sample_path(&site, CORE_LIB "/libx.so.1")), RSDK_OK);
-    assert_string_equal(file.soname, "libx.so.1");
-    assert_int_equal(file.needed.count, 2);
-    assert_string_equal(file.needed.items[0], "libb.so");
-    assert_string_equal(file.needed.items[1], "libc.so.6");
-    assert_null(file.rpath);
-    assert_null(file.runpath);
-    assert_false(file.wants_executable_stack);
-    assert_false(file.has_static_tls);
-    assert_int_equal(file.size, library.size);
-    assert_true(file.version_needs.count > 0);
-    assert_string_equal(file.version_needs.items[0].file, "libc.so.6");
-    assert_int_equal(strncmp(file.version_needs.items[0].version, "GLIBC_", 6), 0);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_OK);
+    fixture *f = *state;
+    assert_int_equal(read_path(f, sample_path(&f->site, CORE_LIB "/libx.so.1")), RSDK_OK);
+    assert_string_equal(f->file.soname, "libx.so.1");
+    assert_int_equal(f->file.needed.count, 2);
+    assert_string_equal(f->file.needed.items[0], "libb.so");
+    assert_string_equal(f->file.needed.items[1], "libc.so.6");
+    assert_null(f->file.rpath);
+    assert_null(f->file.runpath);
+    assert_false(f->file.wants_executable_stack);
+    assert_false(f->file.has_static_tls);
+    assert_int_equal(f->file.size, f->library.size);
+    assert_true(f->file.version_needs.count > 0);
+    assert_string_equal(f->file.version_needs.items[0].file, "libc.so.6");
+    assert_int_equal(strncmp(f->file.version_needs.items[0].version, "GLIBC_", 6), 0);
+    assert_int_equal(rsdk_elf_machine_check(&f->file, &f->error), RSDK_OK);
 }
 
 static void leaves_versions_out_unless_asked(void **state) {
-    (void)state;
-    assert_int_equal(rsdk_elf_read(sample_path(&site, CORE_LIB "/libx.so.1"), &arena, &file, &error), RSDK_OK);
-    assert_string_equal(file.soname, "libx.so.1");
-    assert_int_equal(file.version_needs.count, 0);
+    fixture *f = *state;
+    assert_int_equal(rsdk_elf_file_read(sample_path(&f->site, CORE_LIB "/libx.so.1"), &f->arena, &f->file, &f->error),
+                     RSDK_OK);
+    assert_string_equal(f->file.soname, "libx.so.1");
+    assert_int_equal(f->file.version_needs.count, 0);
 }
 
 static void rpath_counts_only_without_runpath(void **state) {
-    (void)state;
-    sample_compile(
-        &site, &(sample_library){.file = "libr.so", .source = "", .options = "-Wl,--disable-new-dtags,-rpath,/a:/b"});
-    assert_int_equal(read_path(sample_path(&site, CORE_LIB "/libr.so")), RSDK_OK);
-    assert_string_equal(file.rpath, "/a:/b");
-    assert_null(file.runpath);
-    sample_compile(&site,
+    fixture *f = *state;
+    sample_compile(&f->site, &(sample_library){
+                                 .file = "libr.so", .source = "", .options = "-Wl,--disable-new-dtags,-rpath,/a:/b"});
+    assert_int_equal(read_path(f, sample_path(&f->site, CORE_LIB "/libr.so")), RSDK_OK);
+    assert_string_equal(f->file.rpath, "/a:/b");
+    assert_null(f->file.runpath);
+    sample_compile(&f->site,
                    &(sample_library){.file = "libr.so", .source = "", .options = "-Wl,--enable-new-dtags,-rpath,/c"});
-    assert_int_equal(read_path(sample_path(&site, CORE_LIB "/libr.so")), RSDK_OK);
-    assert_string_equal(file.runpath, "/c");
-    assert_null(file.rpath);
-    dynamic(DT_SONAME)->d_tag = DT_RPATH; /* both at once: no linker writes that today */
-    dynamic(DT_NEEDED)->d_tag = DT_RUNPATH;
-    assert_int_equal(read_changed(), RSDK_OK);
-    assert_null(file.rpath);
-    assert_string_equal(file.runpath, "libb.so");
-    assert_null(file.soname);
+    assert_int_equal(read_path(f, sample_path(&f->site, CORE_LIB "/libr.so")), RSDK_OK);
+    assert_string_equal(f->file.runpath, "/c");
+    assert_null(f->file.rpath);
+    dynamic(f, DT_SONAME)->d_tag = DT_RPATH; /* both at once: no linker writes that today */
+    dynamic(f, DT_NEEDED)->d_tag = DT_RUNPATH;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_null(f->file.rpath);
+    assert_string_equal(f->file.runpath, "libb.so");
+    assert_null(f->file.soname);
 }
 
 static void finds_flags(void **state) {
-    (void)state;
-    sample_compile(&site, &(sample_library){.file = "libf.so",
-                                            .soname = "",
-                                            .source = "__thread int t; int f(void) { return t; }",
-                                            .options = "-ftls-model=initial-exec -Wl,-z,execstack"});
-    assert_int_equal(read_path(sample_path(&site, CORE_LIB "/libf.so")), RSDK_OK);
-    assert_true(file.wants_executable_stack);
-    assert_true(file.has_static_tls);
-    assert_null(file.soname);
+    fixture *f = *state;
+    sample_compile(&f->site, &(sample_library){.file = "libf.so",
+                                               .soname = "",
+                                               .source = "__thread int t; int f(void) { return t; }",
+                                               .options = "-ftls-model=initial-exec -Wl,-z,execstack"});
+    assert_int_equal(read_path(f, sample_path(&f->site, CORE_LIB "/libf.so")), RSDK_OK);
+    assert_true(f->file.wants_executable_stack);
+    assert_true(f->file.has_static_tls);
+    assert_null(f->file.soname);
 }
 
 static void stripped_sections_do_not_matter(void **state) {
-    (void)state;
-    header()->e_shoff = 0x7fffffffffffffff;
-    header()->e_shnum = 7;
-    assert_int_equal(read_changed(), RSDK_OK);
-    assert_string_equal(file.soname, "libx.so.1");
+    fixture *f = *state;
+    header(f)->e_shoff = 0x7fffffffffffffff;
+    header(f)->e_shnum = 7;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_string_equal(f->file.soname, "libx.so.1");
 }
 
 /* ---- other machines ---- */
 
 static void other_machine_is_named(void **state) {
-    (void)state;
-    header()->e_machine = EM_PPC64;
-    assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
-    assert_message("is a 64-bit little-endian library for ppc64, this process is 64-bit little-endian for ");
-    header()->e_machine = EM_AMDGPU;
-    assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
-    assert_message("a code object, not a host library");
-    header()->e_machine = 0xfeed;
-    assert_int_equal(read_changed(), RSDK_OK);
-    assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
-    assert_message("another machine");
+    fixture *f = *state;
+    header(f)->e_machine = EM_PPC64;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_int_equal(rsdk_elf_machine_check(&f->file, &f->error), RSDK_BAD_ELF);
+    assert_message(f, "is a 64-bit little-endian library for ppc64, this process is 64-bit little-endian for ");
+    header(f)->e_machine = EM_AMDGPU;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_int_equal(rsdk_elf_machine_check(&f->file, &f->error), RSDK_BAD_ELF);
+    assert_message(f, "a code object, not a host library");
+    header(f)->e_machine = 0xfeed;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_int_equal(rsdk_elf_machine_check(&f->file, &f->error), RSDK_BAD_ELF);
+    assert_message(f, "another machine");
 }
 
 /* A 32-bit library: header, one PT_LOAD over everything, a dynamic section and its strings, in the given byte order. */
@@ -215,7 +223,7 @@ static uint32_t ordered_32(unsigned encoding, uint32_t value) {
     return encoding == ELFDATA2LSB ? value : __builtin_bswap32(value);
 }
 
-static void make_32_bit(unsigned encoding) {
+static void make_32_bit(fixture *f, unsigned encoding) {
     static const char strings[] = "\0libx.so.1\0liby.so.2";
     enum {
         SEGMENTS = sizeof(Elf32_Ehdr),
@@ -240,205 +248,202 @@ static void make_32_bit(unsigned encoding) {
                                      .p_filesz = ordered_32(encoding, STRINGS - DYNAMIC)}};
     const uint32_t entries[5][2] = {
         {DT_SONAME, 1}, {DT_NEEDED, 11}, {DT_STRTAB, STRINGS}, {DT_STRSZ, sizeof strings}, {DT_NULL, 0}};
-    memcpy(changed.bytes, &head, sizeof head);
-    memcpy(changed.bytes + SEGMENTS, segments, sizeof segments);
+    memcpy(f->changed.bytes, &head, sizeof head);
+    memcpy(f->changed.bytes + SEGMENTS, segments, sizeof segments);
     for (size_t i = 0; i < 5; i++) {
         const Elf32_Dyn entry = {.d_tag = (Elf32_Sword)ordered_32(encoding, entries[i][0]),
                                  .d_un.d_val = ordered_32(encoding, entries[i][1])};
-        memcpy(changed.bytes + DYNAMIC + i * sizeof entry, &entry, sizeof entry);
+        memcpy(f->changed.bytes + DYNAMIC + i * sizeof entry, &entry, sizeof entry);
     }
-    memcpy(changed.bytes + STRINGS, strings, sizeof strings);
-    changed.size = end;
+    memcpy(f->changed.bytes + STRINGS, strings, sizeof strings);
+    f->changed.size = end;
 }
 
 static void other_class_and_byte_order_are_read(void **state) {
-    (void)state;
+    fixture *f = *state;
     for (unsigned encoding = ELFDATA2LSB; encoding <= ELFDATA2MSB; encoding++) {
-        make_32_bit(encoding);
-        assert_int_equal(read_changed(), RSDK_OK);
-        assert_string_equal(file.soname, "libx.so.1");
-        assert_int_equal(file.needed.count, 1);
-        assert_string_equal(file.needed.items[0], "liby.so.2");
-        assert_int_equal(file.elf_class, ELFCLASS32);
-        assert_int_equal(file.data_encoding, encoding);
-        assert_int_equal(rsdk_elf_check_loadable(&file, &error), RSDK_BAD_ELF);
-        assert_message(encoding == ELFDATA2LSB ? "is a 32-bit little-endian library"
-                                               : "is a 32-bit big-endian library");
+        make_32_bit(f, encoding);
+        assert_int_equal(read_changed(f), RSDK_OK);
+        assert_string_equal(f->file.soname, "libx.so.1");
+        assert_int_equal(f->file.needed.count, 1);
+        assert_string_equal(f->file.needed.items[0], "liby.so.2");
+        assert_int_equal(f->file.elf_class, ELFCLASS32);
+        assert_int_equal(f->file.data_encoding, encoding);
+        assert_int_equal(rsdk_elf_machine_check(&f->file, &f->error), RSDK_BAD_ELF);
+        assert_message(f, encoding == ELFDATA2LSB ? "is a 32-bit little-endian library"
+                                                  : "is a 32-bit big-endian library");
     }
 }
 
 /* ---- files that are none ---- */
 
 static void what_is_not_a_library_is_named(void **state) {
-    (void)state;
-    changed.size = 0;
-    assert_damaged("the file is empty");
-    (void)strcpy((char *)changed.bytes, "!<arch>\n");
-    changed.size = 8;
-    assert_damaged("not an ELF file");
-    changed = library;
-    header()->e_type = ET_EXEC;
-    assert_damaged("not a shared library (ELF type 2)");
-    changed = library;
-    segment(PT_DYNAMIC)->p_type = PT_NULL;
-    assert_damaged("no dynamic section");
-    changed = library;
-    header()->e_ident[EI_CLASS] = 9;
-    assert_damaged("not an ELF file");
-    changed = library;
-    header()->e_phnum = 0;
-    assert_damaged("nothing to load");
+    fixture *f = *state;
+    f->changed.size = 0;
+    assert_damaged(f, "the file is empty");
+    (void)strcpy((char *)f->changed.bytes, "!<arch>\n");
+    f->changed.size = 8;
+    assert_damaged(f, "not an ELF file");
+    f->changed = f->library;
+    header(f)->e_type = ET_EXEC;
+    assert_damaged(f, "not a shared library (ELF type 2)");
+    f->changed = f->library;
+    segment(f, PT_DYNAMIC)->p_type = PT_NULL;
+    assert_damaged(f, "no dynamic section");
+    f->changed = f->library;
+    header(f)->e_ident[EI_CLASS] = 9;
+    assert_damaged(f, "not an ELF file");
+    f->changed = f->library;
+    header(f)->e_phnum = 0;
+    assert_damaged(f, "nothing to load");
 }
 
 static void what_is_not_a_file_is_named(void **state) {
-    (void)state;
-    const char *fifo = sample_path(&site, "fifo.so"), *loop = sample_path(&site, "loop.so");
-    assert_int_equal(read_path(site.path), RSDK_IO_ERROR);
-    assert_message("is a directory where a file is expected");
+    fixture *f = *state;
+    const char *fifo = sample_path(&f->site, "fifo.so"), *loop = sample_path(&f->site, "loop.so");
+    assert_int_equal(read_path(f, f->site.path), RSDK_IO_ERROR);
+    assert_message(f, "is a directory where a file is expected");
     assert_int_equal(mkfifo(fifo, 0644), 0);
-    assert_int_equal(read_path(fifo), RSDK_IO_ERROR); /* and does not wait for a writer */
-    assert_message("is a FIFO");
-    assert_int_equal(read_path("/dev/null"), RSDK_IO_ERROR);
-    assert_message("not a regular file");
+    assert_int_equal(read_path(f, fifo), RSDK_IO_ERROR); /* and does not wait for a writer */
+    assert_message(f, "is a FIFO");
+    assert_int_equal(read_path(f, "/dev/null"), RSDK_IO_ERROR);
+    assert_message(f, "not a regular file");
     assert_int_equal(symlink("loop.so", loop), 0);
-    assert_int_equal(read_path(loop), RSDK_IO_ERROR);
-    assert_message("Too many levels of symbolic links");
-    assert_int_equal(read_path(sample_path(&site, "absent.so")), RSDK_FILE_NOT_FOUND);
-    assert_message("No such file or directory");
+    assert_int_equal(read_path(f, loop), RSDK_IO_ERROR);
+    assert_message(f, "Too many levels of symbolic links");
+    assert_int_equal(read_path(f, sample_path(&f->site, "absent.so")), RSDK_FILE_NOT_FOUND);
+    assert_message(f, "No such file or directory");
 }
 
-static void read_as_nobody(void *path) {
+static void read_as_nobody(void *context) {
+    fixture *f = context;
     become_nobody();
-    rsdk_status status = read_path(path);
-    REQUIRE(status == RSDK_IO_ERROR);
-    REQUIRE_CONTAINS(error.message, "Permission denied");
-    REQUIRE_CONTAINS(error.hint, "read permission");
-    rsdk_error_clear(&error);
+    REQUIRE(read_path(f, sample_path(&f->site, "unreadable.so")) == RSDK_IO_ERROR);
+    REQUIRE_CONTAINS(f->error.message, "Permission denied");
+    REQUIRE_CONTAINS(f->error.fix, "read permission");
+    rsdk_error_clear(&f->error);
 }
 
 static void unreadable_file_is_named(void **state) {
-    (void)state;
-    char path[256];
-    (void)strcpy(path, sample_path(&site, "unreadable.so"));
-    sample_file(&site, "unreadable.so", "");
-    assert_int_equal(chmod(path, 0), 0);
-    run_in_child(read_as_nobody, path);
+    fixture *f = *state;
+    sample_file(&f->site, "unreadable.so", "");
+    assert_int_equal(chmod(sample_path(&f->site, "unreadable.so"), 0), 0);
+    run_in_child(read_as_nobody, f);
 }
 
 /* ---- damage ---- */
 
 static void every_truncation_is_an_error_or_harmless(void **state) {
-    (void)state;
-    for (size_t size = 0; size < library.size; size += 64) {
-        changed.size = size;
-        rsdk_status status = read_changed();
+    fixture *f = *state;
+    for (size_t size = 0; size < f->library.size; size += 64) {
+        f->changed.size = size;
+        rsdk_status status = read_changed(f);
         if (status == RSDK_OK) { /* only sections are cut off */
-            assert_string_equal(file.soname, "libx.so.1");
-            assert_int_equal(file.needed.count, 2);
+            assert_string_equal(f->file.soname, "libx.so.1");
+            assert_int_equal(f->file.needed.count, 2);
         } else {
             assert_int_equal(status, RSDK_BAD_ELF);
-            assert_message("changed.so");
+            assert_message(f, "changed.so");
         }
     }
 }
 
 static void every_changed_byte_of_the_tables_is_survived(void **state) {
-    (void)state;
-    const Elf64_Phdr *place = segment(PT_DYNAMIC);
+    fixture *f = *state;
+    const Elf64_Phdr *place = segment(f, PT_DYNAMIC);
     size_t first = place->p_offset, end = first + place->p_filesz;
     for (size_t i = 0; i < end; i = i == 1023 ? first : i + 1) { /* headers, then the dynamic section */
         for (unsigned flip = 0; flip < 2; flip++) {
-            changed.bytes[i] = flip == 0 ? 0xFF : (unsigned char)(library.bytes[i] ^ 1U);
-            rsdk_status status = read_changed();
+            f->changed.bytes[i] = flip == 0 ? 0xFF : (unsigned char)(f->library.bytes[i] ^ 1U);
+            rsdk_status status = read_changed(f);
             assert_true(status == RSDK_OK || status == RSDK_BAD_ELF);
-            rsdk_arena_clear(&arena);
+            rsdk_arena_clear(&f->arena);
         }
-        changed.bytes[i] = library.bytes[i];
+        f->changed.bytes[i] = f->library.bytes[i];
     }
 }
 
 static void contradictions_are_named(void **state) {
-    (void)state;
-    segment(PT_LOAD)->p_filesz = 1U << 30;
-    assert_damaged("truncated: a segment of 1073741824 bytes");
-    changed = library;
-    segment(PT_LOAD)->p_offset = UINT64_MAX - 8;
-    assert_damaged("truncated: a segment");
-    changed = library;
-    segment(PT_DYNAMIC)->p_offset = changed.size - 1;
-    assert_damaged("the dynamic section lies outside the file");
-    changed = library;
-    dynamic(DT_STRTAB)->d_un.d_val = UINT64_MAX - 4;
-    assert_damaged("the string table lies outside the file");
-    changed = library;
-    dynamic(DT_STRSZ)->d_un.d_val = UINT64_MAX;
-    assert_damaged("the string table lies outside the file");
-    changed = library;
-    dynamic(DT_SONAME)->d_un.d_val = 1U << 20;
-    assert_damaged("a name lies outside the string table");
-    changed = library;
-    dynamic(DT_VERNEED)->d_un.d_val = UINT64_MAX - 4;
-    assert_damaged("the version needs lie outside the file");
-    changed = library;
-    header()->e_phoff = changed.size - 8;
-    assert_damaged("");
+    fixture *f = *state;
+    segment(f, PT_LOAD)->p_filesz = 1U << 30;
+    assert_damaged(f, "truncated: a segment of 1073741824 bytes");
+    f->changed = f->library;
+    segment(f, PT_LOAD)->p_offset = UINT64_MAX - 8;
+    assert_damaged(f, "truncated: a segment");
+    f->changed = f->library;
+    segment(f, PT_DYNAMIC)->p_offset = f->changed.size - 1;
+    assert_damaged(f, "the dynamic section lies outside the file");
+    f->changed = f->library;
+    dynamic(f, DT_STRTAB)->d_un.d_val = UINT64_MAX - 4;
+    assert_damaged(f, "the string table lies outside the file");
+    f->changed = f->library;
+    dynamic(f, DT_STRSZ)->d_un.d_val = UINT64_MAX;
+    assert_damaged(f, "the string table lies outside the file");
+    f->changed = f->library;
+    dynamic(f, DT_SONAME)->d_un.d_val = 1U << 20;
+    assert_damaged(f, "a name lies outside the string table");
+    f->changed = f->library;
+    dynamic(f, DT_VERNEED)->d_un.d_val = UINT64_MAX - 4;
+    assert_damaged(f, "the version needs lie outside the file");
+    f->changed = f->library;
+    header(f)->e_phoff = f->changed.size - 8;
+    assert_damaged(f, "");
 }
 
 /* Every DT_NEEDED entry may name the same long string: what is kept must not grow beyond all bounds. */
 static void repeated_long_names_are_refused(void **state) {
-    (void)state;
+    fixture *f = *state;
     enum { ENTRIES = 4000, LONG = 60000, STRINGS = 4096 + 16 * (ENTRIES + 4) };
-    Elf64_Ehdr head = *header();
+    Elf64_Ehdr head = *header(f);
     head.e_phoff = sizeof head;
     head.e_phnum = 2;
-    changed.size = STRINGS + LONG;
+    f->changed.size = STRINGS + LONG;
     const Elf64_Phdr segments[2] = {
-        {.p_type = PT_LOAD, .p_filesz = changed.size, .p_memsz = changed.size},
+        {.p_type = PT_LOAD, .p_filesz = f->changed.size, .p_memsz = f->changed.size},
         {.p_type = PT_DYNAMIC, .p_offset = 4096, .p_filesz = 16 * (ENTRIES + 4)},
     };
-    Elf64_Dyn *entries = (Elf64_Dyn *)(void *)(changed.bytes + 4096);
-    assert_true(changed.size < IMAGE_LIMIT);
-    memset(changed.bytes, 'x', IMAGE_LIMIT);
-    memcpy(changed.bytes, &head, sizeof head);
-    memcpy(changed.bytes + sizeof head, segments, sizeof segments);
+    Elf64_Dyn *entries = (Elf64_Dyn *)(void *)(f->changed.bytes + 4096);
+    assert_true(f->changed.size < IMAGE_LIMIT);
+    memset(f->changed.bytes, 'x', IMAGE_LIMIT);
+    memcpy(f->changed.bytes, &head, sizeof head);
+    memcpy(f->changed.bytes + sizeof head, segments, sizeof segments);
     memset(entries, 0, 16 * (ENTRIES + 4));
     entries[0] = (Elf64_Dyn){.d_tag = DT_STRTAB, .d_un.d_val = STRINGS};
     entries[1] = (Elf64_Dyn){.d_tag = DT_STRSZ, .d_un.d_val = LONG};
     for (size_t i = 0; i < ENTRIES; i++) {
         entries[i + 2].d_tag = DT_NEEDED;
     }
-    changed.bytes[STRINGS + LONG - 1] = '\0';
-    assert_damaged("names are longer than those of any library");
+    f->changed.bytes[STRINGS + LONG - 1] = '\0';
+    assert_damaged(f, "names are longer than those of any library");
 }
 
 /* Another process cuts the file off and restores it all the time. */
-static void disturb(const char *path) {
+static void disturb(fixture *f, const char *path) {
     for (;;) {
         (void)truncate(path, 100);
         (void)truncate(path, 0);
         int descriptor = open(path, O_WRONLY);
-        (void)!write(descriptor, library.bytes, library.size);
+        (void)!write(descriptor, f->library.bytes, f->library.size);
         (void)close(descriptor);
     }
 }
 
 static void file_that_shrinks_while_it_is_read_is_an_error(void **state) {
-    (void)state;
-    char path[256];
+    fixture *f = *state;
+    const char *path = sample_path(&f->site, "unsteady.so");
     unsigned good = 0, bad = 0;
-    (void)strcpy(path, sample_path(&site, "unsteady.so"));
-    sample_file(&site, "unsteady.so", "");
+    sample_file(&f->site, "unsteady.so", "");
     pid_t child = fork();
     if (child == 0) {
         (void)alarm(30);
-        disturb(path);
+        disturb(f, path);
     }
     for (time_t end = time(NULL) + 5; time(NULL) < end && (good < 100 || bad < 100);) {
-        rsdk_status status = read_path(path);
+        rsdk_status status = read_path(f, path);
         assert_true(status == RSDK_OK || status == RSDK_BAD_ELF || status == RSDK_IO_ERROR);
         good += status == RSDK_OK;
         bad += status != RSDK_OK;
-        rsdk_arena_clear(&arena);
+        rsdk_arena_clear(&f->arena);
     }
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);

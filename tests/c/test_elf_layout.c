@@ -86,7 +86,7 @@ static const char *damages_with(const headers *h) {
     memcpy(changed, &h->file, sizeof h->file);
     memcpy(changed + h->file.e_phoff, h->segments, h->file.e_phnum * sizeof *h->segments);
     write_image(changed, image_size);
-    assert_int_equal(rsdk_elf_find_damages(path, &arena, &damages, NULL), RSDK_OK);
+    assert_int_equal(rsdk_elf_layout_find_damages(path, &arena, &damages, NULL), RSDK_OK);
     all[0] = '\0';
     for (size_t i = 0; i < damages.count; i++) {
         (void)strcat(strcat(all, damages.items[i]), "; ");
@@ -157,10 +157,10 @@ static void what_cannot_be_read(void **state) {
     (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_strings damages = {0};
-    assert_int_equal(rsdk_elf_find_damages("/tmp/rocm-sdk-nothing-here.so", &arena, &damages, NULL),
+    assert_int_equal(rsdk_elf_layout_find_damages("/tmp/rocm-sdk-nothing-here.so", &arena, &damages, NULL),
                      RSDK_FILE_NOT_FOUND);
     write_image("short", 5);
-    assert_int_equal(rsdk_elf_find_damages(path, &arena, &damages, NULL), RSDK_IO_ERROR);
+    assert_int_equal(rsdk_elf_layout_find_damages(path, &arena, &damages, NULL), RSDK_IO_ERROR);
     rsdk_arena_clear(&arena);
 }
 
@@ -171,9 +171,9 @@ static void needs_of_glibc(void **state) {
                                      {"libc.so.6", "GLIBC_PRIVATE"},
                                      {"libstdc++.so.6", "GLIBCXX_3.4.30"}};
     rsdk_elf_file file = {.version_needs = {.items = needs, .count = 4}};
-    assert_string_equal(rsdk_elf_newest_glibc(&file), "2.34");
+    assert_string_equal(rsdk_elf_file_newest_glibc(&file), "2.34");
     file.version_needs.count = 0;
-    assert_null(rsdk_elf_newest_glibc(&file));
+    assert_null(rsdk_elf_file_newest_glibc(&file));
 }
 
 int main(void) {

@@ -52,7 +52,7 @@ static rsdk_status read_image(fixture *f) {
     assert_int_equal(fwrite(f->bytes, 1, f->size, stream), f->size);
     assert_int_equal(fclose(stream), 0);
     rsdk_error_clear(&f->error);
-    return rsdk_elf_read_sections(path, &f->arena, &f->sections, &f->error);
+    return rsdk_elf_sections_read(path, &f->arena, &f->sections, &f->error);
 }
 
 static Elf64_Ehdr *header(fixture *f) {
@@ -236,7 +236,7 @@ static void shared_names(void **state) {
 static void absent_file(void **state) {
     fixture *f = *state;
     const char *path = sample_path(&f->site, "nothing.so");
-    assert_int_equal(rsdk_elf_read_sections(path, &f->arena, &f->sections, &f->error), RSDK_FILE_NOT_FOUND);
+    assert_int_equal(rsdk_elf_sections_read(path, &f->arena, &f->sections, &f->error), RSDK_FILE_NOT_FOUND);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -1,4 +1,4 @@
-/* What stands between a GPU and its user: driver, device files, permissions, WSL2. Refusals are tried as an
+/* What keeps a user from a GPU: driver, device files, permissions, WSL2. Refusals are tried as an
  * unprivileged user in a child. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,204 +17,191 @@
 
 enum { RENDER_GROUP = 993 };
 
-static sample_machine machine;
-static rsdk_gpu_list *list;
-static rsdk_error error;
-
 static int make_machine(void **state) {
-    (void)state;
-    machine = sample_machine_new();
-    sample_machine_cpu(&machine, 0);
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 110000});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 110001});
+    (void)sample_gpu_fixture_make(state);
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 110000});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 110001});
     return 0;
 }
 
-static int remove_machine(void **state) {
-    (void)state;
-    rsdk_gpu_list_free(list);
-    list = NULL;
-    rsdk_error_clear(&error);
-    sample_machine_remove(&machine);
-    return 0;
+static rsdk_status try_to_read(sample_gpu_fixture *f, const rsdk_gpu_environment *environment) {
+    rsdk_gpu_list_free(f->list);
+    return rsdk_gpu_list_new(&(rsdk_gpu_options){.root = f->machine.root, .environment = environment}, &f->list,
+                             &f->error);
 }
 
-static rsdk_status try_to_read(const rsdk_gpu_environment *environment) {
-    rsdk_gpu_list_free(list);
-    return rsdk_gpu_list_new(&(rsdk_gpu_options){.root = machine.root, .environment = environment}, &list, &error);
+static const rsdk_gpu_problem *problem_at(sample_gpu_fixture *f, size_t index, rsdk_gpu_problem_kind kind) {
+    const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(f->list, index);
+    assert_non_null(problem);
+    assert_int_equal(problem->kind, kind);
+    assert_null(strchr(problem->cause, '\n'));
+    assert_null(strchr(problem->fix, '\n'));
+    return problem;
 }
 
-static const rsdk_gpu_finding *finding_at(size_t index, rsdk_gpu_finding_code code) {
-    const rsdk_gpu_finding *finding = rsdk_gpu_list_finding(list, index);
-    assert_non_null(finding);
-    assert_int_equal(finding->code, code);
-    assert_null(strchr(finding->cause, '\n'));
-    assert_null(strchr(finding->cure, '\n'));
-    return finding;
-}
-
-static void only_finding(rsdk_gpu_finding_code code) {
-    assert_int_equal(try_to_read(NULL), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 1);
-    (void)finding_at(0, code);
+static void only_problem(sample_gpu_fixture *f, rsdk_gpu_problem_kind kind) {
+    assert_int_equal(try_to_read(f, NULL), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 1);
+    (void)problem_at(f, 0, kind);
 }
 
 static void driver(void **state) {
-    (void)state;
-    sample_machine_delete(&machine, TOPOLOGY);
-    only_finding(RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
-    sample_machine_file(&machine, "sys/module/amdgpu/initstate", "going\n");
-    only_finding(RSDK_GPU_DRIVER_NOT_LIVE);
-    sample_machine_delete(&machine, "sys/module/amdgpu/initstate"); /* built into the kernel */
-    only_finding(RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
-    sample_machine_delete(&machine, "sys/module/amdgpu");
-    only_finding(RSDK_GPU_DRIVER_MISSING);
-    sample_machine_delete(&machine, "sys");
-    only_finding(RSDK_GPU_DRIVER_MISSING);
-    assert_non_null(strstr(rsdk_gpu_list_finding(list, 0)->cure, "modprobe amdgpu"));
+    sample_gpu_fixture *f = *state;
+    sample_machine_delete(&f->machine, TOPOLOGY);
+    only_problem(f, RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
+    sample_machine_file(&f->machine, "sys/module/amdgpu/initstate", "going\n");
+    only_problem(f, RSDK_GPU_DRIVER_NOT_LIVE);
+    sample_machine_delete(&f->machine, "sys/module/amdgpu/initstate"); /* built into the kernel */
+    only_problem(f, RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
+    sample_machine_delete(&f->machine, "sys/module/amdgpu");
+    only_problem(f, RSDK_GPU_DRIVER_MISSING);
+    sample_machine_delete(&f->machine, "sys");
+    only_problem(f, RSDK_GPU_DRIVER_MISSING);
+    assert_non_null(strstr(rsdk_gpu_list_problem(f->list, 0)->fix, "modprobe amdgpu"));
 }
 
 static void container_without_devices(void **state) {
-    (void)state;
-    sample_machine_delete(&machine, "dev");
-    assert_int_equal(try_to_read(NULL), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_count(list), 2);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 3);
-    assert_non_null(strstr(finding_at(0, RSDK_GPU_KFD_MISSING)->cure, "--device=/dev/kfd"));
-    assert_int_equal(finding_at(1, RSDK_GPU_RENDER_NODE_MISSING)->node, 1);
-    const rsdk_gpu_finding *second = finding_at(2, RSDK_GPU_RENDER_NODE_MISSING);
+    sample_gpu_fixture *f = *state;
+    sample_machine_delete(&f->machine, "dev");
+    assert_int_equal(try_to_read(f, NULL), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 2);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 3);
+    assert_non_null(strstr(problem_at(f, 0, RSDK_GPU_KFD_MISSING)->fix, "--device=/dev/kfd"));
+    assert_int_equal(problem_at(f, 1, RSDK_GPU_RENDER_NODE_MISSING)->node, 1);
+    const rsdk_gpu_problem *second = problem_at(f, 2, RSDK_GPU_RENDER_NODE_MISSING);
     assert_int_equal(second->node, 2);
-    assert_string_equal(second->subject, sample_machine_path(&machine, "dev/dri/renderD130"));
-    assert_int_equal(rsdk_gpu_list_get(list, 0)->hip_index, -1);
-    assert_false(rsdk_gpu_list_get(list, 0)->is_usable);
+    assert_string_equal(second->path, sample_machine_path(&f->machine, "dev/dri/renderD130"));
+    assert_int_equal(rsdk_gpu_list_get(f->list, 0)->hip_index, -1);
+    assert_false(rsdk_gpu_list_get(f->list, 0)->is_usable);
 }
 
 static void no_kfd_device(void **state) {
-    (void)state;
-    sample_machine_delete(&machine, "dev/kfd");
-    only_finding(RSDK_GPU_KFD_MISSING);
-    assert_int_equal(rsdk_gpu_list_get(list, 1)->hip_index, 1); /* what it will be with the device */
-    assert_non_null(strstr(rsdk_gpu_list_get(list, 1)->why_not, "/dev/kfd: not there"));
+    sample_gpu_fixture *f = *state;
+    sample_machine_delete(&f->machine, "dev/kfd");
+    only_problem(f, RSDK_GPU_KFD_MISSING);
+    assert_int_equal(rsdk_gpu_list_get(f->list, 1)->hip_index, 1); /* what it will be with the device */
+    assert_non_null(strstr(rsdk_gpu_list_get(f->list, 1)->why_not, "/dev/kfd: not there"));
 }
 
 static void gpu_without_render_node(void **state) {
-    (void)state;
-    sample_machine_file(&machine, TOPOLOGY "/nodes/1/properties", "simd_count 4\ngfx_target_version 110000\n");
-    only_finding(RSDK_GPU_RENDER_NODE_MISSING);
-    assert_null(rsdk_gpu_list_get(list, 0)->render_node);
-    assert_int_equal(rsdk_gpu_list_get(list, 0)->render_minor, 0);
+    sample_gpu_fixture *f = *state;
+    sample_machine_file(&f->machine, TOPOLOGY "/nodes/1/properties", "simd_count 4\ngfx_target_version 110000\n");
+    only_problem(f, RSDK_GPU_RENDER_NODE_MISSING);
+    assert_null(rsdk_gpu_list_get(f->list, 0)->render_node);
+    assert_int_equal(rsdk_gpu_list_get(f->list, 0)->render_minor, 0);
     /* ROCm gives up then, so the other GPU cannot be used either. */
-    assert_non_null(strstr(rsdk_gpu_list_get(list, 1)->why_not, "node 1 no render node"));
-    sample_machine_file(&machine, TOPOLOGY "/nodes/1/properties",
+    assert_non_null(strstr(rsdk_gpu_list_get(f->list, 1)->why_not, "node 1 no render node"));
+    sample_machine_file(&f->machine, TOPOLOGY "/nodes/1/properties",
                         "simd_count 4\ngfx_target_version 110000\ndrm_render_minor 4294967295\n");
-    only_finding(RSDK_GPU_RENDER_NODE_MISSING);
+    only_problem(f, RSDK_GPU_RENDER_NODE_MISSING);
 }
 
 /* A device of a group, with a mode. */
-static void protect(const char *device, gid_t group, mode_t mode) {
-    const char *path = sample_machine_path(&machine, device);
+static void protect(sample_gpu_fixture *f, const char *device, gid_t group, mode_t mode) {
+    const char *path = sample_machine_path(&f->machine, device);
     if (chown(path, 0, group) != 0 || chmod(path, mode) != 0) {
         fail_msg("%s: cannot change its owner; the test needs root", path);
     }
 }
 
 static void read_as_nobody(void *context) {
-    (void)context;
+    sample_gpu_fixture *f = context;
     become_nobody();
-    REQUIRE(try_to_read(NULL) == RSDK_OK);
-    REQUIRE(rsdk_gpu_list_count(list) == 2);
-    REQUIRE(rsdk_gpu_list_finding_count(list) == 2);
-    const rsdk_gpu_finding *kfd = rsdk_gpu_list_finding(list, 0), *render = rsdk_gpu_list_finding(list, 1);
-    REQUIRE(kfd->code == RSDK_GPU_KFD_REFUSED && kfd->node == -1);
+    REQUIRE(try_to_read(f, NULL) == RSDK_OK);
+    REQUIRE(rsdk_gpu_list_count(f->list) == 2);
+    REQUIRE(rsdk_gpu_list_problem_count(f->list) == 2);
+    const rsdk_gpu_problem *kfd = rsdk_gpu_list_problem(f->list, 0), *render = rsdk_gpu_list_problem(f->list, 1);
+    REQUIRE(kfd->kind == RSDK_GPU_KFD_REFUSED && kfd->node == -1);
     REQUIRE_CONTAINS(kfd->cause, "belongs to group render (993), mode 0660");
-    REQUIRE_CONTAINS(kfd->cure, "usermod -aG render \"$USER\"");
-    REQUIRE(render->code == RSDK_GPU_RENDER_NODE_REFUSED && render->node == 2);
+    REQUIRE_CONTAINS(kfd->fix, "usermod -aG render \"$USER\"");
+    REQUIRE(render->kind == RSDK_GPU_RENDER_NODE_REFUSED && render->node == 2);
     REQUIRE_CONTAINS(render->cause, "belongs to group (without name) (994)");
-    REQUIRE_CONTAINS(render->cure, "--group-add 994");
-    const rsdk_gpu *first = rsdk_gpu_list_get(list, 0), *second = rsdk_gpu_list_get(list, 1);
+    REQUIRE_CONTAINS(render->fix, "--group-add 994");
+    const rsdk_gpu *first = rsdk_gpu_list_get(f->list, 0), *second = rsdk_gpu_list_get(f->list, 1);
     REQUIRE_CONTAINS(first->why_not, "/dev/kfd");
     REQUIRE_CONTAINS(second->why_not, "renderD130");
     REQUIRE(first->hip_index == 0 && second->hip_index == 1 && !first->is_usable);
-    rsdk_gpu_list_free(list);
+    rsdk_gpu_list_free(f->list);
 }
 
 static void devices_of_a_group(void **state) {
-    (void)state;
-    sample_machine_file(&machine, "etc/group", "root:x:0:\nbroken\nx:y\n:::\nrend:x:99:a,b\nrender:x:993:\n");
-    protect("dev/kfd", RENDER_GROUP, 0660);
-    protect("dev/dri/renderD129", 0, 0666);
-    protect("dev/dri/renderD130", RENDER_GROUP + 1, 0660);
-    run_in_child(read_as_nobody, NULL);
+    sample_gpu_fixture *f = *state;
+    sample_machine_file(&f->machine, "etc/group", "root:x:0:\nbroken\nx:y\n:::\nrend:x:99:a,b\nrender:x:993:\n");
+    protect(f, "dev/kfd", RENDER_GROUP, 0660);
+    protect(f, "dev/dri/renderD129", 0, 0666);
+    protect(f, "dev/dri/renderD130", RENDER_GROUP + 1, 0660);
+    run_in_child(read_as_nobody, f);
 }
 
 static void read_without_group_rights(void *context) {
-    (void)context;
+    sample_gpu_fixture *f = context;
     become_nobody();
-    REQUIRE(try_to_read(NULL) == RSDK_OK);
-    const rsdk_gpu_finding *kfd = rsdk_gpu_list_finding(list, 0);
-    REQUIRE(kfd->code == RSDK_GPU_KFD_REFUSED);
+    REQUIRE(try_to_read(f, NULL) == RSDK_OK);
+    const rsdk_gpu_problem *kfd = rsdk_gpu_list_problem(f->list, 0);
+    REQUIRE(kfd->kind == RSDK_GPU_KFD_REFUSED);
     REQUIRE_CONTAINS(kfd->cause, "mode 0600");
-    REQUIRE_CONTAINS(kfd->cure, "mode 0660");
-    rsdk_gpu_list_free(list);
+    REQUIRE_CONTAINS(kfd->fix, "mode 0660");
+    rsdk_gpu_list_free(f->list);
 }
 
 static void device_without_group_rights(void **state) {
-    (void)state;
-    protect("dev/kfd", RENDER_GROUP, 0600);
-    run_in_child(read_without_group_rights, NULL);
+    sample_gpu_fixture *f = *state;
+    protect(f, "dev/kfd", RENDER_GROUP, 0600);
+    run_in_child(read_without_group_rights, f);
 }
 
 static void read_closed_directory(void *context) {
-    (void)context;
+    sample_gpu_fixture *f = context;
     become_nobody();
-    REQUIRE(try_to_read(NULL) == RSDK_OK);
-    REQUIRE_CONTAINS(rsdk_gpu_list_finding(list, 0)->cause, "may not search its directory");
-    rsdk_gpu_list_free(list);
+    REQUIRE(try_to_read(f, NULL) == RSDK_OK);
+    REQUIRE_CONTAINS(rsdk_gpu_list_problem(f->list, 0)->cause, "may not search its directory");
+    rsdk_gpu_list_free(f->list);
 }
 
 static void closed_device_directory(void **state) {
-    (void)state;
-    protect("dev", 0, 0700);
-    run_in_child(read_closed_directory, NULL);
+    sample_gpu_fixture *f = *state;
+    protect(f, "dev", 0, 0700);
+    run_in_child(read_closed_directory, f);
 }
 
 static void read_closed_topology(void *context) {
-    (void)context;
+    sample_gpu_fixture *f = context;
     become_nobody();
-    REQUIRE(try_to_read(NULL) == RSDK_IO_ERROR);
-    REQUIRE_CONTAINS(rsdk_error_message(&error), "nodes/1/properties: cannot be read: Permission denied");
-    rsdk_error_clear(&error);
+    REQUIRE(try_to_read(f, NULL) == RSDK_IO_ERROR);
+    REQUIRE_CONTAINS(rsdk_error_message(&f->error), "nodes/1/properties: cannot be read: Permission denied");
+    rsdk_error_clear(&f->error);
 }
 
 static void unreadable_topology(void **state) {
-    (void)state;
-    protect(TOPOLOGY "/nodes/1/properties", 0, 0600);
-    run_in_child(read_closed_topology, NULL);
+    sample_gpu_fixture *f = *state;
+    protect(f, TOPOLOGY "/nodes/1/properties", 0, 0600);
+    run_in_child(read_closed_topology, f);
 }
 
 static void wsl2(void **state) {
-    (void)state;
-    sample_machine_delete(&machine, "sys");
-    sample_machine_file(&machine, "dev/dxg", "");
-    assert_int_equal(try_to_read(NULL), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 3);
-    (void)finding_at(0, RSDK_GPU_NONE_FOUND);
-    (void)finding_at(1, RSDK_GPU_WSL_DXCORE_MISSING);
-    (void)finding_at(2, RSDK_GPU_WSL_DETECTION_OFF);
-    sample_machine_file(&machine, "usr/lib/wsl/lib/libdxcore.so", "");
-    assert_int_equal(try_to_read(&(rsdk_gpu_environment){.hsa_enable_dxg_detection = "1"}), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 1);
-    assert_non_null(strstr(finding_at(0, RSDK_GPU_NONE_FOUND)->cause, "WSL2"));
+    sample_gpu_fixture *f = *state;
+    sample_machine_delete(&f->machine, "sys");
+    sample_machine_file(&f->machine, "dev/dxg", "");
+    assert_int_equal(try_to_read(f, NULL), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 3);
+    (void)problem_at(f, 0, RSDK_GPU_NONE_FOUND);
+    (void)problem_at(f, 1, RSDK_GPU_WSL_DXCORE_MISSING);
+    (void)problem_at(f, 2, RSDK_GPU_WSL_DETECTION_OFF);
+    sample_machine_file(&f->machine, "usr/lib/wsl/lib/libdxcore.so", "");
+    assert_int_equal(try_to_read(f, &(rsdk_gpu_environment){.hsa_enable_dxg_detection = "1"}), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 1);
+    assert_non_null(strstr(problem_at(f, 0, RSDK_GPU_NONE_FOUND)->cause, "WSL2"));
 }
 
 static void codes_have_words(void **state) {
     (void)state;
-    for (int code = 0; code < RSDK_GPU_FINDING_CODE_COUNT; code++) {
-        assert_non_null(rsdk_gpu_finding_code_name((rsdk_gpu_finding_code)code));
+    for (int kind = 0; kind < RSDK_GPU_PROBLEM_KIND_COUNT; kind++) {
+        assert_non_null(rsdk_gpu_problem_kind_name((rsdk_gpu_problem_kind)kind));
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_machine)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, sample_gpu_fixture_free)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

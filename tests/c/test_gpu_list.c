@@ -11,44 +11,24 @@
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
 
-static sample_machine machine;
-static rsdk_gpu_list *list;
-static rsdk_error error;
-
-static int make_machine(void **state) {
-    (void)state;
-    machine = sample_machine_new();
-    sample_machine_cpu(&machine, 0);
-    return 0;
-}
-
-static int remove_machine(void **state) {
-    (void)state;
-    rsdk_gpu_list_free(list);
-    list = NULL;
-    rsdk_error_clear(&error);
-    sample_machine_remove(&machine);
-    return 0;
-}
-
-static void read_with(const rsdk_gpu_environment *environment) {
-    rsdk_gpu_options options = {.root = machine.root, .environment = environment};
-    rsdk_gpu_list_free(list);
-    if (rsdk_gpu_list_new(&options, &list, &error) != RSDK_OK) {
-        fail_msg("%s", rsdk_error_message(&error));
+static void read_with(sample_gpu_fixture *f, const rsdk_gpu_environment *environment) {
+    rsdk_gpu_options options = {.root = f->machine.root, .environment = environment};
+    rsdk_gpu_list_free(f->list);
+    if (rsdk_gpu_list_new(&options, &f->list, &f->error) != RSDK_OK) {
+        fail_msg("%s", rsdk_error_message(&f->error));
     }
 }
 
-static const rsdk_gpu *gpu_at(size_t index) {
-    const rsdk_gpu *gpu = rsdk_gpu_list_get(list, index);
+static const rsdk_gpu *gpu_at(sample_gpu_fixture *f, size_t index) {
+    const rsdk_gpu *gpu = rsdk_gpu_list_get(f->list, index);
     assert_non_null(gpu);
     return gpu;
 }
 
-static const rsdk_gpu *only_gpu(const rsdk_gpu_environment *environment) {
-    read_with(environment);
-    assert_int_equal(rsdk_gpu_list_count(list), 1);
-    return gpu_at(0);
+static const rsdk_gpu *only_gpu(sample_gpu_fixture *f, const rsdk_gpu_environment *environment) {
+    read_with(f, environment);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 1);
+    return gpu_at(f, 0);
 }
 
 static void assert_contains(const char *text, const char *part) {
@@ -57,36 +37,36 @@ static void assert_contains(const char *text, const char *part) {
     }
 }
 
-/* The only finding, of this code. */
-static const rsdk_gpu_finding *only_finding(rsdk_gpu_finding_code code) {
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 1);
-    assert_int_equal(rsdk_gpu_list_finding(list, 0)->code, code);
-    return rsdk_gpu_list_finding(list, 0);
+/* The only problem, of this kind. */
+static const rsdk_gpu_problem *only_problem(sample_gpu_fixture *f, rsdk_gpu_problem_kind kind) {
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 1);
+    assert_int_equal(rsdk_gpu_list_problem(f->list, 0)->kind, kind);
+    return rsdk_gpu_list_problem(f->list, 0);
 }
 
 static void no_gpu(void **state) {
-    (void)state;
-    read_with(NULL);
-    assert_int_equal(rsdk_gpu_list_count(list), 0);
-    assert_null(rsdk_gpu_list_get(list, 0));
-    (void)only_finding(RSDK_GPU_NONE_FOUND);
-    assert_null(rsdk_gpu_list_finding(list, 1));
+    sample_gpu_fixture *f = *state;
+    read_with(f, NULL);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 0);
+    assert_null(rsdk_gpu_list_get(f->list, 0));
+    (void)only_problem(f, RSDK_GPU_NONE_FOUND);
+    assert_null(rsdk_gpu_list_problem(f->list, 1));
     rsdk_gpu_list_free(NULL);
 }
 
 static void all_facts(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1,
-                                               .version = 90402,
-                                               .device_id = 0x74a1,
-                                               .location = 0xc1 << 8,
-                                               .render_minor = 129,
-                                               .unique_id = 0xab12,
-                                               .hive_id = UINT64_MAX,
-                                               .memory = UINT64_C(192) << 30,
-                                               .capability = 1u << 26,
-                                               .num_xcc = 8});
-    const rsdk_gpu *gpu = only_gpu(NULL);
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1,
+                                                  .version = 90402,
+                                                  .device_id = 0x74a1,
+                                                  .location = 0xc1 << 8,
+                                                  .render_minor = 129,
+                                                  .unique_id = 0xab12,
+                                                  .hive_id = UINT64_MAX,
+                                                  .memory = UINT64_C(192) << 30,
+                                                  .capability = 1u << 26,
+                                                  .num_xcc = 8});
+    const rsdk_gpu *gpu = only_gpu(f, NULL);
     assert_string_equal(gpu->target, "gfx942:sramecc+:xnack-");
     assert_string_equal(gpu->processor, "gfx942");
     assert_string_equal(gpu->real_processor, "gfx942");
@@ -105,29 +85,29 @@ static void all_facts(void **state) {
     assert_true(gpu->memory == UINT64_C(192) << 30);
     assert_true(gpu->hip_index == 0 && gpu->opencl_index == 0);
     assert_null(gpu->why_not);
-    assert_int_equal(rsdk_gpu_list_finding_count(list), 0);
+    assert_int_equal(rsdk_gpu_list_problem_count(f->list), 0);
 }
 
 static void targets_only(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 110000, .memory = 1 << 20});
-    sample_machine_delete(&machine, TOPOLOGY "/nodes/1/mem_banks");
-    sample_machine_delete(&machine, TOPOLOGY "/nodes/1/gpu_id");
-    rsdk_gpu_options options = {.root = machine.root, .targets_only = true};
-    assert_int_equal(rsdk_gpu_list_new(&options, &list, &error), RSDK_OK);
-    assert_string_equal(gpu_at(0)->target, "gfx1100");
-    assert_true(gpu_at(0)->is_usable && gpu_at(0)->memory == 0);
-    assert_null(gpu_at(0)->name);
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 110000, .memory = 1 << 20});
+    sample_machine_delete(&f->machine, TOPOLOGY "/nodes/1/mem_banks");
+    sample_machine_delete(&f->machine, TOPOLOGY "/nodes/1/gpu_id");
+    rsdk_gpu_options options = {.root = f->machine.root, .targets_only = true};
+    assert_int_equal(rsdk_gpu_list_new(&options, &f->list, &f->error), RSDK_OK);
+    assert_string_equal(gpu_at(f, 0)->target, "gfx1100");
+    assert_true(gpu_at(f, 0)->is_usable && gpu_at(f, 0)->memory == 0);
+    assert_null(gpu_at(f, 0)->name);
 }
 
 static void every_row_of_the_table(void **state) {
-    (void)state;
+    sample_gpu_fixture *f = *state;
     for (size_t i = 0; i < rsdk_target_count(); i++) {
         const rsdk_target *target = rsdk_target_get(i);
         unsigned version = target->major * 10000u + target->minor * 100u + target->stepping;
         char wanted[64];
-        sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = version, .capability = 1u << 26});
-        const rsdk_gpu *gpu = only_gpu(NULL);
+        sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = version, .capability = 1u << 26});
+        const rsdk_gpu *gpu = only_gpu(f, NULL);
         const char *name = target->package_owner != NULL ? target->package_owner : target->name;
         bool has_xnack = target->xnack == RSDK_XNACK_OF_DRIVER || target->xnack == RSDK_XNACK_OF_PROCESS;
         (void)snprintf(wanted, sizeof wanted, "%s%s%s", name, target->has_sramecc ? ":sramecc+" : "",
@@ -140,45 +120,45 @@ static void every_row_of_the_table(void **state) {
 }
 
 static void features_and_their_variables(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 90010});
-    assert_string_equal(only_gpu(NULL)->target, "gfx90a:sramecc-:xnack-");
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 90010});
+    assert_string_equal(only_gpu(f, NULL)->target, "gfx90a:sramecc-:xnack-");
     rsdk_gpu_environment e = {.hsa_xnack = "1", .hsa_enable_sramecc = "1"};
-    assert_string_equal(only_gpu(&e)->target, "gfx90a:sramecc+:xnack+");
-    assert_true(gpu_at(0)->is_xnack_guessed);
+    assert_string_equal(only_gpu(f, &e)->target, "gfx90a:sramecc+:xnack+");
+    assert_true(gpu_at(f, 0)->is_xnack_guessed);
     e = (rsdk_gpu_environment){.hsa_xnack = "0", .hsa_enable_sramecc = "yes"};
-    assert_string_equal(only_gpu(&e)->target, "gfx90a:sramecc-:xnack-");
-    assert_false(gpu_at(0)->is_xnack_guessed);
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 90006, .capability = 1u << 26});
+    assert_string_equal(only_gpu(f, &e)->target, "gfx90a:sramecc-:xnack-");
+    assert_false(gpu_at(f, 0)->is_xnack_guessed);
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 90006, .capability = 1u << 26});
     e = (rsdk_gpu_environment){.hsa_xnack = "1", .hsa_enable_sramecc = "0"};
-    assert_string_equal(only_gpu(&e)->target, "gfx906:sramecc-:xnack-");
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 120500});
+    assert_string_equal(only_gpu(f, &e)->target, "gfx906:sramecc-:xnack-");
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 120500});
     e = (rsdk_gpu_environment){.hsa_disable_gfx12_strict = "0"};
-    assert_string_equal(only_gpu(&e)->target, "gfx1250-strict");
-    assert_string_equal(gpu_at(0)->real_processor, "gfx1250");
-    assert_int_equal(gpu_at(0)->xnack, RSDK_FEATURE_ON);
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 120500, .capability = 1u << 22});
-    assert_string_equal(only_gpu(&e)->target, "gfx1250");
+    assert_string_equal(only_gpu(f, &e)->target, "gfx1250-strict");
+    assert_string_equal(gpu_at(f, 0)->real_processor, "gfx1250");
+    assert_int_equal(gpu_at(f, 0)->xnack, RSDK_FEATURE_ON);
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 120500, .capability = 1u << 22});
+    assert_string_equal(only_gpu(f, &e)->target, "gfx1250");
 }
 
 static void unknown_versions(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 140211});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 110501});
-    read_with(NULL);
-    assert_string_equal(gpu_at(0)->target, "gfx142b");
-    assert_false(gpu_at(0)->is_known);
-    assert_true(gpu_at(0)->hip_index == 0 && gpu_at(0)->is_usable);
-    assert_string_equal(gpu_at(0)->name, "AMD GPU");
-    assert_string_equal(gpu_at(1)->target, "gfx1151");
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = UINT32_MAX});
-    read_with(NULL);
-    assert_false(gpu_at(0)->is_known);
-    assert_int_equal(rsdk_gpu_list_count(list), 2);
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 140211});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 110501});
+    read_with(f, NULL);
+    assert_string_equal(gpu_at(f, 0)->target, "gfx142b");
+    assert_false(gpu_at(f, 0)->is_known);
+    assert_true(gpu_at(f, 0)->hip_index == 0 && gpu_at(f, 0)->is_usable);
+    assert_string_equal(gpu_at(f, 0)->name, "AMD GPU");
+    assert_string_equal(gpu_at(f, 1)->target, "gfx1151");
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = UINT32_MAX});
+    read_with(f, NULL);
+    assert_false(gpu_at(f, 0)->is_known);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 2);
 }
 
 static void kernels_without_gfx_target_version(void **state) {
-    (void)state;
+    sample_gpu_fixture *f = *state;
     static const struct {
         unsigned device_id;
         const char *wanted;
@@ -187,144 +167,144 @@ static void kernels_without_gfx_target_version(void **state) {
                    {0x7390, "gfx908"},  {0x7360, "gfx1011"}, {0x7362, "gfx1011"}, {0x163F, "gfx1033"},
                    {0x164D, "gfx1035"}, {0x1681, "gfx1035"}, {0x67DF, "gfx803"}};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .device_id = devices[i].device_id, .cpu_cores = 8});
-        assert_string_equal(only_gpu(NULL)->real_processor, devices[i].wanted);
-        assert_true(gpu_at(0)->is_known && gpu_at(0)->xcc_count == 1);
+        sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .device_id = devices[i].device_id, .cpu_cores = 8});
+        assert_string_equal(only_gpu(f, NULL)->real_processor, devices[i].wanted);
+        assert_true(gpu_at(f, 0)->is_known && gpu_at(f, 0)->xcc_count == 1);
     }
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .device_id = 0xFFFF});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .device_id = 0x66AF});
-    read_with(NULL);
-    assert_string_equal(gpu_at(0)->target, "unknown");
-    assert_contains(gpu_at(0)->why_not, "which target");
-    assert_int_equal(gpu_at(0)->hip_index, -1);
-    assert_string_equal(gpu_at(1)->processor, "gfx906");
-    assert_int_equal(gpu_at(1)->hip_index, 0);
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .device_id = 0xFFFF});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .device_id = 0x66AF});
+    read_with(f, NULL);
+    assert_string_equal(gpu_at(f, 0)->target, "unknown");
+    assert_contains(gpu_at(f, 0)->why_not, "which target");
+    assert_int_equal(gpu_at(f, 0)->hip_index, -1);
+    assert_string_equal(gpu_at(f, 1)->processor, "gfx906");
+    assert_int_equal(gpu_at(f, 1)->hip_index, 0);
 }
 
 static void sixty_four_gpus_in_numeric_order(void **state) {
-    (void)state;
+    sample_gpu_fixture *f = *state;
     for (unsigned i = 0; i < 64; i++) { /* eight GPUs in eight partitions */
-        sample_machine_gpu(&machine, &(sample_gpu){.node = i + 1,
-                                                   .version = 90402,
-                                                   .location = (16 + i / 8) << 8 | i % 8,
-                                                   .unique_id = 1000 + i,
-                                                   .num_xcc = 1});
+        sample_machine_gpu(&f->machine, &(sample_gpu){.node = i + 1,
+                                                      .version = 90402,
+                                                      .location = (16 + i / 8) << 8 | i % 8,
+                                                      .unique_id = 1000 + i,
+                                                      .num_xcc = 1});
     }
-    read_with(NULL);
-    assert_int_equal(rsdk_gpu_list_count(list), 64);
+    read_with(f, NULL);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 64);
     for (unsigned i = 0; i < 64; i++) {
-        const rsdk_gpu *gpu = gpu_at(i);
+        const rsdk_gpu *gpu = gpu_at(f, i);
         assert_true(gpu->node == i + 1 && gpu->hip_index == (int)i && gpu->is_usable);
         assert_true(gpu->partition == i % 8 && gpu->partition_count == 8);
     }
     rsdk_gpu_environment e = {.rocr_visible_devices = "GPU-0000000000000427,9,0x0a", .hip_visible_devices = "2,0"};
-    read_with(&e);
-    assert_int_equal(gpu_at(10)->hip_index, 0);
-    assert_int_equal(gpu_at(63)->hip_index, 1);
-    assert_contains(gpu_at(9)->why_not, "hidden by HIP_VISIBLE_DEVICES=2,0");
-    assert_contains(gpu_at(8)->why_not, "hidden by ROCR_VISIBLE_DEVICES=GPU-0000000000000427,9,0x0a");
+    read_with(f, &e);
+    assert_int_equal(gpu_at(f, 10)->hip_index, 0);
+    assert_int_equal(gpu_at(f, 63)->hip_index, 1);
+    assert_contains(gpu_at(f, 9)->why_not, "hidden by HIP_VISIBLE_DEVICES=2,0");
+    assert_contains(gpu_at(f, 8)->why_not, "hidden by ROCR_VISIBLE_DEVICES=GPU-0000000000000427,9,0x0a");
 }
 
 static void names_that_are_no_nodes(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 10, .version = 110000});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 9, .version = 110001});
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 10, .version = 110000});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 9, .version = 110001});
     static const char *const names[] = {"12abc", "abc", "01", "-1", "1 ", "99999999999999999999", ".5", "+3"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[128];
         (void)snprintf(name, sizeof name, TOPOLOGY "/nodes/%s/properties", names[i]);
-        sample_machine_file(&machine, name, "simd_count 4\n");
+        sample_machine_file(&f->machine, name, "simd_count 4\n");
     }
-    read_with(NULL);
-    assert_int_equal(rsdk_gpu_list_count(list), 2);
-    assert_int_equal(gpu_at(0)->node, 9);
-    assert_int_equal(gpu_at(1)->node, 10);
+    read_with(f, NULL);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 2);
+    assert_int_equal(gpu_at(f, 0)->node, 9);
+    assert_int_equal(gpu_at(f, 1)->node, 10);
 }
 
 /* Node 1 a dGPU, 2 an APU, 3 another dGPU whose render node is not there. */
-static void make_mixed_machine(void) {
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 100301, .unique_id = 0x1111});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 100306, .cpu_cores = 8});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 3, .version = 110000, .unique_id = 0x3333});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 4, .version = 110002, .unique_id = 0x4444});
-    sample_machine_delete(&machine, "dev/dri/renderD131");
+static void make_mixed_machine(sample_gpu_fixture *f) {
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 100301, .unique_id = 0x1111});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 100306, .cpu_cores = 8});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 3, .version = 110000, .unique_id = 0x3333});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 4, .version = 110002, .unique_id = 0x4444});
+    sample_machine_delete(&f->machine, "dev/dri/renderD131");
 }
 
 static void left_out_nodes_are_not_counted(void **state) {
-    (void)state;
-    make_mixed_machine();
+    sample_gpu_fixture *f = *state;
+    make_mixed_machine(f);
     rsdk_gpu_environment e = {.rocr_visible_devices = "2,0", .gpu_device_ordinal = "1"};
-    read_with(&e);
-    assert_int_equal(gpu_at(2)->hsa_node, -1);
-    assert_int_equal(gpu_at(3)->hsa_node, 3);
-    assert_int_equal(gpu_at(3)->hip_index, 0); /* the third that ROCm sees */
-    assert_int_equal(gpu_at(0)->hip_index, 1);
-    assert_int_equal(gpu_at(1)->hip_index, -1);
-    assert_int_equal(gpu_at(0)->opencl_index, 0);
-    assert_int_equal(gpu_at(3)->opencl_index, -1);
-    assert_contains(gpu_at(2)->why_not, "/dev/dri/renderD131: not there");
-    assert_true(gpu_at(3)->is_usable && !gpu_at(2)->is_usable && !gpu_at(1)->is_usable);
-    assert_int_equal(gpu_at(1)->gpu_class, RSDK_GPU_INTEGRATED);
-    assert_string_equal(gpu_at(1)->uuid, "GPU-XX");
-    (void)only_finding(RSDK_GPU_RENDER_NODE_MISSING);
+    read_with(f, &e);
+    assert_int_equal(gpu_at(f, 2)->hsa_node, -1);
+    assert_int_equal(gpu_at(f, 3)->hsa_node, 3);
+    assert_int_equal(gpu_at(f, 3)->hip_index, 0); /* the third that ROCm sees */
+    assert_int_equal(gpu_at(f, 0)->hip_index, 1);
+    assert_int_equal(gpu_at(f, 1)->hip_index, -1);
+    assert_int_equal(gpu_at(f, 0)->opencl_index, 0);
+    assert_int_equal(gpu_at(f, 3)->opencl_index, -1);
+    assert_contains(gpu_at(f, 2)->why_not, "/dev/dri/renderD131: not there");
+    assert_true(gpu_at(f, 3)->is_usable && !gpu_at(f, 2)->is_usable && !gpu_at(f, 1)->is_usable);
+    assert_int_equal(gpu_at(f, 1)->gpu_class, RSDK_GPU_INTEGRATED);
+    assert_string_equal(gpu_at(f, 1)->uuid, "GPU-XX");
+    (void)only_problem(f, RSDK_GPU_RENDER_NODE_MISSING);
 }
 
 static void overrides(void **state) {
-    (void)state;
-    make_mixed_machine();
+    sample_gpu_fixture *f = *state;
+    make_mixed_machine(f);
     rsdk_gpu_environment e = {.hsa_override_gfx_version = "10.3.0"};
-    read_with(&e);
-    assert_true(gpu_at(0)->is_overridden && gpu_at(1)->is_overridden && gpu_at(3)->is_overridden);
-    assert_string_equal(gpu_at(0)->target, "gfx1030");
-    assert_string_equal(gpu_at(0)->real_processor, "gfx1031");
-    assert_string_equal(gpu_at(3)->target, "gfx1030");
-    assert_string_equal(gpu_at(2)->target, "gfx1100"); /* ROCm does not look at it */
+    read_with(f, &e);
+    assert_true(gpu_at(f, 0)->is_overridden && gpu_at(f, 1)->is_overridden && gpu_at(f, 3)->is_overridden);
+    assert_string_equal(gpu_at(f, 0)->target, "gfx1030");
+    assert_string_equal(gpu_at(f, 0)->real_processor, "gfx1031");
+    assert_string_equal(gpu_at(f, 3)->target, "gfx1030");
+    assert_string_equal(gpu_at(f, 2)->target, "gfx1100"); /* ROCm does not look at it */
     rsdk_gpu_node_override nodes[] = {{2, "9.4.2"}, {3, "11.0.0"}};
     e = (rsdk_gpu_environment){.node_overrides = nodes, .node_override_count = 2};
-    read_with(&e);
-    assert_false(gpu_at(0)->is_overridden);
-    assert_string_equal(gpu_at(1)->target, "gfx942:sramecc-:xnack-"); /* features of what it is taken for */
-    assert_string_equal(gpu_at(3)->target, "gfx1100");                /* node 4, the third without the left out one */
+    read_with(f, &e);
+    assert_false(gpu_at(f, 0)->is_overridden);
+    assert_string_equal(gpu_at(f, 1)->target, "gfx942:sramecc-:xnack-"); /* features of what it is taken for */
+    assert_string_equal(gpu_at(f, 3)->target, "gfx1100"); /* node 4, the third without the left out one */
     e.hsa_override_gfx_version = "9.0.10";
-    read_with(&e);
-    assert_string_equal(gpu_at(0)->processor, "gfx90a");
-    assert_string_equal(gpu_at(3)->processor, "gfx1100"); /* the node's own variable wins */
+    read_with(f, &e);
+    assert_string_equal(gpu_at(f, 0)->processor, "gfx90a");
+    assert_string_equal(gpu_at(f, 3)->processor, "gfx1100"); /* the node's own variable wins */
 }
 
 static void override_that_ends_it_all(void **state) {
-    (void)state;
-    make_mixed_machine();
+    sample_gpu_fixture *f = *state;
+    make_mixed_machine(f);
     rsdk_gpu_node_override node = {1, ""};
     rsdk_gpu_environment e = {.node_overrides = &node, .node_override_count = 1, .hsa_override_gfx_version = "10.3.0"};
-    read_with(&e);
+    read_with(f, &e);
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(gpu_at(i)->hip_index, -1);
-        assert_false(gpu_at(i)->is_usable);
+        assert_int_equal(gpu_at(f, i)->hip_index, -1);
+        assert_false(gpu_at(f, i)->is_usable);
     }
-    const rsdk_gpu_finding *finding = rsdk_gpu_list_finding(list, 1);
-    assert_int_equal(finding->code, RSDK_GPU_OVERRIDE_INVALID);
-    assert_string_equal(finding->subject, "HSA_OVERRIDE_GFX_VERSION_1");
-    assert_contains(gpu_at(3)->why_not, "HSA_OVERRIDE_GFX_VERSION_1=: is not major.minor.stepping");
+    const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(f->list, 1);
+    assert_int_equal(problem->kind, RSDK_GPU_OVERRIDE_INVALID);
+    assert_string_equal(problem->path, "HSA_OVERRIDE_GFX_VERSION_1");
+    assert_contains(gpu_at(f, 3)->why_not, "HSA_OVERRIDE_GFX_VERSION_1=: is not major.minor.stepping");
 }
 
 static void override_to_what_does_not_exist(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 100301});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 100302});
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 100301});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 100302});
     rsdk_gpu_node_override node = {1, "10.3.11"};
     rsdk_gpu_environment e = {.node_overrides = &node, .node_override_count = 1, .rocr_visible_devices = "0,1"};
-    read_with(&e);
-    assert_string_equal(gpu_at(0)->target, "gfx103b");
-    assert_int_equal(gpu_at(0)->hip_index, -1);
-    assert_contains(gpu_at(0)->why_not, "gfx103b");
-    assert_int_equal(gpu_at(1)->hip_index, 0); /* dropped after ROCR_VISIBLE_DEVICES has counted it */
-    assert_contains(only_finding(RSDK_GPU_OVERRIDE_UNKNOWN_TARGET)->cause, "there is no gfx103b");
+    read_with(f, &e);
+    assert_string_equal(gpu_at(f, 0)->target, "gfx103b");
+    assert_int_equal(gpu_at(f, 0)->hip_index, -1);
+    assert_contains(gpu_at(f, 0)->why_not, "gfx103b");
+    assert_int_equal(gpu_at(f, 1)->hip_index, 0); /* dropped after ROCR_VISIBLE_DEVICES has counted it */
+    assert_contains(only_problem(f, RSDK_GPU_OVERRIDE_UNKNOWN_TARGET)->cause, "there is no gfx103b");
 }
 
 static void composition(void **state) {
-    (void)state;
+    sample_gpu_fixture *f = *state;
     for (unsigned i = 1; i <= 4; i++) {
-        sample_machine_gpu(&machine, &(sample_gpu){.node = i, .version = 110000, .unique_id = 0xa0 + i});
+        sample_machine_gpu(&f->machine, &(sample_gpu){.node = i, .version = 110000, .unique_id = 0xa0 + i});
     }
     static const struct {
         const char *rocr, *hip, *cuda;
@@ -345,82 +325,82 @@ static void composition(void **state) {
         rsdk_gpu_environment e = {.rocr_visible_devices = cases[i].rocr,
                                   .hip_visible_devices = cases[i].hip,
                                   .cuda_visible_devices = cases[i].cuda};
-        read_with(&e);
+        read_with(f, &e);
         for (size_t j = 0; j < 4; j++) {
-            assert_int_equal(gpu_at(j)->hip_index, cases[i].wanted[j]);
-            assert_int_equal(gpu_at(j)->is_usable, cases[i].wanted[j] >= 0);
+            assert_int_equal(gpu_at(f, j)->hip_index, cases[i].wanted[j]);
+            assert_int_equal(gpu_at(f, j)->is_usable, cases[i].wanted[j] >= 0);
         }
-        assert_int_equal(rsdk_gpu_list_finding_count(list), 0);
+        assert_int_equal(rsdk_gpu_list_problem_count(f->list), 0);
     }
 }
 
 static void cut_short(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 110000});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 110000});
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 110000});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 110000});
     rsdk_gpu_environment e = {.hip_visible_devices = "0, 1"};
-    read_with(&e);
-    const rsdk_gpu_finding *finding = only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_string_equal(finding->subject, "HIP_VISIBLE_DEVICES");
-    assert_contains(finding->cause, "HIP_VISIBLE_DEVICES=0, 1: \" 1\" is neither a number");
-    assert_contains(finding->cause, "leaves 1 of 2 devices");
+    read_with(f, &e);
+    const rsdk_gpu_problem *problem = only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT);
+    assert_string_equal(problem->path, "HIP_VISIBLE_DEVICES");
+    assert_contains(problem->cause, "HIP_VISIBLE_DEVICES=0, 1: \" 1\" is neither a number");
+    assert_contains(problem->cause, "leaves 1 of 2 devices");
     e = (rsdk_gpu_environment){.rocr_visible_devices = "1,7,0"};
-    read_with(&e);
-    finding = only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_contains(finding->cause, "\"7\" is not the number of a device");
-    assert_contains(finding->cause, "; \"0\" behind it is ignored");
+    read_with(f, &e);
+    problem = only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT);
+    assert_contains(problem->cause, "\"7\" is not the number of a device");
+    assert_contains(problem->cause, "; \"0\" behind it is ignored");
     e = (rsdk_gpu_environment){.hip_visible_devices =
                                    "a\nb\xff,0123456789012345678901234567890123456789012345678901234567890123456789"};
-    read_with(&e);
-    finding = only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_contains(finding->cause, "\"a?b?\" is neither");
-    assert_contains(finding->cause, "012345678901234567890123456789012345678901234567890123456789...\" behind");
-    assert_contains(gpu_at(0)->why_not, "hidden by HIP_VISIBLE_DEVICES=a?b?,0123");
+    read_with(f, &e);
+    problem = only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT);
+    assert_contains(problem->cause, "\"a?b?\" is neither");
+    assert_contains(problem->cause, "012345678901234567890123456789012345678901234567890123456789...\" behind");
+    assert_contains(gpu_at(f, 0)->why_not, "hidden by HIP_VISIBLE_DEVICES=a?b?,0123");
     e = (rsdk_gpu_environment){.gpu_device_ordinal = "0,,1"};
-    read_with(&e);
-    assert_string_equal(only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT)->subject, "GPU_DEVICE_ORDINAL");
-    assert_int_equal(gpu_at(1)->hip_index, 1);
-    assert_int_equal(gpu_at(1)->opencl_index, -1);
+    read_with(f, &e);
+    assert_string_equal(only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT)->path, "GPU_DEVICE_ORDINAL");
+    assert_int_equal(gpu_at(f, 1)->hip_index, 1);
+    assert_int_equal(gpu_at(f, 1)->opencl_index, -1);
     e = (rsdk_gpu_environment){.cuda_visible_devices = "1,01"};
-    read_with(&e);
-    assert_string_equal(only_finding(RSDK_GPU_VISIBILITY_CUT_SHORT)->subject, "CUDA_VISIBLE_DEVICES");
+    read_with(f, &e);
+    assert_string_equal(only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT)->path, "CUDA_VISIBLE_DEVICES");
 }
 
 static void marketing_names(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 110000, .device_id = 0x744c});
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 2, .version = 90402, .device_id = 0x74a1, .location = 0x203});
-    sample_machine_file(&machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0xc8\n");
-    sample_machine_file(&machine, "sys/bus/pci/devices/0000:02:00.0/revision", "0x00\n");
-    sample_machine_file(&machine, "usr/share/libdrm/amdgpu.ids",
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 110000, .device_id = 0x744c});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 90402, .device_id = 0x74a1, .location = 0x203});
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0xc8\n");
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:02:00.0/revision", "0x00\n");
+    sample_machine_file(&f->machine, "usr/share/libdrm/amdgpu.ids",
                         "# comment\n1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n744C,\tCC,\tAMD Radeon RX 7900 XT\n"
                         "74A1,\t00,\tAMD Instinct MI300X OAM");
-    read_with(NULL);
-    assert_string_equal(gpu_at(0)->name, "AMD Radeon RX 7900 XTX");
-    assert_string_equal(gpu_at(1)->name, "AMD Instinct MI300X OAM"); /* partition 3 of function 0 */
-    sample_machine_file(&machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0x\n");
-    read_with(NULL);
-    assert_string_equal(gpu_at(0)->name, rsdk_target_find("gfx1100")->product);
-    sample_machine_file(&machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0x01\n");
-    read_with(NULL);
-    assert_string_equal(gpu_at(0)->name, rsdk_target_find("gfx1100")->product);
+    read_with(f, NULL);
+    assert_string_equal(gpu_at(f, 0)->name, "AMD Radeon RX 7900 XTX");
+    assert_string_equal(gpu_at(f, 1)->name, "AMD Instinct MI300X OAM"); /* partition 3 of function 0 */
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0x\n");
+    read_with(f, NULL);
+    assert_string_equal(gpu_at(f, 0)->name, rsdk_target_find("gfx1100")->product);
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0x01\n");
+    read_with(f, NULL);
+    assert_string_equal(gpu_at(f, 0)->name, rsdk_target_find("gfx1100")->product);
 }
 
 static void root_with_slashes(void **state) {
-    (void)state;
-    sample_machine_gpu(&machine, &(sample_gpu){.node = 1, .version = 110000});
+    sample_gpu_fixture *f = *state;
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 110000});
     char root[128];
-    (void)snprintf(root, sizeof root, "%s//", machine.root);
+    (void)snprintf(root, sizeof root, "%s//", f->machine.root);
     rsdk_gpu_options options = {.root = root};
-    assert_int_equal(rsdk_gpu_list_new(&options, &list, NULL), RSDK_OK);
-    assert_int_equal(rsdk_gpu_list_count(list), 1);
-    rsdk_gpu_list_free(list);
+    assert_int_equal(rsdk_gpu_list_new(&options, &f->list, NULL), RSDK_OK);
+    assert_int_equal(rsdk_gpu_list_count(f->list), 1);
+    rsdk_gpu_list_free(f->list);
     /* This machine itself: whatever is in it, there is an answer. */
-    assert_int_equal(rsdk_gpu_list_new(&(rsdk_gpu_options){0}, &list, NULL), RSDK_OK);
-    assert_true(rsdk_gpu_list_count(list) > 0 || rsdk_gpu_list_finding_count(list) > 0);
+    assert_int_equal(rsdk_gpu_list_new(&(rsdk_gpu_options){0}, &f->list, NULL), RSDK_OK);
+    assert_true(rsdk_gpu_list_count(f->list) > 0 || rsdk_gpu_list_problem_count(f->list) > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, remove_machine)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, sample_gpu_fixture_make, sample_gpu_fixture_free)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -65,10 +65,10 @@ static void known_numbers(void **state) {
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         assert_int_equal(rsdk_target_find(wanted[i].name)->mach, wanted[i].mach);
     }
-    assert_int_equal(rsdk_generic_target_find("gfx9-4-generic")->mach, 0x5F);
-    assert_int_equal(rsdk_generic_target_find("gfx11-generic")->mach, 0x54);
-    assert_null(rsdk_generic_target_find("gfx942"));
-    assert_null(rsdk_generic_target_get(rsdk_generic_target_count()));
+    assert_int_equal(rsdk_target_generic_find("gfx9-4-generic")->mach, 0x5F);
+    assert_int_equal(rsdk_target_generic_find("gfx11-generic")->mach, 0x54);
+    assert_null(rsdk_target_generic_find("gfx942"));
+    assert_null(rsdk_target_generic_get(rsdk_target_generic_count()));
     assert_string_equal(rsdk_target_find_version(12, 5, 0)->name, "gfx1250");
 }
 
@@ -76,7 +76,7 @@ static void generic_targets(void **state) {
     (void)state;
     FOR_EACH_TARGET(target) {
         if (target->generic != NULL) {
-            const rsdk_generic_target *generic = rsdk_generic_target_find(target->generic);
+            const rsdk_generic_target *generic = rsdk_target_generic_find(target->generic);
             assert_non_null(generic);
             assert_true(!generic->has_sramecc || target->has_sramecc);
             assert_int_equal(generic->xnack, target->xnack);
@@ -151,7 +151,7 @@ static void assert_expands(const char *list, const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-static void expansion(void **state) {
+static void names_stand_for_targets(void **state) {
     (void)state;
     assert_expands("", "");
     assert_expands(" , ;; ", "");
@@ -177,12 +177,12 @@ static void expansion(void **state) {
     assert_expands("igpu-all", "gfx90c,gfx1033,gfx1035,gfx1036,gfx1103,gfx1150,gfx1151,gfx1152,gfx1153");
 }
 
-static void assert_refused(const char *list, const char *message, const char *hint) {
+static void assert_refused(const char *list, const char *message, const char *fix) {
     const rsdk_target *targets[LIMIT];
     size_t count = 0;
     assert_int_equal(rsdk_target_expand(list, targets, &count, &error), RSDK_BAD_ARGUMENT);
-    if (strstr(error.message, message) == NULL || strstr(error.hint, hint) == NULL) {
-        fail_msg("%s: %s; %s", list, error.message, error.hint);
+    if (strstr(error.message, message) == NULL || strstr(error.fix, fix) == NULL) {
+        fail_msg("%s: %s; %s", list, error.message, error.fix);
     }
 }
 
@@ -279,7 +279,7 @@ int main(void) {
         cmocka_unit_test(generic_targets),
         cmocka_unit_test(features_and_class),
         cmocka_unit_test_teardown(every_family_has_a_row_and_targets, clear_error),
-        cmocka_unit_test_teardown(expansion, clear_error),
+        cmocka_unit_test_teardown(names_stand_for_targets, clear_error),
         cmocka_unit_test_teardown(unknown_names, clear_error),
         cmocka_unit_test_teardown(families_and_owner, clear_error),
         cmocka_unit_test_teardown(target_ids, clear_error),

@@ -142,11 +142,11 @@ static void devices_without_serial_number(void **state) {
     try_on(&(vector){"0", "", RSDK_TOKEN_GOOD, NULL}, rsdk_visibility_select_rocr, unknown, 0);
     try_on(&(vector){"0", "", RSDK_TOKEN_OUT_OF_RANGE, "0"}, rsdk_visibility_select_hip, unknown, 0);
     char uuid[RSDK_UUID_SIZE];
-    rsdk_uuid_format(0, uuid);
+    rsdk_visibility_format_uuid(0, uuid);
     assert_string_equal(uuid, "GPU-XX");
-    rsdk_uuid_format(0xab, uuid);
+    rsdk_visibility_format_uuid(0xab, uuid);
     assert_string_equal(uuid, "GPU-00000000000000ab");
-    rsdk_uuid_format(UINT64_MAX, uuid);
+    rsdk_visibility_format_uuid(UINT64_MAX, uuid);
     assert_string_equal(uuid, "GPU-ffffffffffffffff");
 }
 

@@ -36,10 +36,15 @@ static int clear(void **state) {
     return 0;
 }
 
-static const char *find(const rsdk_elf_file *file, const rsdk_elf_file *const *ancestors, size_t count,
-                        const char *name) {
+/* The arguments as an array, and their number. */
+#define FILES(...)                                                                                                     \
+    (const rsdk_elf_file *[]){__VA_ARGS__}, sizeof((const rsdk_elf_file *[]){__VA_ARGS__}) / sizeof(void *)
+
+/* `chain`: the library that needs `name`, then those that brought it in. */
+static const char *find(const rsdk_elf_file *const *chain, size_t count, const char *name) {
     const char *path = NULL;
-    assert_int_equal(rsdk_linker_find(&search, file, ancestors, count, name, &path, NULL), RSDK_OK);
+    const rsdk_load_chain all = {.files = chain, .count = count};
+    assert_int_equal(rsdk_linker_search_find(&search, &all, name, &path, NULL), RSDK_OK);
     return path;
 }
 
@@ -52,7 +57,7 @@ static void host_libraries_are_found_where_the_linker_finds_them(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *handle = dlopen(names[i], RTLD_LAZY);
         struct link_map *object = NULL;
-        const char *path = find(&file, NULL, 0, names[i]);
+        const char *path = find(FILES(&file), names[i]);
         if (handle == NULL) {
             assert_null(path);
             continue;
@@ -65,9 +70,9 @@ static void host_libraries_are_found_where_the_linker_finds_them(void **state) {
         found++;
     }
     assert_true(found >= 3);
-    assert_null(find(&file, NULL, 0, "libnowhere.so.1"));
-    assert_string_equal(find(&file, NULL, 0, "/proc/self/exe"), "/proc/self/exe");
-    assert_null(find(&file, NULL, 0, "./nowhere"));
+    assert_null(find(FILES(&file), "libnowhere.so.1"));
+    assert_string_equal(find(FILES(&file), "/proc/self/exe"), "/proc/self/exe");
+    assert_null(find(FILES(&file), "./nowhere"));
     assert_true(search.default_directories.count > 0);
 }
 
@@ -75,14 +80,14 @@ static void default_directories_do_without_a_cache(void **state) {
     (void)state;
     const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
     rsdk_linker_search_use_cache(&search, "", 0);
-    const char *path = find(&file, NULL, 0, "libc.so.6");
+    const char *path = find(FILES(&file), "libc.so.6");
     assert_non_null(path);
     assert_int_equal(access(path, R_OK), 0);
 }
 
 static void assert_expanded(const char *rpath, size_t count, const char *const *wanted) {
     rsdk_strings directories = {0};
-    assert_int_equal(rsdk_expand_rpath(&arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL), RSDK_OK);
+    assert_int_equal(rsdk_linker_search_expand(&arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL), RSDK_OK);
     assert_int_equal(directories.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(directories.items[i], wanted[i]);
@@ -108,28 +113,26 @@ static void rpaths_of_ancestors_count_unless_there_is_a_runpath(void **state) {
     const rsdk_elf_file plain = {.path = "/s/libplain.so"}, with_rpath = {.path = "/s/librpath.so", .rpath = outside},
                         with_runpath = {.path = "/s/librunpath.so", .runpath = outside},
                         wrong_runpath = {.path = "/s/libwrong.so", .runpath = elsewhere};
-    const rsdk_elf_file *rpath_above[] = {&plain, &with_rpath}, *runpath_above[] = {&with_runpath};
-    assert_null(find(&plain, NULL, 0, "libo.so.1"));
-    assert_string_equal(find(&with_rpath, NULL, 0, "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
-    assert_string_equal(find(&with_runpath, NULL, 0, "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
-    assert_string_equal(find(&plain, rpath_above, 2, "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
-    assert_null(find(&wrong_runpath, rpath_above, 2, "libo.so.1"));
-    assert_null(find(&plain, runpath_above, 1, "libo.so.1"));
+    assert_null(find(FILES(&plain), "libo.so.1"));
+    assert_string_equal(find(FILES(&with_rpath), "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_string_equal(find(FILES(&with_runpath), "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_string_equal(find(FILES(&plain, &plain, &with_rpath), "libo.so.1"),
+                        sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_null(find(FILES(&wrong_runpath, &plain, &with_rpath), "libo.so.1"));
+    assert_null(find(FILES(&plain, &with_runpath), "libo.so.1"));
     sample_site_remove(&site);
 }
 
 /* LD_LIBRARY_PATH comes before a RUNPATH and after an RPATH. This program is started again with it set. */
 static int answer_with_library_path(const char *site_path) {
-    sample_site site;
-    (void)snprintf(site.path, sizeof site.path, "%s", site_path);
+    const sample_site site = sample_site_at(site_path);
     REQUIRE(start(NULL) == 0);
     REQUIRE(setenv("LD_LIBRARY_PATH", "/somewhere/else", 1) == 0); /* too late to count */
     REQUIRE(search.library_path.count == 1 && strcmp(search.library_path.items[0], sample_path(&site, OUTSIDE)) == 0);
     const rsdk_elf_file with_rpath = {.path = "/s/a.so", .rpath = sample_path(&site, CORE_LIB)},
                         with_runpath = {.path = "/s/b.so", .runpath = sample_path(&site, CORE_LIB)};
-    const char *by_rpath = NULL, *by_runpath = NULL;
-    REQUIRE(rsdk_linker_find(&search, &with_rpath, NULL, 0, "libo.so.1", &by_rpath, NULL) == RSDK_OK);
-    REQUIRE(rsdk_linker_find(&search, &with_runpath, NULL, 0, "libo.so.1", &by_runpath, NULL) == RSDK_OK);
+    const char *by_rpath = find(FILES(&with_rpath), "libo.so.1");
+    const char *by_runpath = find(FILES(&with_runpath), "libo.so.1");
     REQUIRE_CONTAINS(by_rpath, CORE_LIB "/libo.so.1");
     REQUIRE_CONTAINS(by_runpath, OUTSIDE "/libo.so.1");
     return clear(NULL);

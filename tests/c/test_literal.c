@@ -22,7 +22,7 @@ static int clear(void **state) {
 static void tokenise(const char *text) {
     rsdk_error error = RSDK_ERROR_INIT;
     tokens = (rsdk_tokens){0};
-    assert_int_equal(rsdk_tokenise("text", text, strlen(text), &arena, &tokens, &error), RSDK_OK);
+    assert_int_equal(rsdk_literal_tokenise("text", text, strlen(text), &arena, &tokens, &error), RSDK_OK);
     assert_int_equal(tokens.items[tokens.count - 1].kind, RSDK_TOKEN_END);
     assert_int_equal(tokens.items[tokens.count - 2].kind, RSDK_TOKEN_NEWLINE);
 }
@@ -31,7 +31,7 @@ static void assert_token(size_t index, rsdk_token_kind kind, unsigned line, cons
     assert_true(index < tokens.count);
     assert_int_equal(tokens.items[index].kind, kind);
     assert_int_equal(tokens.items[index].line, line);
-    assert_string_equal(tokens.items[index].text, text);
+    assert_true(rsdk_literal_is(&tokens.items[index], kind, text));
 }
 
 static void tokens_have_kinds_and_lines(void **state) {
@@ -60,12 +60,18 @@ static void brackets_and_strings_span_lines(void **state) {
 }
 
 static bool read(const char *text, size_t *at) {
-    bool failed = false;
     tokenise(text);
     *at = 0;
-    bool is_literal = rsdk_read_literal(&tokens, at, &arena, &literal, &failed);
-    assert_false(failed);
-    return is_literal;
+    assert_int_equal(rsdk_literal_read(&tokens, at, &arena, &literal, NULL), RSDK_OK);
+    return literal.kind != RSDK_LITERAL_INVALID;
+}
+
+static void assert_text(const rsdk_literal *string, const char *expected) {
+    const char *text = NULL;
+    assert_int_equal(string->kind, RSDK_LITERAL_STRING);
+    assert_int_equal(rsdk_literal_text(string, &arena, &text, NULL), RSDK_OK);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
 }
 
 static void literals_nest(void **state) {
@@ -75,19 +81,19 @@ static void literals_nest(void **state) {
     assert_int_equal(tokens.items[at].kind, RSDK_TOKEN_NEWLINE);
     assert_int_equal(literal.kind, RSDK_LITERAL_DICT);
     assert_int_equal(literal.items.count, 4); /* key, value, key, value */
-    assert_string_equal(literal.items.items[0].text, "a");
+    assert_text(&literal.items.items[0], "a");
     const rsdk_literal *list = &literal.items.items[1];
     assert_int_equal(list->kind, RSDK_LITERAL_LIST);
     assert_int_equal(list->items.count, 4);
-    assert_string_equal(list->items.items[3].items.items[0].text, "bc");
+    assert_text(&list->items.items[3].items.items[0], "bc");
     assert_int_equal(list->items.items[3].items.items[1].kind, RSDK_LITERAL_DICT);
     assert_int_equal(literal.items.items[3].kind, RSDK_LITERAL_NONE);
 }
 
 static void what_is_no_literal_is_refused(void **state) {
     (void)state;
-    static const char *const others[] = {"x",    "[x]",         "{1}", "{1: }", "[1 2]", "-None",     "-'a'", "f'x'",
-                                         "b'x'", "['a\\x00b']", "",    "+",     "[,]",   "{'a' 'b'}", "[-]"};
+    static const char *const others[] = {"x",    "[x]",  "{1}", "{1: }", "[1 2]", "-None",     "-'a'",
+                                         "f'x'", "b'x'", "",    "+",     "[,]",   "{'a' 'b'}", "[-]"};
     size_t at = 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_false(read(others[i], &at));
@@ -96,12 +102,31 @@ static void what_is_no_literal_is_refused(void **state) {
     assert_int_equal(tokens.items[at].kind, RSDK_TOKEN_OPERATOR);
 }
 
+/* The escapes of Python and JSON that facts of an SDK may have; any other makes a string unreadable, and only that. */
+static void escapes_are_read_when_asked_for(void **state) {
+    (void)state;
+    static const char *const unreadable[] = {"'\\101'", "'\\N{DASH}'", "'\\U00000041'", "'\\ud83d'",
+                                             "'\\x00'", "'\\x4'",      "'\\u004'"};
+    size_t at = 0;
+    assert_true(read("'\\\\ \\' \\\" \\/ \\n\\r\\t\\b\\f \\x41\\u00e9\\u20ac \\\n.'", &at));
+    assert_text(&literal, "\\ ' \" / \n\r\t\b\f A\xC3\xA9\xE2\x82\xAC .");
+    assert_true(read("r'\\x41\\'' 'b'", &at));
+    assert_text(&literal, "\\x41\\'b");
+    for (size_t i = 0; i < sizeof unreadable / sizeof *unreadable; i++) {
+        const char *text = "";
+        assert_true(read(unreadable[i], &at));
+        assert_int_equal(rsdk_literal_text(&literal, &arena, &text, NULL), RSDK_OK);
+        assert_null(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(tokens_have_kinds_and_lines, clear),
         cmocka_unit_test_teardown(brackets_and_strings_span_lines, clear),
         cmocka_unit_test_teardown(literals_nest, clear),
         cmocka_unit_test_teardown(what_is_no_literal_is_refused, clear),
+        cmocka_unit_test_teardown(escapes_are_read_when_asked_for, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

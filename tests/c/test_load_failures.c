@@ -25,25 +25,7 @@
 #include "child_process.h"
 #include "sample_sdk.h"
 
-static rsdk_sdk *sdk;
-static rsdk_error error = RSDK_ERROR_INIT;
-static rsdk_loaded *loaded;
-
-static rsdk_status try_to_load(const sample_site *site, const char *const names[], size_t count) {
-    sdk = sdk != NULL ? sdk : sample_open(site);
-    return rsdk_preload(sdk, &(rsdk_load_options){.shortnames = names, .shortname_count = count, .is_global = true},
-                        &loaded, &error);
-}
-
-static void refuse_roctx(const sample_site *site, rsdk_status wanted) {
-    static const char *const names[] = {"roctx64"};
-    rsdk_status status = try_to_load(site, names, 1);
-    if (status != wanted) {
-        (void)fprintf(stderr, "status %d: %s\n", status, rsdk_error_message(&error));
-        _exit(1);
-    }
-    REQUIRE(error.status == wanted && (loaded != NULL) == (wanted == RSDK_LOAD_FAILED));
-}
+/* ---- what a process may lack ---- */
 
 /* Refuses one system call in this process, as a container's policy may: where its third argument has a bit of `mask`,
  * or always with a `mask` of 0. */
@@ -63,202 +45,36 @@ static void refuse_system_call(unsigned number, unsigned mask) {
     }
 }
 
-static void in_child(void (*body)(void *), sample_site *site) {
-    run_in_child(body, site);
-    sample_site_remove(site);
-}
-
-/* ---- no memory file ---- */
-
-static void check_refused_chain(void *site) {
-    static const char *const names[] = {"roctx64"};
+static void without_memory_files(const sample_site *site, rsdk_sdk *sdk) {
+    (void)site, (void)sdk;
     refuse_system_call(SYS_memfd_create, 0);
-    REQUIRE(try_to_load(site, names, 1) == RSDK_OK);
-    REQUIRE(dlsym(RTLD_DEFAULT, "deep") != NULL);
 }
 
-static void chain_is_loaded_one_by_one_without_memory_file(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libe.so.1", .source = "int deep;"});
-    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = "", .needs = CORE_LIB "/libe.so.1"});
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
-    in_child(check_refused_chain, &site);
+/* PROT_GROWSDOWN is the flag that only the making of an executable stack sets for mprotect. */
+static void without_executable_stacks(const sample_site *site, rsdk_sdk *sdk) {
+    (void)site, (void)sdk;
+    refuse_system_call(SYS_mprotect, PROT_GROWSDOWN);
 }
 
-static void check_refused_cycle(void *site) {
-    refuse_system_call(SYS_memfd_create, 0);
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "need each other");
-    REQUIRE_CONTAINS(error.message, "no memory file can be made: Operation not permitted");
-    REQUIRE_CONTAINS(error.message, sample_path(site, CORE_LIB "/liba.so.1"));
-    REQUIRE_CONTAINS(error.message, sample_path(site, CORE_LIB "/libb.so.1"));
+static void without_rights(const sample_site *site, rsdk_sdk *sdk) {
+    (void)site, (void)sdk;
+    become_nobody();
 }
 
-static void make_cycle(const sample_site *site, const char *a, const char *b) {
-    char path_of_a[128], path_of_b[128];
-    (void)snprintf(path_of_a, sizeof path_of_a, CORE_LIB "/%s", a);
-    (void)snprintf(path_of_b, sizeof path_of_b, CORE_LIB "/%s", b);
-    sample_compile(site, &(sample_library){.file = a, .source = ""});
-    sample_compile(site, &(sample_library){.file = b, .source = "", .needs = path_of_a});
-    sample_compile(site, &(sample_library){.file = a, .source = "", .needs = path_of_b});
-}
-
-static void cycle_without_memory_file_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    make_cycle(&site, "liba.so.1", "libb.so.1");
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/liba.so.1"});
-    in_child(check_refused_cycle, &site);
-}
-
-static void check_refused_cycle_of_root(void *site) {
-    refuse_system_call(SYS_memfd_create, 0);
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "need each other");
-    REQUIRE_CONTAINS(error.message, sample_path(site, CORE_LIB "/libb.so.1"));
-}
-
-static void cycle_through_the_requested_library_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    make_cycle(&site, "libroctx64.so.4", "libb.so.1");
-    in_child(check_refused_cycle_of_root, &site);
-}
-
-static void check_no_descriptor_left(void *site) {
-    static const char *const names[] = {"roctx64"};
+static void without_descriptors(const sample_site *site, rsdk_sdk *sdk) {
     struct rlimit limit;
-    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
-    const rlim_t before = limit.rlim_cur;
-    sdk = sample_open(site);
     rsdk_location location;
-    REQUIRE(rsdk_locate(sdk, "roctx64", &location, &error) == RSDK_OK);
+    (void)site;
+    REQUIRE(rsdk_loader_locate(sdk, "roctx64", &location, NULL) == RSDK_OK);
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     limit.rlim_cur = 3;
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    rsdk_status status = try_to_load(site, names, 1);
-    limit.rlim_cur = before;
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    REQUIRE(status == RSDK_IO_ERROR && loaded == NULL);
-    REQUIRE_CONTAINS(error.message, "Too many open files");
 }
 
-static void no_descriptor_left_is_an_error(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
-    in_child(check_no_descriptor_left, &site);
-}
-
-/* ---- what the linker refuses ---- */
-
-static void check_missing(void *site) {
-    static const char *const names[] = {"rocm_smi64", "roctx64"};
-    REQUIRE(try_to_load(site, names, 2) == RSDK_LOAD_FAILED);
-    REQUIRE(loaded != NULL && rsdk_loaded_count(loaded) == 1); /* the first stays usable */
-    REQUIRE(rsdk_loaded_library(loaded, 0)->handle != NULL);
-    REQUIRE_CONTAINS(error.message, "cannot load roctx64");
-    REQUIRE_CONTAINS(error.message, "libd.so.1 needs libnuma.so.1.test, which is in neither the SDK nor the system");
-    REQUIRE_CONTAINS(error.message, "libd.so.1 needs libgfortran.so.5, which is in neither the SDK nor the system");
-    REQUIRE_CONTAINS(error.message, "loaded before and usable: rocm_smi64");
-    REQUIRE_CONTAINS(error.hint, "apt install libgfortran5 (Fedora: dnf install libgfortran)");
-    REQUIRE_CONTAINS(error.path, "libroctx64.so.4");
-}
-
-static void missing_dependency_is_named_with_its_package(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    /* Libraries to link with, gone when it comes to loading. The second may well be installed: then it is not missing.
-     */
-    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libnuma.so.1.test", .source = ""});
-    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libgfortran.so.5", .source = ""});
-    sample_compile(&site, &(sample_library){.file = "libd.so.1",
-                                            .source = "",
-                                            .needs = OUTSIDE "/libnuma.so.1.test " OUTSIDE "/libgfortran.so.5"});
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
-    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
-    (void)unlink(sample_path(&site, OUTSIDE "/libnuma.so.1.test"));
-    (void)unlink(sample_path(&site, OUTSIDE "/libgfortran.so.5"));
-    void *installed = dlopen("libgfortran.so.5", RTLD_LAZY);
-    if (installed != NULL) {
-        (void)dlclose(installed);
-        sample_site_remove(&site);
-        (void)fprintf(stderr, "skipped: libgfortran.so.5 is installed, so it cannot be missing\n");
-        skip();
-    }
-    in_child(check_missing, &site);
-}
-
-static void check_missing_of_sdk(void *site) {
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "libroctx64.so.4 needs libMIOpen.so.1");
-    REQUIRE_CONTAINS(error.hint, "pip install \"rocm[libraries]\"");
-}
-
-static void missing_library_of_another_package_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libMIOpen.so.1", .source = ""});
-    sample_compile(&site,
-                   &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = OUTSIDE "/libMIOpen.so.1"});
-    (void)unlink(sample_path(&site, OUTSIDE "/libMIOpen.so.1"));
-    in_child(check_missing_of_sdk, &site);
-}
-
-static void check_name_without_soname(void *site) {
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "a file has this name, but its SONAME is libother.so.9");
-    REQUIRE_CONTAINS(error.message, sample_path(site, CORE_LIB "/libd.so.1"));
-}
-
-static void needed_name_that_is_no_soname_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
-    sample_compile(&site, &(sample_library){.file = "libd.so.1", .soname = "libother.so.9", .source = ""});
-    in_child(check_name_without_soname, &site);
-}
-
-static void check_new_glibc(void *site) {
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "libroctx64.so.4 needs glibc 9.99, this system has ");
-    REQUIRE_CONTAINS(error.hint, "newer distribution");
-}
-
-static void newer_glibc_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_file(&site, "version", "GLIBC_9.99 { global: of_the_future; };\n");
-    sample_compile(&site, &(sample_library){.directory = OUTSIDE,
-                                            .file = "libc.so.6",
-                                            .source = "void of_the_future(void) {}",
-                                            .options = "-nostdlib -Wl,--version-script,version"});
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4",
-                                            .source = "void of_the_future(void); void f(void) { of_the_future(); }",
-                                            .needs = OUTSIDE "/libc.so.6",
-                                            .options = "-nostdlib"});
-    in_child(check_new_glibc, &site);
-}
-
-static void check_undefined_symbol(void *site) {
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "undefined symbol: nobody_has_this");
-    REQUIRE(error.hint == NULL && strstr(error.message, "because") == NULL);
-}
-
-static void undefined_symbol_is_the_linkers_word(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site,
-                   &(sample_library){.file = "libroctx64.so.4",
-                                     .source = "void nobody_has_this(void); void f(void) { nobody_has_this(); }"});
-    in_child(check_undefined_symbol, &site);
-}
-
-static void check_noexec(void *context) {
-    sample_site *site = context;
+/* Puts the site on a file system that is mounted noexec. */
+static void without_executable_mount(const sample_site *site, rsdk_sdk *sdk) {
     char command[256];
+    (void)sdk;
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
         skip_child("no mount namespace is allowed here");
     }
@@ -268,139 +84,312 @@ static void check_noexec(void *context) {
     (void)snprintf(command, sizeof command, "cp -a '%s.copy/.' '%s' && rm -r '%s.copy'", site->path, site->path,
                    site->path);
     REQUIRE(system(command) == 0);
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "is on a file system that is mounted noexec");
-    REQUIRE_CONTAINS(error.hint, "mount it with exec");
 }
 
-static void noexec_mount_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
-    in_child(check_noexec, &site);
+/* ---- what may be wrong with files ---- */
+
+static void make_unreadable(const sample_site *site) {
+    assert_int_equal(chmod(sample_path(site, CORE_LIB "/libroctx64.so.4"), 0), 0);
 }
 
-/* The flag that only the making of an executable stack sets for mprotect. */
-static void check_executable_stack(void *site) {
-    static const char *const names[] = {"roctx64"};
-    refuse_system_call(SYS_mprotect, PROT_GROWSDOWN);
-    rsdk_status status = try_to_load(site, names, 1);
-    REQUIRE(status == RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "asks for an executable stack, which this system refuses");
-    REQUIRE_CONTAINS(error.hint, "patchelf --clear-execstack");
-}
-
-static void executable_stack_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site,
-                   &(sample_library){.file = "libroctx64.so.4", .source = "", .options = "-nostdlib -Wl,-z,execstack"});
-    in_child(check_executable_stack, &site);
-}
-
-static void check_wrong_kind(void *site) {
-    refuse_roctx(site, RSDK_BAD_ELF);
-    REQUIRE_CONTAINS(error.message, "roctx64: ");
-    REQUIRE_CONTAINS(error.message, "not an ELF file");
-}
-
-static void text_instead_of_library_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_file(&site, CORE_LIB "/libroctx64.so.4",
+static void replace_by_text(const sample_site *site) {
+    sample_file(site, CORE_LIB "/libroctx64.so.4",
                 "version https://git-lfs.example/spec/v1, not a library at all, only its pointer\n");
-    in_child(check_wrong_kind, &site);
 }
 
-static void check_unreadable(void *site) {
-    become_nobody();
-    refuse_roctx(site, RSDK_IO_ERROR);
-    REQUIRE_CONTAINS(error.message, "libroctx64.so.4: cannot open: Permission denied");
-    REQUIRE_CONTAINS(error.hint, "read permission");
-}
-
-static void unreadable_library_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
-    assert_int_equal(chmod(sample_path(&site, CORE_LIB "/libroctx64.so.4"), 0), 0);
-    in_child(check_unreadable, &site);
-}
-
-static void check_static_tls(void *site) {
-    refuse_roctx(site, RSDK_LOAD_FAILED);
-    REQUIRE_CONTAINS(error.message, "the process's reserve of static TLS is used up; libroctx64.so.4 takes from it");
-    REQUIRE_CONTAINS(error.hint, "glibc.rtld.optional_static_tls");
-}
-
-static void exhausted_static_tls_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4",
-                                            .source = "__thread char big[1 << 20]; char f(void) { return big[0]; }",
-                                            .options = "-ftls-model=initial-exec"});
-    in_child(check_static_tls, &site);
-}
-
-static void check_foreign_dependency(void *site) {
-    refuse_roctx(site, RSDK_BAD_ELF);
-    REQUIRE_CONTAINS(error.message, "libd.so.1: is a 64-bit little-endian library for ppc64");
-    REQUIRE_CONTAINS(error.hint, "built for this machine");
-}
-
-static void dependency_for_another_machine_is_named(void **state) {
-    (void)state;
-    sample_site site = sample_site_new();
+static void make_foreign(const sample_site *site) {
     const Elf64_Half machine = EM_PPC64;
-    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
-    int descriptor = open(sample_path(&site, CORE_LIB "/libd.so.1"), O_WRONLY);
+    int descriptor = open(sample_path(site, CORE_LIB "/libd.so.1"), O_WRONLY);
     assert_true(descriptor >= 0);
     assert_int_equal(pwrite(descriptor, &machine, sizeof machine, offsetof(Elf64_Ehdr, e_machine)), sizeof machine);
     assert_int_equal(close(descriptor), 0);
-    in_child(check_foreign_dependency, &site);
 }
 
-static void check_refused_second_name(void *site) {
+static void remove_outside(const sample_site *site) {
+    (void)unlink(sample_path(site, OUTSIDE "/libnuma.so.1.test"));
+    (void)unlink(sample_path(site, OUTSIDE "/libgfortran.so.5"));
+    (void)unlink(sample_path(site, OUTSIDE "/libMIOpen.so.1"));
+}
+
+static void need_newer_glibc(const sample_site *site) {
+    sample_file(site, "version", "GLIBC_9.99 { global: of_the_future; };\n");
+    sample_compile(site, &(sample_library){.directory = OUTSIDE,
+                                           .file = "libc.so.6",
+                                           .source = "void of_the_future(void) {}",
+                                           .options = "-nostdlib -Wl,--version-script,version"});
+    sample_compile(site, &(sample_library){.file = "libroctx64.so.4",
+                                           .source = "void of_the_future(void); void f(void) { of_the_future(); }",
+                                           .needs = OUTSIDE "/libc.so.6",
+                                           .options = "-nostdlib"});
+}
+
+/* ---- the table ---- */
+
+enum { LIBRARY_LIMIT = 6, TEXT_LIMIT = 5 };
+
+/* A load of roctx64 that fails. Lists end with NULL, or a library without a file. */
+typedef struct failure {
+    const char *name;
+    sample_library libraries[LIBRARY_LIMIT];                     /* compiled in this order */
+    void (*damage)(const sample_site *site);                     /* done to the files then; NULL */
+    void (*restrict_to)(const sample_site *site, rsdk_sdk *sdk); /* done to the process that loads; NULL */
+    rsdk_status status;
+    const char *message[TEXT_LIMIT], *fix; /* parts of the error; no fix: there must be none */
+    const char *path_in_message[2];        /* within the site */
+    const char *unsaid;                    /* must not be in the message */
+    const char *before;                    /* a library that is asked for first, and stays usable */
+    const char *absent;                    /* skipped where the system has this library */
+} failure;
+
+static const failure failures[] = {
+    {.name = "cycle_without_memory_file_is_named",
+     .libraries = {{.file = "liba.so.1", .source = ""},
+                   {.file = "libb.so.1", .source = "", .needs = CORE_LIB "/liba.so.1"},
+                   {.file = "liba.so.1", .source = "", .needs = CORE_LIB "/libb.so.1"},
+                   {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/liba.so.1"}},
+     .restrict_to = without_memory_files,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"need each other", "no memory file can be made: Operation not permitted"},
+     .path_in_message = {CORE_LIB "/liba.so.1", CORE_LIB "/libb.so.1"}},
+    {.name = "cycle_through_the_requested_library_is_named",
+     .libraries = {{.file = "libroctx64.so.4", .source = ""},
+                   {.file = "libb.so.1", .source = "", .needs = CORE_LIB "/libroctx64.so.4"},
+                   {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libb.so.1"}},
+     .restrict_to = without_memory_files,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"need each other"},
+     .path_in_message = {CORE_LIB "/libb.so.1"}},
+    {.name = "no_descriptor_left_is_an_error",
+     .libraries = {{.file = "libroctx64.so.4", .source = ""}},
+     .restrict_to = without_descriptors,
+     .status = RSDK_IO_ERROR,
+     .message = {"Too many open files"}},
+    /* Libraries to link with, gone when it comes to loading. */
+    {.name = "missing_dependency_is_named_with_its_package",
+     .libraries = {{.directory = OUTSIDE, .file = "libnuma.so.1.test", .source = ""},
+                   {.directory = OUTSIDE, .file = "libgfortran.so.5", .source = ""},
+                   {.file = "libd.so.1",
+                    .source = "",
+                    .needs = OUTSIDE "/libnuma.so.1.test " OUTSIDE "/libgfortran.so.5"},
+                   {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"},
+                   {.file = "librocm_smi64.so.7", .source = ""}},
+     .damage = remove_outside,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"cannot load roctx64", "libd.so.1 needs libnuma.so.1.test, which is in neither the SDK nor the system",
+                 "libd.so.1 needs libgfortran.so.5, which is in neither the SDK nor the system",
+                 "loaded before and usable: rocm_smi64"},
+     .fix = "apt install libgfortran5 (Fedora: dnf install libgfortran)",
+     .before = "rocm_smi64",
+     .absent = "libgfortran.so.5"},
+    {.name = "missing_library_of_another_package_is_named",
+     .libraries = {{.directory = OUTSIDE, .file = "libMIOpen.so.1", .source = ""},
+                   {.file = "libroctx64.so.4", .source = "", .needs = OUTSIDE "/libMIOpen.so.1"}},
+     .damage = remove_outside,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"libroctx64.so.4 needs libMIOpen.so.1"},
+     .fix = "pip install \"rocm[libraries]\""},
+    {.name = "needed_name_that_is_no_soname_is_named",
+     .libraries = {{.file = "libd.so.1", .source = ""},
+                   {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"},
+                   {.file = "libd.so.1", .soname = "libother.so.9", .source = ""}},
+     .status = RSDK_LOAD_FAILED,
+     .message = {"a file has this name, but its SONAME is libother.so.9"},
+     .path_in_message = {CORE_LIB "/libd.so.1"}},
+    {.name = "newer_glibc_is_named",
+     .damage = need_newer_glibc,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"libroctx64.so.4 needs glibc 9.99, this system has "},
+     .fix = "newer distribution"},
+    {.name = "undefined_symbol_is_the_linkers_word",
+     .libraries = {{.file = "libroctx64.so.4",
+                    .source = "void nobody_has_this(void); void f(void) { nobody_has_this(); }"}},
+     .status = RSDK_LOAD_FAILED,
+     .message = {"undefined symbol: nobody_has_this"},
+     .unsaid = "cause:"},
+    {.name = "noexec_mount_is_named",
+     .libraries = {{.file = "libroctx64.so.4", .source = ""}},
+     .restrict_to = without_executable_mount,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"is on a file system that is mounted noexec"},
+     .fix = "mount it with exec"},
+    {.name = "executable_stack_is_named",
+     .libraries = {{.file = "libroctx64.so.4", .source = "", .options = "-nostdlib -Wl,-z,execstack"}},
+     .restrict_to = without_executable_stacks,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"asks for an executable stack, which this system refuses"},
+     .fix = "patchelf --clear-execstack"},
+    {.name = "text_instead_of_library_is_named",
+     .damage = replace_by_text,
+     .status = RSDK_BAD_ELF,
+     .message = {"roctx64: ", "not an ELF file"},
+     .fix = "reinstall"},
+    {.name = "unreadable_library_is_named",
+     .libraries = {{.file = "libroctx64.so.4", .source = ""}},
+     .damage = make_unreadable,
+     .restrict_to = without_rights,
+     .status = RSDK_IO_ERROR,
+     .message = {"libroctx64.so.4: cannot open: Permission denied"},
+     .fix = "read permission"},
+    {.name = "exhausted_static_tls_is_named",
+     .libraries = {{.file = "libroctx64.so.4",
+                    .source = "__thread char big[1 << 20]; char f(void) { return big[0]; }",
+                    .options = "-ftls-model=initial-exec"}},
+     .status = RSDK_LOAD_FAILED,
+     .message = {"the process's reserve of static TLS is used up; libroctx64.so.4 takes from it"},
+     .fix = "glibc.rtld.optional_static_tls"},
+    {.name = "dependency_for_another_machine_is_named",
+     .libraries = {{.file = "libd.so.1", .source = ""},
+                   {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"}},
+     .damage = make_foreign,
+     .status = RSDK_BAD_ELF,
+     .message = {"libd.so.1: is a 64-bit little-endian library for ppc64"},
+     .fix = "built for this machine"},
+};
+
+enum { FAILURE_COUNT = sizeof failures / sizeof *failures };
+
+/* What a child works with. */
+typedef struct attempt {
+    sample_site site;
+    const failure *failure;
+} attempt;
+
+static void check_error(const attempt *a, const rsdk_error *error) {
+    const failure *wanted = a->failure;
+    for (size_t i = 0; i < TEXT_LIMIT && wanted->message[i] != NULL; i++) {
+        REQUIRE_CONTAINS(error->message, wanted->message[i]);
+    }
+    for (size_t i = 0; i < 2 && wanted->path_in_message[i] != NULL; i++) {
+        REQUIRE_CONTAINS(error->message, sample_path(&a->site, wanted->path_in_message[i]));
+    }
+    if (wanted->fix != NULL) {
+        REQUIRE_CONTAINS(error->fix, wanted->fix);
+    } else {
+        REQUIRE(error->fix == NULL);
+    }
+    REQUIRE(wanted->unsaid == NULL || strstr(error->message, wanted->unsaid) == NULL);
+    REQUIRE(wanted->before == NULL || strstr(error->path, "libroctx64.so.4") != NULL);
+}
+
+static void fail_to_load(void *context) {
+    const attempt *a = context;
+    const failure *wanted = a->failure;
+    const char *const names[] = {wanted->before, "roctx64"};
+    const size_t first = wanted->before == NULL;
+    const rsdk_load_options options = {.shortnames = names + first, .shortname_count = 2 - first, .is_global = true};
+    rsdk_sdk *sdk = sample_open(&a->site);
+    rsdk_loaded *loaded = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    if (wanted->restrict_to != NULL) {
+        wanted->restrict_to(&a->site, sdk);
+    }
+    rsdk_status status = rsdk_loader_preload(sdk, &options, &loaded, &error);
+    if (status != wanted->status) {
+        (void)fprintf(stderr, "status %d: %s\n", status, rsdk_error_message(&error));
+        _exit(1);
+    }
+    REQUIRE(error.status == status && (loaded != NULL) == (status == RSDK_LOAD_FAILED));
+    REQUIRE(loaded == NULL || rsdk_loaded_count(loaded) == 1 - first);
+    REQUIRE(first == 1 || rsdk_loaded_library(loaded, 0)->handle != NULL);
+    check_error(a, &error);
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
+    rsdk_error_clear(&error);
+}
+
+static void load_fails(void **state) {
+    attempt a = {.failure = *state};
+    void *present = a.failure->absent != NULL ? dlopen(a.failure->absent, RTLD_LAZY) : NULL;
+    if (present != NULL) {
+        (void)dlclose(present);
+        (void)fprintf(stderr, "skipped: %s is installed, so it cannot be missing\n", a.failure->absent);
+        skip();
+    }
+    a.site = sample_site_new();
+    for (size_t i = 0; i < LIBRARY_LIMIT && a.failure->libraries[i].file != NULL; i++) {
+        sample_compile(&a.site, &a.failure->libraries[i]);
+    }
+    if (a.failure->damage != NULL) {
+        a.failure->damage(&a.site);
+    }
+    run_in_child(fail_to_load, &a);
+    sample_site_remove(&a.site);
+}
+
+/* ---- loads that succeed all the same ---- */
+
+static void load_chain(void *context) {
     static const char *const names[] = {"roctx64"};
-    refuse_system_call(SYS_memfd_create, 0);
-    sdk = sample_open(site);
+    rsdk_sdk *sdk = sample_open(context);
+    rsdk_loaded *loaded = NULL;
+    without_memory_files(context, sdk);
+    const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
+    REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, NULL) == RSDK_OK);
+    REQUIRE(dlsym(RTLD_DEFAULT, "deep") != NULL);
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
+}
+
+static void chain_is_loaded_one_by_one_without_memory_file(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libe.so.1", .source = "int deep;"});
+    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = "", .needs = CORE_LIB "/libe.so.1"});
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    run_in_child(load_chain, &site);
+    sample_site_remove(&site);
+}
+
+static void refuse_second_name(void *context) {
+    static const char *const names[] = {"roctx64"};
+    rsdk_sdk *sdk = sample_open(context);
+    rsdk_loaded *loaded = NULL;
+    without_memory_files(context, sdk);
     const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .unversioned_names = true};
-    REQUIRE(rsdk_preload(sdk, &options, &loaded, &error) == RSDK_OK);
+    REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, NULL) == RSDK_OK);
     REQUIRE(rsdk_loaded_warning_count(loaded) == 1);
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text,
                      "dlopen(\"libroctx64.so\") will not find libroctx64.so.4: no memory file");
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
 }
 
 static void second_name_without_memory_file_is_a_warning(void **state) {
     (void)state;
     sample_site site = sample_site_new();
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
-    in_child(check_refused_second_name, &site);
+    run_in_child(refuse_second_name, &site);
+    sample_site_remove(&site);
 }
 
-/* A library cut off at `size` bytes: refused, or loaded because nothing that counts is gone; but no crash. */
-static void load_truncated(void *site) {
+/* A library that is cut off: refused, or loaded because nothing that counts is gone; but no crash. */
+static void load_truncated(void *context) {
     static const char *const names[] = {"roctx64"};
-    rsdk_status status = try_to_load(site, names, 1);
+    rsdk_sdk *sdk = sample_open(context);
+    rsdk_loaded *loaded = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
+    rsdk_status status = rsdk_loader_preload(sdk, &options, &loaded, &error);
     if (status == RSDK_OK) {
-        int (*answer)(void) = NULL;
-        *(void **)&answer = dlsym(RTLD_DEFAULT, "answer");
-        REQUIRE(answer != NULL && answer() == 42);
+        int (*product)(void) = NULL;
+        *(void **)&product = dlsym(RTLD_DEFAULT, "product");
+        REQUIRE(product != NULL && product() == 42);
     } else {
         REQUIRE(status == RSDK_BAD_ELF || status == RSDK_LOAD_FAILED);
         REQUIRE_CONTAINS(error.message, "libroctx64.so.4");
     }
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
+    rsdk_error_clear(&error);
 }
 
 static void truncated_libraries_do_not_crash(void **state) {
     (void)state;
     sample_site site = sample_site_new();
     struct stat facts;
+    const char *path = sample_path(&site, CORE_LIB "/libroctx64.so.4");
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4",
-                                            .source = "int seven = 7; int answer(void) { return 6 * seven; }"});
-    char path[128];
-    (void)strcpy(path, sample_path(&site, CORE_LIB "/libroctx64.so.4"));
+                                            .source = "int seven = 7; int product(void) { return 6 * seven; }"});
     assert_int_equal(stat(path, &facts), 0);
     for (off_t size = facts.st_size / 64 * 64; size >= 0; size -= 64) {
         assert_int_equal(truncate(path, size), 0);
@@ -410,24 +399,14 @@ static void truncated_libraries_do_not_crash(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
+    struct CMUnitTest tests[FAILURE_COUNT + 3] = {
         cmocka_unit_test(chain_is_loaded_one_by_one_without_memory_file),
-        cmocka_unit_test(cycle_without_memory_file_is_named),
-        cmocka_unit_test(cycle_through_the_requested_library_is_named),
-        cmocka_unit_test(no_descriptor_left_is_an_error),
-        cmocka_unit_test(missing_dependency_is_named_with_its_package),
-        cmocka_unit_test(missing_library_of_another_package_is_named),
-        cmocka_unit_test(needed_name_that_is_no_soname_is_named),
-        cmocka_unit_test(newer_glibc_is_named),
-        cmocka_unit_test(undefined_symbol_is_the_linkers_word),
-        cmocka_unit_test(noexec_mount_is_named),
-        cmocka_unit_test(executable_stack_is_named),
-        cmocka_unit_test(text_instead_of_library_is_named),
-        cmocka_unit_test(unreadable_library_is_named),
-        cmocka_unit_test(exhausted_static_tls_is_named),
-        cmocka_unit_test(dependency_for_another_machine_is_named),
         cmocka_unit_test(second_name_without_memory_file_is_a_warning),
         cmocka_unit_test(truncated_libraries_do_not_crash),
     };
+    for (size_t i = 0; i < FAILURE_COUNT; i++) {
+        tests[3 + i] = (struct CMUnitTest){
+            .name = failures[i].name, .test_func = load_fails, .initial_state = (void *)(uintptr_t)&failures[i]};
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static rsdk_status make_plan(rsdk_sdk *sdk, rsdk_error *error) {
 
 static rsdk_status preload(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_loaded *loaded = NULL;
-    rsdk_status status = rsdk_preload(sdk, &everything, &loaded, error);
+    rsdk_status status = rsdk_loader_preload(sdk, &everything, &loaded, error);
     rsdk_loaded_free(loaded);
     return status;
 }
@@ -118,24 +118,24 @@ static rsdk_status fail_to_preload(rsdk_sdk *sdk, rsdk_error *error) {
     static const char *const broken[] = {"roctx64", "rocm_smi64"}; /* the second needs what is nowhere */
     rsdk_loaded *loaded = NULL;
     rsdk_status status =
-        rsdk_preload(sdk, &(rsdk_load_options){.shortnames = broken, .shortname_count = 2}, &loaded, error);
+        rsdk_loader_preload(sdk, &(rsdk_load_options){.shortnames = broken, .shortname_count = 2}, &loaded, error);
     rsdk_loaded_free(loaded);
     return status;
 }
 
 static rsdk_status locate_unknown(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_location location;
-    return rsdk_locate(sdk, "hipblass", &location, error);
+    return rsdk_loader_locate(sdk, "hipblass", &location, error);
 }
 
 static rsdk_status locate_uninstalled(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_location location;
-    return rsdk_locate(sdk, "rccl", &location, error);
+    return rsdk_loader_locate(sdk, "rccl", &location, error);
 }
 
 static rsdk_status locate_missing(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_location location;
-    return rsdk_locate(sdk, "hipfile", &location, error);
+    return rsdk_loader_locate(sdk, "hipfile", &location, error);
 }
 
 /* One attempt with allocation number `number` failing; returns whether it came so far. */

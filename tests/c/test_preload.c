@@ -19,7 +19,7 @@ static rsdk_loaded *load_with(const sample_site *site, const rsdk_load_options *
     rsdk_loaded *loaded = NULL;
     static rsdk_sdk *sdk; /* one for each child: results borrow its texts */
     sdk = sdk != NULL ? sdk : sample_open(site);
-    rsdk_status status = rsdk_preload(sdk, options, &loaded, &error);
+    rsdk_status status = rsdk_loader_preload(sdk, options, &loaded, &error);
     if (status != RSDK_OK) {
         (void)fprintf(stderr, "%s\n", rsdk_error_message(&error));
         _exit(1);
@@ -121,7 +121,7 @@ static void compiler_libraries_stay_local(void **state) {
     in_child(check_compiler, &site);
 }
 
-/* ---- run-time edges ---- */
+/* ---- dlopen dependencies ---- */
 
 static void check_edges_without_paths(void *site) {
     static const char *const names[] = {"amdhip64"};
@@ -208,11 +208,11 @@ static void check_foreign_copy(void *site) {
     REQUIRE(strcmp(entry->location.path, sample_path(site, OUTSIDE "/libroctx64.so.4")) == 0);
     REQUIRE(rsdk_loaded_warning_count(loaded) >= 1);
     REQUIRE(rsdk_loaded_warning(loaded, 0)->kind == RSDK_WARNING_CONFLICT);
-    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "an earlier import or dlopen");
+    REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "code that ran earlier");
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, sample_path(site, CORE_LIB "/libroctx64.so.4"));
-    REQUIRE(setenv("LD_PRELOAD", sample_path(site, OUTSIDE "/libroctx64.so.4"), 1) == 0);
     rsdk_loaded_free(loaded);
-    loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
+    const char *preloaded = sample_path(site, OUTSIDE "/libroctx64.so.4");
+    loaded = load_with(site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1, .ld_preload = preloaded});
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "brought in by LD_PRELOAD");
     rsdk_loaded_free(loaded);
 }
@@ -230,8 +230,7 @@ static void copy_from_elsewhere_is_used_and_named(void **state) {
 /* This program, started again with LD_LIBRARY_PATH set. */
 static int name_library_path(const char *path) {
     static const char *const names[] = {"roctx64"};
-    sample_site site;
-    (void)snprintf(site.path, sizeof site.path, "%s", path);
+    const sample_site site = sample_site_at(path);
     REQUIRE(dlopen("libroctx64.so.4", RTLD_NOW) != NULL);
     rsdk_loaded *loaded = load_with(&site, &(rsdk_load_options){.shortnames = names, .shortname_count = 1});
     REQUIRE(rsdk_loaded_warning_count(loaded) == 1);

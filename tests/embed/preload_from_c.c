@@ -9,8 +9,8 @@
 
 static int fail(rsdk_error *error) {
     fprintf(stderr, "%s\n", rsdk_error_message(error));
-    if (error->hint != NULL) {
-        fprintf(stderr, "%s\n", error->hint);
+    if (error->fix != NULL) {
+        fprintf(stderr, "%s\n", error->fix);
     }
     rsdk_error_clear(error);
     return 1;
@@ -47,7 +47,7 @@ int main(int argc, char *argv[]) {
     what.shortname_count = (size_t)argc - 2;
     what.is_global = true;
     rsdk_loaded *loaded = NULL;
-    rsdk_status status = rsdk_preload(sdk, &what, &loaded, &error);
+    rsdk_status status = rsdk_loader_preload(sdk, &what, &loaded, &error);
     if (loaded != NULL) {
         print_result(loaded);
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "memory_file.h"
-#include "sdk/dist_info.h"
+#include "sdk/build_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,4 +1,4 @@
-/* Any bytes as a library file: the reader answers with an error or with texts that end. */
+/* Any bytes as a library file: the reader gives an error, or texts that end. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
+#include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "elf/stub.h"
 #include "loader/linker_search.h"
@@ -22,7 +23,7 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_elf_sections sections;
     size_t length = 0;
-    rsdk_status status = rsdk_elf_read_sections(path, arena, &sections, &error);
+    rsdk_status status = rsdk_elf_sections_read(path, arena, &sections, &error);
     for (size_t i = 0; i < sections.count; i++) {
         length += length_of(sections.items[i].name);
     }
@@ -38,21 +39,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_elf_file file;
     rsdk_error error = RSDK_ERROR_INIT;
     check_sections(memory_file(bytes, size), &arena);
-    rsdk_status status = rsdk_elf_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
+    rsdk_status status = rsdk_elf_file_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
     if (status == RSDK_OK) {
         rsdk_strings directories = {0};
         rsdk_elf_stub stub;
+        const rsdk_elf_file *files[] = {&file};
+        const rsdk_load_chain chain = {.files = files, .count = 1};
         size_t length = length_of(file.soname) + length_of(file.rpath) + length_of(file.runpath);
         for (size_t i = 0; i < file.version_needs.count; i++) {
             length += length_of(file.version_needs.items[i].file) + length_of(file.version_needs.items[i].version);
         }
-        if (length > SIZE_MAX / 2 || rsdk_rpath_directories(&arena, &file, NULL, 0, &directories, &error) != RSDK_OK ||
-            rsdk_elf_make_stub(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
+        if (length > SIZE_MAX / 2 ||
+            rsdk_linker_search_rpath_directories(&arena, &chain, &directories, &error) != RSDK_OK ||
+            rsdk_elf_stub_make(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }
         rsdk_strings damages = {0};
-        if (rsdk_elf_check_loadable(&file, &error) == RSDK_OK &&
-            rsdk_elf_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
+        if (rsdk_elf_machine_check(&file, &error) == RSDK_OK &&
+            rsdk_elf_layout_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
             abort();
         }
     } else if (status != RSDK_BAD_ELF || error.message == NULL) {

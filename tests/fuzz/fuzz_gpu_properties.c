@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_bank_properties bank;
     rsdk_error error = RSDK_ERROR_INIT;
     uint64_t number = 0;
-    rsdk_status status = rsdk_node_properties_parse("nodes/1", text, size, &node, &error);
+    rsdk_status status = rsdk_properties_parse_node("nodes/1", text, size, &node, &error);
     if (status == RSDK_OK && (node.mem_banks_count > RSDK_BANK_LIMIT || node.device_id > UINT16_MAX ||
                               node.gfx_target_version > UINT32_MAX || memmem(text, size, "simd_count", 10) == NULL)) {
         abort();
     }
     check(status, &error);
-    check(rsdk_bank_properties_parse("nodes/1", text, size, &bank, &error), &error);
-    check(rsdk_number_parse("nodes/1", text, size, &number, &error), &error);
+    check(rsdk_properties_parse_bank("nodes/1", text, size, &bank, &error), &error);
+    check(rsdk_properties_parse_number("nodes/1", text, size, &number, &error), &error);
     return 0;
 }

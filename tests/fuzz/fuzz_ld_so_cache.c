@@ -10,12 +10,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
-    rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so"}, *files[] = {&file};
+    const rsdk_load_chain chain = {.files = files, .count = 1};
     rsdk_linker_search search = {.arena = &arena, .cache_is_read = true};
     rsdk_error error = RSDK_ERROR_INIT;
     const char *path = NULL;
     rsdk_linker_search_use_cache(&search, (const char *)bytes, size);
-    if (rsdk_linker_find(&search, &file, NULL, 0, "libz.so.1", &path, &error) != RSDK_OK) {
+    if (rsdk_linker_search_find(&search, &chain, "libz.so.1", &path, &error) != RSDK_OK) {
         abort();
     }
     if (path != NULL && strlen(path) >= size) {

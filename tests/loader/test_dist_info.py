@@ -79,3 +79,9 @@ def test_without_an_sdk_the_tables_are_there_and_its_facts_are_not() -> None:
         assert not hasattr(_dist_info, "nonsense")
     """
     run_python(program, "-I")
+
+
+def test_a_docstring_may_hold_what_python_allows(site: Site) -> None:
+    lines = [r'"""AMD \N{EM DASH} ROCm \U0001F600 \101 \ud83d"""', "__version__ = '7.10.1'", ""]
+    site.write("rocm_sdk_core/_dist_info.py", "\n".join(lines) + DIST_INFO.replace("__version__", "other"))
+    assert site.output("import rocm_sdk; print(rocm_sdk.__version__)") == "7.10.1"

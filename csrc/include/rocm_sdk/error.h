@@ -25,7 +25,7 @@ typedef enum rsdk_status {
 typedef struct rsdk_error {
     rsdk_status status;
     char *message;    /* what happened, one sentence that names the file or name */
-    char *hint;       /* what the user can do */
+    char *fix;        /* what the user can do */
     char *path;       /* the file it is about */
     const char *code; /* static: which kind of error, more precisely than the status ("E-LIB-002", see the
                          documentation's list of codes); NULL: that of the status */
@@ -37,7 +37,7 @@ typedef struct rsdk_error {
 /* Frees the texts and makes the error reusable. */
 void rsdk_error_clear(rsdk_error *error);
 
-/* The error's message, or the status in words where there is none (out of memory). Never NULL; borrowed. */
+/* The error's message, or a text for its status where there is none (out of memory). Never NULL; borrowed. */
 const char *rsdk_error_message(const rsdk_error *error);
 
 #ifdef __cplusplus

@@ -52,7 +52,7 @@ typedef struct rsdk_target {
                                                        not built for it */
     const char *generic;                            /* the LLVM generic target whose code it runs */
     const char *sub_family, *family;                /* of the packaging hierarchy: "gfx9_0", "gfx9" */
-    const char *package_owner;                      /* the target whose packages serve it; NULL: its own */
+    const char *package_owner;                      /* the target whose packages support it; NULL: its own */
 } rsdk_target;
 
 /* An LLVM generic target; the targets that name it in `generic` run its code. */
@@ -85,9 +85,9 @@ const rsdk_target *rsdk_target_find(const char *name);
 const rsdk_target *rsdk_target_find_version(unsigned major, unsigned minor, unsigned stepping);
 const rsdk_target *rsdk_target_find_mach(unsigned mach);
 
-size_t rsdk_generic_target_count(void);
-const rsdk_generic_target *rsdk_generic_target_get(size_t index);
-const rsdk_generic_target *rsdk_generic_target_find(const char *name);
+size_t rsdk_target_generic_count(void);
+const rsdk_generic_target *rsdk_target_generic_get(size_t index);
+const rsdk_generic_target *rsdk_target_generic_find(const char *name);
 
 size_t rsdk_target_family_count(void);
 const rsdk_target_family *rsdk_target_family_get(size_t index);
@@ -99,14 +99,14 @@ const rsdk_target_family *rsdk_target_family_find(const char *name);
 bool rsdk_target_family_contains(const rsdk_target_family *family, const rsdk_target *target);
 
 /* The targets that a list of targets and families, separated by ',' or ';', stands for: in order, each once. `targets`
- * has room for rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
+ * must hold rsdk_target_count(). RSDK_BAD_ARGUMENT for an unknown name, with the nearest known ones. */
 rsdk_status rsdk_target_expand(const char *list, const rsdk_target **targets, size_t *count, rsdk_error *error);
 
-/* The packaging families of a target, its own name first: `families` has room for RSDK_TARGET_FAMILY_LIMIT + 1. None
+/* The packaging families of a target, its own name first: `families` must hold RSDK_TARGET_FAMILY_LIMIT + 1. None
  * where ROCm is not built for it. The target may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_families_of(const char *target, const char **families, size_t *count, rsdk_error *error);
 
-/* The target whose packages serve this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
+/* The target whose packages support this one, which may carry features. RSDK_BAD_ARGUMENT as above. */
 rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rsdk_error *error);
 
 /* Checks a target id, a target and the features its code is built for in any order, and writes it as the tools do:
@@ -184,7 +184,7 @@ typedef struct rsdk_gpu {
     const char *why_not; /* one line; NULL where it is usable */
 } rsdk_gpu;
 
-typedef enum rsdk_gpu_finding_code {
+typedef enum rsdk_gpu_problem_kind {
     RSDK_GPU_DRIVER_MISSING,          /* amdgpu is not loaded */
     RSDK_GPU_DRIVER_NOT_LIVE,         /* amdgpu is being loaded or unloaded */
     RSDK_GPU_DRIVER_WITHOUT_COMPUTE,  /* amdgpu is there, KFD is not */
@@ -200,24 +200,24 @@ typedef enum rsdk_gpu_finding_code {
     RSDK_GPU_VISIBILITY_CUT_SHORT,    /* a token of a visibility variable ends its list early */
     RSDK_GPU_OVERRIDE_INVALID,        /* HSA_OVERRIDE_GFX_VERSION that makes ROCm give up */
     RSDK_GPU_OVERRIDE_UNKNOWN_TARGET, /* HSA_OVERRIDE_GFX_VERSION that makes ROCm drop the GPU */
-    RSDK_GPU_FINDING_CODE_COUNT,
-} rsdk_gpu_finding_code;
+    RSDK_GPU_PROBLEM_KIND_COUNT,
+} rsdk_gpu_problem_kind;
 
-/* The code as a word: "driver-missing". */
-const char *rsdk_gpu_finding_code_name(rsdk_gpu_finding_code code);
+/* The kind as a word: "driver-missing". */
+const char *rsdk_gpu_problem_kind_name(rsdk_gpu_problem_kind kind);
 
-/* What stands between a GPU and its use, or is likely not meant. Texts are borrowed from the list, one line each. */
-typedef struct rsdk_gpu_finding {
-    rsdk_gpu_finding_code code;
-    int node;            /* KFD node that it is about; -1: all */
-    const char *subject; /* file or variable */
+/* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. */
+typedef struct rsdk_gpu_problem {
+    rsdk_gpu_problem_kind kind;
+    int node;         /* KFD node that it is about; -1: all */
+    const char *path; /* file or variable */
     const char *cause;
-    const char *cure;
-} rsdk_gpu_finding;
+    const char *fix;
+} rsdk_gpu_problem;
 
 typedef struct rsdk_gpu_list rsdk_gpu_list;
 
-/* Reads the machine. No driver and no GPU are results, with findings that say why. RSDK_IO_ERROR or
+/* Reads the machine. No driver and no GPU are results, with problems that say why. RSDK_IO_ERROR or
  * RSDK_FILE_NOT_FOUND where the topology is damaged or does not hold still; the error names the file. */
 rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **list, rsdk_error *error);
 void rsdk_gpu_list_free(rsdk_gpu_list *list); /* NULL is allowed */
@@ -229,8 +229,8 @@ const rsdk_gpu *rsdk_gpu_list_get(const rsdk_gpu_list *list, size_t index); /* N
 /* GPU nodes that the device cgroup hides: the kernel says that they exist, and nothing else. */
 size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list);
 
-size_t rsdk_gpu_list_finding_count(const rsdk_gpu_list *list);
-const rsdk_gpu_finding *rsdk_gpu_list_finding(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
+size_t rsdk_gpu_list_problem_count(const rsdk_gpu_list *list);
+const rsdk_gpu_problem *rsdk_gpu_list_problem(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
 
 /* ---- what fits ---- */
 

@@ -3,7 +3,7 @@
  *     const char *names[] = {"amdhip64", "hipsparse"};
  *     rsdk_load_options options = {.shortnames = names, .shortname_count = 2, .is_global = true};
  *     rsdk_loaded *loaded = NULL;
- *     if (rsdk_preload(sdk, &options, &loaded, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     if (rsdk_loader_preload(sdk, &options, &loaded, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
  *     void *hip = rsdk_loaded_library(loaded, 0)->handle;
  *     rsdk_loaded_free(loaded);              // the libraries stay loaded, for good
  *
@@ -26,13 +26,13 @@ extern "C" {
 typedef enum rsdk_found_via {
     RSDK_FOUND_BY_FILE_NAME, /* the file's name matches the catalog's pattern */
     RSDK_FOUND_BY_SONAME,    /* no name matches; a file with a matching SONAME was there: it has been renamed */
-    RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a run-time edge leads to it */
+    RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a dlopen dependency leads to it */
     RSDK_ABSENT_OPTIONAL,    /* not there, and optional in the catalog */
     RSDK_ABSENT_DECLARED,    /* not there, and the SDK says that it was built without */
 } rsdk_found_via;
 
 /* The value as a word: "file name", "SONAME", "need", "absent (optional)", "absent (declared)". */
-const char *rsdk_found_via_name(rsdk_found_via found_via);
+const char *rsdk_loader_found_via_name(rsdk_found_via found_via);
 
 /* Where a library is. */
 typedef struct rsdk_location {
@@ -45,25 +45,26 @@ typedef struct rsdk_location {
 
 /* Finds one library; texts are borrowed from the SDK. RSDK_UNKNOWN_LIBRARY, RSDK_PACKAGE_NOT_INSTALLED or
  * RSDK_FILE_NOT_FOUND. */
-rsdk_status rsdk_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error);
+rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_location *location, rsdk_error *error);
 
-/* Finds several: `locations` has room for `count`. One error names every package that is missing. */
-rsdk_status rsdk_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
-                            rsdk_error *error);
+/* Finds several: `locations` must hold `count`. One error names every package that is missing. */
+rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
+                                   rsdk_error *error);
 
 /* What to load. Absent libraries (rsdk_found_via) are skipped. */
 typedef struct rsdk_load_options {
     const char *const *shortnames;
     size_t shortname_count;
-    const char *const
-        *files; /* ELF files, not of the SDK: whatever they need of it, directly or through others, is loaded */
+    /* ELF files, not of the SDK: whatever they need of it, directly or through others, is loaded. */
+    const char *const *files;
     size_t file_count;
     bool is_global;         /* RTLD_GLOBAL; compiler libraries are opened RTLD_LOCAL all the same */
     bool unversioned_names; /* also make dlopen("libx.so") find the library loaded as libx.so.1 */
-    void (*report)(void *context,
-                   const char *line); /* NULL, or called before each dlopen, in the loading thread, lock held */
+    /* NULL, or called before each dlopen, in the loading thread, lock held. */
+    void (*report)(void *context, const char *line);
     void *report_context;
-    double watch_seconds; /* > 0: a thread says on stderr which library has been loading for longer than that */
+    double watch_seconds;   /* > 0: a thread says on stderr which library has been loading for longer than that */
+    const char *ld_preload; /* the value of LD_PRELOAD, by which a warning names it; NULL: not set */
 } rsdk_load_options;
 
 /* ---- the plan ---- */
@@ -79,7 +80,7 @@ typedef enum rsdk_step_method {
 typedef struct rsdk_step {
     rsdk_location location;
     rsdk_step_method method;
-    bool is_requested; /* false: opened for the sake of a run-time edge */
+    bool is_requested; /* false: another library opens it with dlopen */
     bool is_global;
     const char *reason;         /* for the user: why this method, or why it is opened */
     const char *const *members; /* SDK files that this step brings into the process, the library itself first */
@@ -95,7 +96,8 @@ typedef struct rsdk_step {
 /* A plan borrows texts from its SDK: free it first. */
 typedef struct rsdk_plan rsdk_plan;
 
-/* What rsdk_preload would do, without loading anything; also looks where the linker would find what is not the SDK's.
+/* What rsdk_loader_preload would do, without loading anything; also looks where the linker would find what is not the
+ * SDK's.
  */
 rsdk_status rsdk_plan_new(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_plan **plan, rsdk_error *error);
 void rsdk_plan_free(rsdk_plan *plan); /* NULL is allowed */
@@ -114,7 +116,7 @@ typedef struct rsdk_loaded_entry {
 
 typedef enum rsdk_warning_kind {
     RSDK_WARNING_GENERAL,
-    RSDK_WARNING_CONFLICT, /* the process has this library from somewhere else */
+    RSDK_WARNING_CONFLICT, /* this library is already loaded from outside the SDK, or in another version */
 } rsdk_warning_kind;
 
 typedef struct rsdk_warning {
@@ -127,7 +129,8 @@ typedef struct rsdk_loaded rsdk_loaded;
 
 /* Loads what `options` ask for and what that needs. On RSDK_LOAD_FAILED *loaded is set too: what was loaded before
  * stays usable. For other errors *loaded is NULL, and nothing was loaded unless memory ran out on the way. */
-rsdk_status rsdk_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded, rsdk_error *error);
+rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded,
+                                rsdk_error *error);
 void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing */
 
 /* The requested libraries, in the order asked. */

@@ -8,7 +8,7 @@
  *     puts(rsdk_sdk_version(sdk));
  *     rsdk_sdk_free(sdk);
  *
- * All texts that these functions return are borrowed from the rsdk_sdk, or static. An rsdk_sdk serves one thread at a
+ * All texts that these functions return are borrowed from the rsdk_sdk, or static. An rsdk_sdk is for one thread at a
  * time. */
 #ifndef ROCM_SDK_SDK_H
 #define ROCM_SDK_SDK_H
@@ -84,8 +84,7 @@ typedef struct rsdk_sdk_options {
 typedef struct rsdk_sdk rsdk_sdk;
 
 /* Looks for an SDK. Finding none is no error: then there is no version, and no package has a directory.
- * RSDK_BAD_METADATA: its
- * `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read. */
+ * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read. */
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error);
 void rsdk_sdk_free(rsdk_sdk *sdk); /* NULL is allowed */
 
@@ -105,7 +104,7 @@ typedef enum rsdk_family_list {
 const char *const *rsdk_sdk_families(const rsdk_sdk *sdk, rsdk_family_list list, size_t *count);
 
 /* The platform directory of a package ("/.../site-packages/_rocm_sdk_core"), looked for at first use.
- * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its hint where it is not there. */
+ * RSDK_PACKAGE_NOT_INSTALLED with the pip line as its fix where it is not there. */
 rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, const char **directory,
                                        rsdk_error *error);
 

@@ -1,21 +1,21 @@
-/* Explaining a failed load. Each possible cause is a function that writes its sentence and hint; the first that applies
- * is the answer. */
-#include "loader/explain.h"
+/* Explaining a failed load. Each possible cause is a function that writes a sentence and a fix; the first that applies
+ * counts. */
+#include "loader/load_failure.h"
 
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/fail.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "sdk/tables.h"
 
 typedef struct explanation {
     rsdk_plan *plan;
     const rsdk_planned_step *step;
-    const char *words;
-    rsdk_text cause, hint;
+    const char *dlerror_text;
+    rsdk_text cause, fix;
     const char *code; /* more precise than the row's; NULL: none */
 } explanation;
 
@@ -36,8 +36,8 @@ static const rsdk_host_package *host_package_of(const char *soname) {
 static const rsdk_package_entry *sdk_package_of(const char *soname) {
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
-        size_t stem = strcspn(entry->so_pattern, "*[");
-        if (strncmp(entry->so_pattern, soname, stem) == 0) {
+        size_t length = strcspn(entry->so_pattern, "*[");
+        if (strncmp(entry->so_pattern, soname, length) == 0) {
             return rsdk_package_get(entry->package);
         }
     }
@@ -49,38 +49,41 @@ static void say_missing(explanation *e, const char *needing, const char *name) {
                   e->cause.length > 0 ? "; " : "", rsdk_path_name(needing), name);
     const rsdk_host_package *host = host_package_of(name);
     const rsdk_package_entry *package = sdk_package_of(name);
-    const char *separator = e->hint.length > 0 ? "; " : "";
+    const char *separator = e->fix.length > 0 ? "; " : "";
     if (host != NULL) {
-        rsdk_text_add(&e->hint, "%sapt install %s (Fedora: dnf install %s)", separator, host->debian, host->fedora);
+        rsdk_text_add(&e->fix, "%sapt install %s (Fedora: dnf install %s)", separator, host->debian, host->fedora);
     } else if (package != NULL) {
         e->code = "E-LIB-003";
-        rsdk_text_add(&e->hint,
+        rsdk_text_add(&e->fix,
                       package->is_required ? "%spip install --force-reinstall %s" : "%spip install \"rocm[%s]\"",
                       separator, package->is_required ? package->dist_template : package->name);
     }
 }
 
-/* What nobody provides. The linker is asked anew: on the way to loading it is not. */
+/* Asks the linker, which planning for a load does not. */
+static void find_missing_of(explanation *e, size_t member) {
+    const rsdk_node *node = &e->plan->graph.nodes.items[member];
+    rsdk_load_chain chain;
+    rsdk_error ignored = RSDK_ERROR_INIT;
+    bool has_chain = rsdk_graph_load_chain(&e->plan->graph, member, &chain, &ignored) == RSDK_OK;
+    for (size_t i = 0; has_chain && i < node->edges.count; i++) {
+        const rsdk_edge *edge = &node->edges.items[i];
+        const char *path = NULL;
+        if (edge->kind == RSDK_EDGE_OUTSIDE &&
+            rsdk_linker_search_find(&e->plan->search, &chain, edge->name, &path, &ignored) == RSDK_OK && path == NULL) {
+            say_missing(e, node->location.path, edge->name);
+        }
+    }
+    rsdk_error_clear(&ignored);
+}
+
+/* What nobody provides. */
 static void find_missing(explanation *e) {
-    rsdk_plan *plan = e->plan;
     for (size_t i = 0; i < e->step->view.missing_count; i++) {
         say_missing(e, e->step->view.location.path, e->step->view.missing[i]);
     }
     for (size_t i = 0; e->step->view.missing_count == 0 && i < e->step->members.count; i++) {
-        const rsdk_node *node = member_at(e, i);
-        size_t count = 0;
-        const rsdk_elf_file *const *ancestors = rsdk_graph_ancestors(&plan->graph, e->step->members.items[i], &count);
-        for (size_t j = 0; ancestors != NULL && j < node->edges.count; j++) {
-            const char *path = NULL;
-            rsdk_error ignored = RSDK_ERROR_INIT;
-            if (node->edges.items[j].kind == RSDK_EDGE_OUTSIDE &&
-                rsdk_linker_find(&plan->search, node->file, ancestors, count, node->edges.items[j].name, &path,
-                                 &ignored) == RSDK_OK &&
-                path == NULL) {
-                say_missing(e, node->location.path, node->edges.items[j].name);
-            }
-            rsdk_error_clear(&ignored);
-        }
+        find_missing_of(e, e->step->members.items[i]);
     }
 }
 
@@ -90,8 +93,9 @@ static void find_old_glibc(explanation *e) {
         rsdk_elf_file file;
         rsdk_error ignored = RSDK_ERROR_INIT;
         const char *newest = NULL;
-        if (rsdk_elf_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) == RSDK_OK) {
-            newest = rsdk_elf_newest_glibc(&file);
+        if (rsdk_elf_file_read_with_versions(member_at(e, i)->file->path, &e->plan->arena, &file, &ignored) ==
+            RSDK_OK) {
+            newest = rsdk_elf_file_newest_glibc(&file);
         }
         rsdk_error_clear(&ignored);
         if (newest != NULL && strverscmp(newest, wanted) > 0) {
@@ -101,7 +105,7 @@ static void find_old_glibc(explanation *e) {
     }
     if (needing != NULL) {
         rsdk_text_add(&e->cause, "%s needs glibc %s, this system has %s", rsdk_path_name(needing), wanted, present);
-        rsdk_text_add(&e->hint, "use a newer distribution release or container, or an SDK built for glibc %s", present);
+        rsdk_text_add(&e->fix, "use a newer distribution release or container, or an SDK built for glibc %s", present);
     }
 }
 
@@ -111,7 +115,7 @@ static void find_noexec_mount(explanation *e) {
         const char *path = member_at(e, i)->location.path;
         if (statvfs(path, &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0) {
             rsdk_text_add(&e->cause, "%s is on a file system that is mounted noexec", path);
-            rsdk_text_add(&e->hint, "mount it with exec, or move the environment elsewhere");
+            rsdk_text_add(&e->fix, "mount it with exec, or move the environment elsewhere");
         }
     }
 }
@@ -119,17 +123,17 @@ static void find_noexec_mount(explanation *e) {
 static void find_executable_stack(explanation *e) {
     for (size_t i = 0; i < e->step->members.count && e->cause.length == 0; i++) {
         const rsdk_elf_file *file = member_at(e, i)->file;
-        if (file->wants_executable_stack && strstr(e->words, "executable stack") != NULL) {
+        if (file->wants_executable_stack && strstr(e->dlerror_text, "executable stack") != NULL) {
             rsdk_text_add(&e->cause,
                           "%s asks for an executable stack, which this system refuses (glibc 2.41 and later, SELinux)",
                           file->path);
-            rsdk_text_add(&e->hint, "update the package, or clear the flag: patchelf --clear-execstack %s", file->path);
+            rsdk_text_add(&e->fix, "update the package, or clear the flag: patchelf --clear-execstack %s", file->path);
         }
     }
 }
 
 static void find_static_tls(explanation *e) {
-    if (strstr(e->words, "static TLS") == NULL) {
+    if (strstr(e->dlerror_text, "static TLS") == NULL) {
         return;
     }
     rsdk_text_add(&e->cause, "the process's reserve of static TLS is used up");
@@ -138,7 +142,7 @@ static void find_static_tls(explanation *e) {
             rsdk_text_add(&e->cause, "; %s takes from it", rsdk_path_name(member_at(e, i)->location.path));
         }
     }
-    rsdk_text_add(&e->hint,
+    rsdk_text_add(&e->fix,
                   "initialise ROCm earlier in the program, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384");
 }
 
@@ -151,9 +155,9 @@ static const struct cause {
     {find_executable_stack, "E-LIB-015"}, {find_static_tls, "E-LIB-018"},
 };
 
-rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step, const char *words, const char *before,
-                                 rsdk_error *error) {
-    explanation e = {.plan = plan, .step = step, .words = words != NULL ? words : "out of memory"};
+rsdk_status rsdk_load_failure_explain(rsdk_plan *plan, const rsdk_planned_step *step, const char *dlerror_text,
+                                      const char *before, rsdk_error *error) {
+    explanation e = {.plan = plan, .step = step, .dlerror_text = dlerror_text != NULL ? dlerror_text : "out of memory"};
     const char *code = NULL;
     for (size_t i = 0; i < sizeof causes / sizeof *causes && e.cause.length == 0; i++) {
         causes[i].find(&e);
@@ -161,14 +165,14 @@ rsdk_status rsdk_explain_failure(rsdk_plan *plan, const rsdk_planned_step *step,
     }
     const rsdk_location *location = &step->view.location;
     const char *name = location->shortname != NULL ? location->shortname : rsdk_path_name(location->path);
-    rsdk_status status = rsdk_fail(error, RSDK_LOAD_FAILED, location->path, e.hint.length > 0 ? e.hint.data : NULL,
-                                   "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.words,
-                                   e.cause.length > 0 ? "; because " : "", rsdk_text_get(&e.cause),
+    rsdk_status status = rsdk_fail(error, RSDK_LOAD_FAILED, location->path, e.fix.length > 0 ? e.fix.data : NULL,
+                                   "cannot load %s (%s): %s%s%s%s%s", name, location->path, e.dlerror_text,
+                                   e.cause.length > 0 ? "; cause: " : "", rsdk_text_get(&e.cause),
                                    before[0] != '\0' ? "; loaded before and usable: " : "", before);
     if (error != NULL) {
         error->code = code;
     }
     rsdk_text_clear(&e.cause);
-    rsdk_text_clear(&e.hint);
+    rsdk_text_clear(&e.fix);
     return status;
 }

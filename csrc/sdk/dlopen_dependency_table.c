@@ -1,10 +1,10 @@
-/* Libraries that ROCm's libraries open at run time, by bare name, without a DT_NEEDED entry. With RPATHs in place the
- * opener finds them; without, only a library that is already in the process can be found, so the loader brings it in
- * too. Candidates for new rows: `python -m rocm_sdk.packaging run-time-edges DIRECTORY`. */
+/* Dlopen dependencies: libraries that ROCm's libraries open with dlopen, by bare name, without a DT_NEEDED entry. With
+ * RPATHs in place the opener finds them; without, only a library that is already in the process can be found, so the
+ * loader brings it in too. Candidates for new rows: `python -m rocm_sdk.packaging run-time-edges DIRECTORY`. */
 #include "sdk/tables.h"
 
 /* clang-format off */
-const rsdk_run_time_edge rsdk_run_time_edges[] = {
+const rsdk_dlopen_dependency rsdk_dlopen_dependencies[] = {
     /* opener                        opened                           required  why */
     {"libamdhip64.so",               "libamd_comgr.so",               true,     "compiles and links device code; hiprtcCreateProgram crashes without it"},
     {"libhiprtc.so",                 "libamd_comgr.so",               true,     "compiles device code; hiprtcCreateProgram crashes without it"},
@@ -15,4 +15,4 @@ const rsdk_run_time_edge rsdk_run_time_edges[] = {
 };
 /* clang-format on */
 
-const size_t rsdk_run_time_edge_count = sizeof rsdk_run_time_edges / sizeof *rsdk_run_time_edges;
+const size_t rsdk_dlopen_dependency_count = sizeof rsdk_dlopen_dependencies / sizeof *rsdk_dlopen_dependencies;

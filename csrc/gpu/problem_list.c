@@ -1,17 +1,16 @@
-/* The list of findings, and the words for their codes. */
-#include "gpu/finding_list.h"
+/* The list of problems, and the names of their kinds. */
+#include "gpu/problem_list.h"
 
-const char *rsdk_finding_add(rsdk_finding_list *list, rsdk_gpu_finding finding) {
-    if (finding.subject == NULL || finding.cause == NULL || finding.cure == NULL) {
-        list->failed = true;
-        return "";
-    }
-    RSDK_PUSH(list->arena, &list->findings, finding, list->failed);
-    return finding.cause;
+rsdk_status rsdk_problem_list_add(rsdk_problem_list *list, rsdk_gpu_problem problem, rsdk_error *error) {
+    RSDK_NEED(problem.path);
+    RSDK_NEED(problem.cause);
+    RSDK_NEED(problem.fix);
+    RSDK_APPEND(list->arena, &list->problems, problem);
+    return RSDK_OK;
 }
 
-const char *rsdk_gpu_finding_code_name(rsdk_gpu_finding_code code) {
-    static const char *const words[RSDK_GPU_FINDING_CODE_COUNT] = {
+const char *rsdk_gpu_problem_kind_name(rsdk_gpu_problem_kind kind) {
+    static const char *const names[RSDK_GPU_PROBLEM_KIND_COUNT] = {
         [RSDK_GPU_DRIVER_MISSING] = "driver-missing",
         [RSDK_GPU_DRIVER_NOT_LIVE] = "driver-not-live",
         [RSDK_GPU_DRIVER_WITHOUT_COMPUTE] = "driver-without-compute",
@@ -28,5 +27,5 @@ const char *rsdk_gpu_finding_code_name(rsdk_gpu_finding_code code) {
         [RSDK_GPU_OVERRIDE_INVALID] = "override-invalid",
         [RSDK_GPU_OVERRIDE_UNKNOWN_TARGET] = "override-unknown-target",
     };
-    return words[code];
+    return names[kind];
 }

@@ -1,0 +1,66 @@
+/* Nearness is the Levenshtein distance without regard to case. */
+#include "base/nearest.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { NAME_LIMIT = 40, TOO_FAR = 1000 };
+
+/* TOO_FAR for names longer than any of ours. */
+static unsigned distance(const char *a, const char *b) {
+    size_t a_length = strlen(a), b_length = strlen(b);
+    unsigned row[NAME_LIMIT + 1];
+    if (a_length > NAME_LIMIT || b_length > NAME_LIMIT) {
+        return TOO_FAR;
+    }
+    for (unsigned j = 0; j <= b_length; j++) {
+        row[j] = j;
+    }
+    for (unsigned i = 1; i <= a_length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = i;
+        for (unsigned j = 1; j <= b_length; j++) {
+            unsigned replaced = diagonal + ((a[i - 1] | 0x20) != (b[j - 1] | 0x20));
+            unsigned added = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < added ? replaced : added;
+        }
+    }
+    return row[b_length];
+}
+
+/* Whether `name` is the name of a file of what is meant: "libamdhip64.so.7" of amdhip64. */
+static bool is_file_of(const char *name, const char *meant) {
+    const char *at = strlen(meant) > 3 ? strstr(name, meant) : NULL;
+    return at != NULL && (at[strlen(meant)] == '.' || at[strlen(meant)] == '\0');
+}
+
+/* How far `name` is from what a user may have meant by it. */
+static unsigned distance_from_meant(const char *name, const char *meant) {
+    unsigned far = distance(name, meant);
+    if (far > 1 && is_file_of(name, meant)) {
+        return 1;
+    }
+    return far <= 1 + strlen(meant) / 4 ? far : TOO_FAR;
+}
+
+size_t rsdk_nearest_find(const char *name, const rsdk_name_list *list, const char *nearest[], size_t limit) {
+    unsigned distances[RSDK_NEAREST_LIMIT];
+    size_t count = 0;
+    limit = limit < RSDK_NEAREST_LIMIT ? limit : RSDK_NEAREST_LIMIT;
+    for (size_t i = 0; i < list->count; i++) {
+        const char *candidate = list->get(list->context, i);
+        unsigned far = distance_from_meant(name, candidate);
+        if (far == TOO_FAR || limit == 0 || (count == limit && far >= distances[count - 1])) {
+            continue;
+        }
+        size_t at = count < limit ? count++ : count - 1;
+        for (; at > 0 && distances[at - 1] > far; at--) {
+            distances[at] = distances[at - 1];
+            nearest[at] = nearest[at - 1];
+        }
+        distances[at] = far;
+        nearest[at] = candidate;
+    }
+    return count;
+}

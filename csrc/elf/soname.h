@@ -1,0 +1,17 @@
+/* SONAMEs as texts: "libamdhip64.so.7" is a version of the linker name "libamdhip64.so". */
+#ifndef RSDK_ELF_SONAME_H
+#define RSDK_ELF_SONAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The length of the linker name in a SONAME: up to and with ".so", all of it where it has none. */
+size_t rsdk_soname_linker_name_length(const char *soname);
+
+/* Whether `linker_name` is the linker name of the SONAME. */
+bool rsdk_soname_has_linker_name(const char *soname, const char *linker_name);
+
+/* Whether two SONAMEs have the same linker name: versions of one library. */
+bool rsdk_soname_is_same_library(const char *a, const char *b);
+
+#endif

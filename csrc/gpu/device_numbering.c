@@ -1,0 +1,144 @@
+/* Follows the variables in the order in which ROCm does: ROCR_VISIBLE_DEVICES, then HIP's and OpenCL's own. */
+#include "gpu/device_numbering.h"
+
+#include <string.h>
+
+#include "gpu/shown_input.h"
+#include "gpu/visibility.h"
+
+/* GPUs by their indices, in an order of their own. */
+typedef struct selected {
+    size_t *gpus;
+    size_t count;
+} selected;
+
+/* The first reason counts: it is what ROCm meets first. NULL: out of memory. */
+static rsdk_status leave_out(rsdk_gpu *gpu, const char *why_not, rsdk_error *error) {
+    RSDK_NEED(why_not);
+    gpu->why_not = gpu->why_not == NULL ? why_not : gpu->why_not;
+    return RSDK_OK;
+}
+
+typedef rsdk_selection (*grammar)(const char *value, const uint64_t *unique_ids, size_t count, size_t *chosen);
+
+static rsdk_status report_cut(const rsdk_device_numbering *n, const char *variable, const char *value,
+                              const rsdk_selection *selection, size_t device_count, rsdk_error *error) {
+    static const char *const faults[] = {[RSDK_TOKEN_GOOD] = "",
+                                         [RSDK_TOKEN_EMPTY] = "is empty",
+                                         [RSDK_TOKEN_NOT_A_NUMBER] =
+                                             "is neither a number as it must be written nor a UUID",
+                                         [RSDK_TOKEN_OUT_OF_RANGE] = "is not the number of a device",
+                                         [RSDK_TOKEN_UNKNOWN_UUID] = "is the UUID of no device",
+                                         [RSDK_TOKEN_AMBIGUOUS_UUID] = "is the start of several UUIDs",
+                                         [RSDK_TOKEN_REPEATED] = "names a device again"};
+    const char *behind = selection->token + selection->token_length;
+    behind += *behind == ',';
+    rsdk_shown_input whole = rsdk_shown_input_make(value, strlen(value)),
+                     rest = rsdk_shown_input_make(behind, strlen(behind));
+    rsdk_shown_input token = rsdk_shown_input_make(selection->token, selection->token_length);
+    rsdk_gpu_problem problem = {.kind = RSDK_GPU_VISIBILITY_CUT_SHORT, .node = RSDK_NO_NODE, .path = variable};
+    problem.cause = rsdk_arena_format(
+        n->problems->arena, "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s", variable,
+        whole.text, token.text, faults[selection->fault], selection->count, device_count, *behind != '\0' ? "; \"" : "",
+        rest.text, *behind != '\0' ? "\" behind it is ignored" : "");
+    problem.fix = "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once";
+    return rsdk_problem_list_add(n->problems, problem, error);
+}
+
+/* "-1" alone is how users ask for no device at all. */
+static bool is_meant(const char *value) {
+    return strcmp(value, "-1") == 0;
+}
+
+/* Says of the devices of `all` that are not in `left` that a variable hides them. */
+static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *variable, const char *value,
+                                    const selected *all, const selected *left, rsdk_error *error) {
+    rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
+    for (size_t i = 0; i < all->count; i++) {
+        bool is_left = false;
+        for (size_t j = 0; j < left->count; j++) {
+            is_left |= left->gpus[j] == all->gpus[i];
+        }
+        if (!is_left) {
+            const char *why_not = rsdk_arena_format(n->problems->arena, "hidden by %s=%s", variable, shown.text);
+            RSDK_TRY(leave_out(&n->gpus[all->gpus[i]], why_not, error));
+        }
+    }
+    return RSDK_OK;
+}
+
+/* The devices of `all` that a variable leaves. */
+static rsdk_status select_devices(const rsdk_device_numbering *n, const char *variable, const char *value,
+                                  grammar select, const selected *all, selected *left, rsdk_error *error) {
+    *left = (selected){.gpus = rsdk_arena_alloc(n->scratch, all->count + 1, sizeof *left->gpus)};
+    RSDK_NEED(left->gpus);
+    uint64_t *ids = rsdk_arena_alloc(n->scratch, all->count + 1, sizeof *ids);
+    RSDK_NEED(ids);
+    for (size_t i = 0; i < all->count; i++) {
+        ids[i] = n->gpus[all->gpus[i]].unique_id;
+    }
+    rsdk_selection selection = select(value, ids, all->count, left->gpus);
+    if (selection.fault != RSDK_TOKEN_GOOD && all->count > 0 && !is_meant(value)) {
+        RSDK_TRY(report_cut(n, variable, value, &selection, all->count, error));
+    }
+    left->count = selection.count;
+    for (size_t i = 0; i < left->count; i++) {
+        left->gpus[i] = all->gpus[left->gpus[i]];
+    }
+    return RSDK_OK;
+}
+
+/* The same, and says of the others that the variable hides them. */
+static rsdk_status filter_devices(const rsdk_device_numbering *n, const char *variable, const char *value,
+                                  grammar select, const selected *all, selected *left, rsdk_error *error) {
+    RSDK_TRY(select_devices(n, variable, value, select, all, left, error));
+    return left->count < all->count ? leave_out_others(n, variable, value, all, left, error) : RSDK_OK;
+}
+
+/* ROCm has no agent for a GPU whose version it does not know. What our table lacks a newer ROCm may know, but not what
+ * an override invents. */
+static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
+        if (strcmp(gpu->processor, "unknown") == 0) {
+            RSDK_TRY(leave_out(gpu, "neither the kernel nor the PCI device id says which target it is", error));
+        } else if (gpu->is_overridden && rsdk_target_find(gpu->processor) == NULL) {
+            const char *why_not =
+                rsdk_arena_format(n->problems->arena, "presented as %s, which does not exist", gpu->processor);
+            RSDK_TRY(leave_out(gpu, why_not, error));
+        } else {
+            all->gpus[kept++] = all->gpus[i];
+        }
+    }
+    all->count = kept;
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, rsdk_error *error) {
+    const rsdk_device_numbering *n = numbering;
+    const rsdk_gpu_environment *e = n->environment;
+    selected all = {.gpus = rsdk_arena_alloc(n->scratch, n->gpu_count + 1, sizeof *all.gpus)}, rocr, hip, opencl;
+    RSDK_NEED(all.gpus);
+    for (size_t i = 0; i < n->gpu_count; i++) {
+        if (n->gpus[i].hsa_node >= 0) {
+            all.gpus[all.count++] = i;
+        }
+    }
+    RSDK_TRY(filter_devices(n, "ROCR_VISIBLE_DEVICES", e->rocr_visible_devices, rsdk_visibility_select_rocr, &all,
+                            &rocr, error));
+    RSDK_TRY(drop_unknown(n, &rocr, error));
+    bool has_hip = e->hip_visible_devices != NULL && e->hip_visible_devices[0] != '\0';
+    RSDK_TRY(filter_devices(n, has_hip ? "HIP_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES",
+                            has_hip ? e->hip_visible_devices : e->cuda_visible_devices, rsdk_visibility_select_hip,
+                            &rocr, &hip, error));
+    RSDK_TRY(select_devices(n, "GPU_DEVICE_ORDINAL", e->gpu_device_ordinal, rsdk_visibility_select_hip, &rocr, &opencl,
+                            error));
+    for (size_t i = 0; i < hip.count; i++) {
+        n->gpus[hip.gpus[i]].hip_index = (int)i;
+    }
+    for (size_t i = 0; i < opencl.count; i++) {
+        n->gpus[opencl.gpus[i]].opencl_index = (int)i;
+    }
+    return RSDK_OK;
+}

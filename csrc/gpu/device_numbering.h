@@ -1,0 +1,19 @@
+/* The device numbers that HIP and OpenCL give to GPUs, by the visibility variables. */
+#ifndef RSDK_GPU_DEVICE_NUMBERING_H
+#define RSDK_GPU_DEVICE_NUMBERING_H
+
+#include "gpu/problem_list.h"
+
+/* What is numbered. Everything is borrowed. */
+typedef struct rsdk_device_numbering {
+    rsdk_gpu *gpus; /* in the order of their nodes; those without hsa_node get no number */
+    size_t gpu_count;
+    const rsdk_gpu_environment *environment;
+    rsdk_problem_list *problems; /* values of variables that are probably set by mistake; texts go into its arena */
+    rsdk_arena *scratch;
+} rsdk_device_numbering;
+
+/* Fills hip_index and opencl_index, and why_not of those that are left out, unless it is filled already. */
+rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, rsdk_error *error);
+
+#endif

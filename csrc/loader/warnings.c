@@ -1,0 +1,21 @@
+/* The list of warnings. */
+#include "loader/warnings.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+rsdk_status rsdk_warnings_add(rsdk_warnings *warnings, rsdk_warning_kind kind, rsdk_error *error, const char *format,
+                              ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    rsdk_warning warning = {.kind = kind, .text = rsdk_arena_format_list(warnings->arena, format, arguments)};
+    va_end(arguments);
+    RSDK_NEED(warning.text);
+    for (size_t i = 0; i < warnings->list.count; i++) {
+        if (strcmp(warnings->list.items[i].text, warning.text) == 0) {
+            return RSDK_OK;
+        }
+    }
+    RSDK_APPEND(warnings->arena, &warnings->list, warning);
+    return RSDK_OK;
+}

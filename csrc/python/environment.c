@@ -1,0 +1,76 @@
+/* The environment as values. os.environ writes through to it, the GIL keeps other writers away while it is read, and a
+ * text that getenv returned stays valid when the variable is changed: glibc never frees one. */
+#include "environment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char node_prefix[] = "HSA_OVERRIDE_GFX_VERSION_";
+
+/* "HSA_OVERRIDE_GFX_VERSION_3=10.3.0" as node 3; 0 for other variables. */
+static int read_node_override(const char *variable, rsdk_gpu_node_override *override) {
+    size_t prefix_length = sizeof node_prefix - 1;
+    if (strncmp(variable, node_prefix, prefix_length) != 0) {
+        return 0;
+    }
+    const char *digits = variable + prefix_length;
+    size_t length = strspn(digits, "0123456789");
+    if (length == 0 || length > 9 || digits[length] != '=' || (digits[0] == '0' && length > 1)) {
+        return 0;
+    }
+    *override = (rsdk_gpu_node_override){.node = (unsigned)strtoul(digits, NULL, 10), .value = digits + length + 1};
+    return 1;
+}
+
+static int take_node_overrides(rsdk_environment *environment) {
+    rsdk_gpu_node_override override;
+    size_t count = 0;
+    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+        count += (size_t)read_node_override(*variable, &override);
+    }
+    if (count == 0) {
+        return 0;
+    }
+    environment->node_overrides = calloc(count, sizeof *environment->node_overrides);
+    if (environment->node_overrides == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (char **variable = environ; *variable != NULL; variable++) {
+        if (read_node_override(*variable, &override)) {
+            environment->node_overrides[environment->gpu_variables.node_override_count++] = override;
+        }
+    }
+    environment->gpu_variables.node_overrides = environment->node_overrides;
+    return 0;
+}
+
+int rsdk_environment_read(rsdk_environment *environment) {
+    const char *verbose = getenv("ROCM_SDK_VERBOSE");
+    *environment = (rsdk_environment){
+        .gpus = {.root = getenv("ROCM_SDK_ROOTFS"), .environment = &environment->gpu_variables},
+        .gpu_variables =
+            {
+                .rocr_visible_devices = getenv("ROCR_VISIBLE_DEVICES"),
+                .hip_visible_devices = getenv("HIP_VISIBLE_DEVICES"),
+                .cuda_visible_devices = getenv("CUDA_VISIBLE_DEVICES"),
+                .gpu_device_ordinal = getenv("GPU_DEVICE_ORDINAL"),
+                .hsa_override_gfx_version = getenv("HSA_OVERRIDE_GFX_VERSION"),
+                .hsa_xnack = getenv("HSA_XNACK"),
+                .hsa_enable_sramecc = getenv("HSA_ENABLE_SRAMECC"),
+                .hsa_disable_gfx12_strict = getenv("HSA_DISABLE_GFX12_STRICT"),
+                .hsa_enable_dxg_detection = getenv("HSA_ENABLE_DXG_DETECTION"),
+            },
+        .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
+        .load_watch = getenv("ROCM_SDK_LOAD_WATCH"),
+        .ld_preload = getenv("LD_PRELOAD"),
+        .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
+    };
+    return take_node_overrides(environment);
+}
+
+void rsdk_environment_clear(rsdk_environment *environment) {
+    free(environment->node_overrides);
+    environment->node_overrides = NULL;
+}

@@ -1,0 +1,27 @@
+/* The variables of this process's environment that matter to the C library, read in one place and passed on as values.
+ */
+#ifndef RSDK_PYTHON_ENVIRONMENT_H
+#define RSDK_PYTHON_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include "rocm_sdk/gpu.h"
+#include "state.h"
+
+/* Texts are borrowed from the environment; NULL: not set. */
+typedef struct rsdk_environment {
+    rsdk_gpu_options gpus; /* points into this struct, which therefore must stay where it is */
+    rsdk_gpu_environment gpu_variables;
+    rsdk_gpu_node_override *node_overrides;
+    const char *target_family; /* ROCM_SDK_TARGET_FAMILY */
+    const char *load_watch;    /* ROCM_SDK_LOAD_WATCH */
+    const char *ld_preload;    /* LD_PRELOAD */
+    bool is_verbose;           /* ROCM_SDK_VERBOSE=1 */
+} rsdk_environment;
+
+/* Takes the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Returns 0, or -1 with an
+ * exception. To be cleared in both cases. */
+int rsdk_environment_read(rsdk_environment *environment);
+void rsdk_environment_clear(rsdk_environment *environment);
+
+#endif

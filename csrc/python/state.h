@@ -1,0 +1,30 @@
+/* The state of the module rocm_sdk._native. All of it is per module, so each sub-interpreter has its own. */
+#ifndef RSDK_PYTHON_STATE_H
+#define RSDK_PYTHON_STATE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+/* The structured result types (result_types.c). */
+typedef enum rsdk_result_type {
+    RSDK_TYPE_LOCATION,
+    RSDK_TYPE_LOADED,
+    RSDK_TYPE_STEP,
+    RSDK_TYPE_PLAN,
+    RSDK_TYPE_GPU,
+    RSDK_TYPE_TARGET,
+    RSDK_TYPE_SECTION,
+    RSDK_TYPE_LIBRARY_FACTS,
+    RSDK_TYPE_COUNT
+} rsdk_result_type;
+
+typedef struct rsdk_module_state {
+    PyObject *types[RSDK_TYPE_COUNT]; /* owned, as is what follows */
+    PyObject *loaded;    /* dict, what this interpreter has preloaded: shortname or path -> LoadedLibrary */
+    PyObject *preloaded; /* dict, the same by shortname, behind rocm_sdk._ALL_CDLLS: whoever clears that clears this one
+                            only */
+} rsdk_module_state;
+
+rsdk_module_state *rsdk_state_get(PyObject *module);
+
+#endif

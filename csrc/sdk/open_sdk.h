@@ -1,0 +1,37 @@
+/* An open SDK as the files of this directory share it. Others use the functions only. */
+#ifndef RSDK_SDK_OPEN_SDK_H
+#define RSDK_SDK_OPEN_SDK_H
+
+#include "base/arena.h"
+#include "rocm_sdk/sdk.h"
+#include "sdk/build_info.h"
+#include "sdk/dist_info.h"
+
+/* What is known of one package. */
+typedef struct rsdk_package_state {
+    bool is_searched;
+    const char *module;    /* NULL: a package without a platform directory */
+    const char *directory; /* NULL: not installed */
+} rsdk_package_state;
+
+struct rsdk_sdk {
+    rsdk_arena arena;
+    rsdk_strings search_path; /* absolute */
+    RSDK_LIST(rsdk_module_location) modules;
+    const char *wanted_family;    /* NULL: none */
+    const rsdk_gpu_options *gpus; /* borrowed; NULL: none */
+    rsdk_dist_info info;
+    const char *version;
+    rsdk_package_state packages[RSDK_PACKAGE_COUNT];
+    bool has_build_info;
+    rsdk_build_info build_info;
+    rsdk_strings warnings;
+};
+
+/* Memory that lives as long as the SDK is open. */
+rsdk_arena *rsdk_sdk_arena(rsdk_sdk *sdk);
+
+/* Remembers a sentence for the user; dropped when out of memory. */
+void rsdk_sdk_warn(rsdk_sdk *sdk, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
