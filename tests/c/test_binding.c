@@ -92,6 +92,7 @@ static int load_and_answer(char *arguments[]) {
         load_by_preload(&site, is_global, names, count, handles);
     }
     ask_probes(handles, count, arguments[5]);
+    sample_site_leave(&site);
     return 0;
 }
 
