@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <libelf.h>
 
-/* open_all([(path, is_global), ...]): opens each file, in this order; OSError with the linker's words if one fails. */
+/* open_all([(path, is_global), ...]): opens each file, in this order; OSError with the dlerror text if one fails. */
 static PyObject *open_all(PyObject *module, PyObject *steps) {
     (void)module;
     for (Py_ssize_t i = 0; i < PyList_Size(steps); i++) {

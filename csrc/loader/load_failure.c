@@ -146,7 +146,7 @@ static void find_static_tls(explanation *e) {
                   "initialise ROCm earlier in the program, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=16384");
 }
 
-/* In the order in which they are asked, with their codes. */
+/* In the order in which they are tried, with their codes. */
 static const struct cause {
     void (*find)(explanation *);
     const char *code;

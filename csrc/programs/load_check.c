@@ -29,7 +29,7 @@
 
 /* A killed child may take GRACE microseconds to be gone; one that the kernel does not let go is left behind. */
 enum { GRACE = 5000000, STRAYS_SIZE = 4096 };
-enum { PATHS_LIMIT = 1 << 24, DLERROR_TEXT_LIMIT = 1 << 14, EXIT_LOADED = 0, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
+enum { PATHS_LIMIT = 1 << 24, REPORT_LIMIT = 1 << 14, EXIT_LOADED = 0, EXIT_REFUSED = 1, EXIT_TROUBLE = 2 };
 
 /* What a pipe brought, up to a limit; the rest is read and dropped, so that no child waits for a reader. */
 typedef struct capture {
@@ -43,7 +43,8 @@ typedef struct child {
     size_t index;
     long long started, deadline; /* microseconds */
     bool is_stuck;
-    capture dlerror_text, output;
+    capture report; /* '+' or '-', then the dlerror text */
+    capture output;
 } child;
 
 typedef struct checker {
@@ -85,7 +86,7 @@ static void forbid_core_dumps(void) {
     (void)setrlimit(RLIMIT_CORE, &limit);
 }
 
-static void load_in_child(const char *path, int dlerror_text, int output, pid_t parent) {
+static void load_in_child(const char *path, int report, int output, pid_t parent) {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sigset_t none;
     (void)sigemptyset(&none);
@@ -98,12 +99,12 @@ static void load_in_child(const char *path, int dlerror_text, int output, pid_t 
         _exit(EXIT_TROUBLE);
     }
     if (dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL) {
-        (void)!write(dlerror_text, "+", 1);
+        (void)!write(report, "+", 1);
         _exit(EXIT_LOADED);
     }
     const char *reason = dlerror(); /* NOLINT(concurrency-mt-unsafe): there is one thread */
-    (void)!write(dlerror_text, "-", 1);
-    (void)!write(dlerror_text, reason, reason != NULL ? strlen(reason) : 0);
+    (void)!write(report, "-", 1);
+    (void)!write(report, reason, reason != NULL ? strlen(reason) : 0);
     _exit(EXIT_REFUSED);
 }
 
@@ -115,9 +116,9 @@ static capture capture_of(int pipe_end, size_t limit) {
 }
 
 static void start(checker *c, child *slot) {
-    int dlerror_text[2], output[2];
+    int report[2], output[2];
     pid_t parent = getpid();
-    if (pipe2(dlerror_text, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) {
+    if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) {
         give_up("pipe");
     }
     *slot = (child){.index = c->next++, .started = now()};
@@ -127,11 +128,11 @@ static void start(checker *c, child *slot) {
         give_up("fork");
     }
     if (slot->process == 0) {
-        load_in_child(c->paths[slot->index], dlerror_text[1], output[1], parent);
+        load_in_child(c->paths[slot->index], report[1], output[1], parent);
     }
-    (void)close(dlerror_text[1]);
+    (void)close(report[1]);
     (void)close(output[1]);
-    slot->dlerror_text = capture_of(dlerror_text[0], DLERROR_TEXT_LIMIT);
+    slot->report = capture_of(report[0], REPORT_LIMIT);
     slot->output = capture_of(output[0], c->output_limit);
     c->running++;
 }
@@ -171,8 +172,8 @@ static void print_number(long long number) {
 }
 
 static void print_result(const child *ended, int status) {
-    const char *dlerror_text = ended->dlerror_text.length > 0 ? ended->dlerror_text.text : "";
-    char verdict = dlerror_text[0];
+    const char *report = ended->report.length > 0 ? ended->report.text : "";
+    char verdict = report[0];
     const char *kind = ended->is_stuck       ? "stuck"
                        : WIFSIGNALED(status) ? "killed"
                        : verdict == '+'      ? "loaded"
@@ -183,7 +184,7 @@ static void print_result(const child *ended, int status) {
     print_field(kind, strlen(kind));
     print_number(WIFSIGNALED(status) ? WTERMSIG(status) : verdict == '\0' ? WEXITSTATUS(status) : 0);
     print_number(now() - ended->started);
-    print_field(dlerror_text + skipped, ended->dlerror_text.length - skipped);
+    print_field(report + skipped, ended->report.length - skipped);
     print_field(ended->output.text, ended->output.length);
     (void)fflush(stdout);
 }
@@ -195,12 +196,11 @@ static void end(const child *each) {
 }
 
 static void finish(checker *c, child *ended, int status) {
-    drain(&ended->dlerror_text);
+    drain(&ended->report);
     drain(&ended->output);
     print_result(ended, status);
     (void)kill(-ended->process, SIGKILL);
-    for (capture *each = &ended->dlerror_text; each != NULL;
-         each = each == &ended->dlerror_text ? &ended->output : NULL) {
+    for (capture *each = &ended->report; each != NULL; each = each == &ended->report ? &ended->output : NULL) {
         if (each->descriptor >= 0) {
             (void)close(each->descriptor);
         }
@@ -266,7 +266,7 @@ static void wait_for_something(checker *c) {
     for (size_t i = 0; i < c->parallel; i++) {
         const child *each = &c->children[i];
         if (each->process != 0) {
-            c->polled[count++] = (struct pollfd){.fd = each->dlerror_text.descriptor, .events = POLLIN};
+            c->polled[count++] = (struct pollfd){.fd = each->report.descriptor, .events = POLLIN};
             c->polled[count++] = (struct pollfd){.fd = each->output.descriptor, .events = POLLIN};
             nearest = each->deadline < nearest ? each->deadline : nearest;
         }
@@ -278,7 +278,7 @@ static void wait_for_something(checker *c) {
     for (size_t i = 0; i < c->parallel; i++) {
         child *each = &c->children[i];
         if (each->process != 0) {
-            drain(&each->dlerror_text);
+            drain(&each->report);
             drain(&each->output);
             if (now() >= each->deadline && each->is_stuck) {
                 finish(c, each, SIGKILL); /* the status of a process that it has killed */

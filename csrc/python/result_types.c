@@ -53,25 +53,23 @@ PyObject *rsdk_result_paths(const char *const *paths, size_t count) {
 
 /* ---- conversions of one member ---- */
 
-#define CONVERSION(name) static PyObject *name(const rsdk_module_state *state, const void *value, const field *row)
+#define UNUSED __attribute__((unused))
+#define CONVERSION(name)                                                                                               \
+    static PyObject *name(UNUSED const rsdk_module_state *state, const void *value, UNUSED const field *row)
 
 CONVERSION(from_text) {
-    (void)state;
     return rsdk_result_text(*(const char *const *)member_of(value, row->offset));
 }
 
 CONVERSION(from_path) {
-    (void)state;
     return rsdk_result_path(*(const char *const *)member_of(value, row->offset));
 }
 
 CONVERSION(from_bool) {
-    (void)state;
     return PyBool_FromLong(*(const bool *)member_of(value, row->offset));
 }
 
 CONVERSION(from_number) {
-    (void)state;
     const void *member = member_of(value, row->offset);
     switch (row->extra) {
     case sizeof(uint8_t):
@@ -87,23 +85,19 @@ CONVERSION(from_number) {
 
 /* A negative number stands for "none". */
 CONVERSION(from_index) {
-    (void)state;
     int index = *(const int *)member_of(value, row->offset);
     return index >= 0 ? PyLong_FromLong(index) : Py_NewRef(Py_None);
 }
 
 CONVERSION(from_seconds) {
-    (void)state;
     return PyFloat_FromDouble(*(const double *)member_of(value, row->offset));
 }
 
 CONVERSION(from_handle) {
-    (void)state;
     return PyLong_FromVoidPtr(*(void *const *)member_of(value, row->offset));
 }
 
 CONVERSION(from_paths) {
-    (void)state;
     const char *const *paths = *(const char *const *const *)member_of(value, row->offset);
     return rsdk_result_paths(paths, *(const size_t *)member_of(value, row->extra));
 }
@@ -113,30 +107,25 @@ CONVERSION(from_location) {
 }
 
 CONVERSION(from_package) {
-    (void)state;
     return rsdk_result_text(rsdk_package_get(*(const rsdk_package_id *)member_of(value, row->offset))->name);
 }
 
 CONVERSION(from_found_via) {
-    (void)state;
     return rsdk_result_text(rsdk_loader_found_via_name(*(const rsdk_found_via *)member_of(value, row->offset)));
 }
 
 CONVERSION(from_method) {
     static const char *const names[] = {
         [RSDK_STEP_REUSE] = "reuse", [RSDK_STEP_OPEN] = "open", [RSDK_STEP_ANCHOR] = "anchor"};
-    (void)state;
     return rsdk_result_text(names[*(const rsdk_step_method *)member_of(value, row->offset)]);
 }
 
 CONVERSION(from_feature) {
-    (void)state;
     rsdk_feature feature = *(const rsdk_feature *)member_of(value, row->offset);
     return feature == RSDK_FEATURE_UNSUPPORTED ? Py_NewRef(Py_None) : PyBool_FromLong(feature == RSDK_FEATURE_ON);
 }
 
 CONVERSION(from_gpu_class) {
-    (void)state;
     return rsdk_result_text(rsdk_gpu_class_name(*(const rsdk_gpu_class *)member_of(value, row->offset)));
 }
 
@@ -145,7 +134,6 @@ CONVERSION(from_xnack) {
                                         [RSDK_XNACK_OF_DRIVER] = "of driver",
                                         [RSDK_XNACK_OF_PROCESS] = "of process",
                                         [RSDK_XNACK_ALWAYS] = "always"};
-    (void)state;
     return rsdk_result_text(names[*(const rsdk_xnack_support *)member_of(value, row->offset)]);
 }
 
@@ -156,12 +144,10 @@ static PyObject *build_step(const rsdk_module_state *state, const void *plan, si
 }
 
 CONVERSION(steps_of_plan) {
-    (void)row;
     return rsdk_result_tuple(state, build_step, value, rsdk_plan_step_count(value));
 }
 
 CONVERSION(missing_of_plan) {
-    (void)state, (void)row;
     PyObject *names = PyList_New(0);
     for (size_t i = 0; names != NULL && i < rsdk_plan_step_count(value); i++) {
         const rsdk_step *step = rsdk_plan_step(value, i);
@@ -177,7 +163,6 @@ CONVERSION(missing_of_plan) {
 }
 
 CONVERSION(families_of_target) {
-    (void)state, (void)row;
     const rsdk_target *target = value;
     size_t count = 0;
     while (count < RSDK_TARGET_FAMILY_LIMIT && target->families[count] != NULL) {
@@ -187,13 +172,11 @@ CONVERSION(families_of_target) {
 }
 
 CONVERSION(package_owner_of_target) {
-    (void)state, (void)row;
     const rsdk_target *target = value;
     return rsdk_result_text(target->package_owner != NULL ? target->package_owner : target->name);
 }
 
 CONVERSION(newest_glibc_of_file) {
-    (void)state, (void)row;
     return rsdk_result_text(rsdk_elf_file_newest_glibc(&((const rsdk_inspection *)value)->file));
 }
 
@@ -202,7 +185,6 @@ static PyObject *build_section(const rsdk_module_state *state, const void *secti
 }
 
 CONVERSION(sections_of_file) {
-    (void)row;
     const rsdk_elf_sections *sections = &((const rsdk_inspection *)value)->sections;
     return rsdk_result_tuple(state, build_section, sections->items, sections->count);
 }

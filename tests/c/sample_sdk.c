@@ -53,12 +53,16 @@ sample_site sample_site_new(void) {
     return site;
 }
 
+void sample_site_leave(const sample_site *site) {
+    rsdk_arena_clear(site->texts);
+    free(site->texts);
+}
+
 void sample_site_remove(const sample_site *site) {
     char command[COMMAND_SIZE] = "";
     add(command, "rm -rf '%s'", site->path);
     run(command);
-    rsdk_arena_clear(site->texts);
-    free(site->texts);
+    sample_site_leave(site);
 }
 
 const char *sample_path(const sample_site *site, const char *name) {

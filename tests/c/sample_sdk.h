@@ -36,8 +36,9 @@ typedef struct sample_library {
 sample_site sample_site_new(void);
 void sample_site_remove(const sample_site *site);
 
-/* The site that another process has made; it is not removed. */
+/* The site that another process has made, and what to do instead of removing it. */
 sample_site sample_site_at(const char *path);
+void sample_site_leave(const sample_site *site);
 
 /* "SITE/NAME"; valid until the site is removed. */
 const char *sample_path(const sample_site *site, const char *name);

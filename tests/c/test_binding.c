@@ -19,8 +19,9 @@
 
 enum { ANSWERS_SIZE = 1024, REQUEST_LIMIT = 4 };
 
-/* ---- the program that loads: test_binding plain|preload SITE global|local "SHORTNAME ..." "FILE ..." "PROBE ..." ----
- */
+/* ---- the program that loads ---- */
+
+/* test_binding plain|preload SITE global|local "SHORTNAME ..." "FILE ..." "PROBE ..." */
 
 static void ask_probes(void *const handles[], size_t count, const char *probes) {
     char *copy = strdup(probes), *rest = NULL;
@@ -92,6 +93,7 @@ static int load_and_answer(char *arguments[]) {
         load_by_preload(&site, is_global, names, count, handles);
     }
     ask_probes(handles, count, arguments[5]);
+    sample_site_leave(&site);
     return 0;
 }
 

@@ -40,10 +40,10 @@ static void every_package_is_complete(void **state) {
     }
 }
 
-/* Whether some library of the catalog can have this SONAME stem. */
-static const rsdk_catalog_entry *library_of_stem(const char *stem) {
+/* Whether some library of the catalog can have this linker name. */
+static const rsdk_catalog_entry *library_named(const char *linker_name) {
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
-        if (fnmatch(rsdk_catalog_get(i)->so_pattern, stem, 0) == 0) {
+        if (fnmatch(rsdk_catalog_get(i)->so_pattern, linker_name, 0) == 0) {
             return rsdk_catalog_get(i);
         }
     }
@@ -54,11 +54,11 @@ static void dlopen_dependencies_lead_to_the_catalog(void **state) {
     (void)state;
     assert_true(rsdk_dlopen_dependency_count > 0);
     for (size_t i = 0; i < rsdk_dlopen_dependency_count; i++) {
-        assert_non_null(library_of_stem(rsdk_dlopen_dependencies[i].opener));
-        assert_non_null(library_of_stem(rsdk_dlopen_dependencies[i].opened));
+        assert_non_null(library_named(rsdk_dlopen_dependencies[i].opener));
+        assert_non_null(library_named(rsdk_dlopen_dependencies[i].opened));
         assert_true(rsdk_dlopen_dependencies[i].reason[0] != '\0');
     }
-    assert_true(library_of_stem("libamd_comgr.so")->is_compiler);
+    assert_true(library_named("libamd_comgr.so")->is_compiler);
 }
 
 static void host_packages_are_sorted_sonames(void **state) {

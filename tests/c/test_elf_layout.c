@@ -95,10 +95,10 @@ static const char *damages_with(const headers *h) {
     return all;
 }
 
-static void assert_damage(const headers *h, const char *words) {
+static void assert_damage(const headers *h, const char *part) {
     const char *all = damages_with(h);
-    if (strstr(all, words) == NULL) {
-        fail_msg("\"%s\" is not in \"%s\"", words, all);
+    if (strstr(all, part) == NULL) {
+        fail_msg("\"%s\" is not in \"%s\"", part, all);
     }
 }
 

@@ -194,7 +194,7 @@ static void wsl2(void **state) {
     assert_non_null(strstr(problem_at(f, 0, RSDK_GPU_NONE_FOUND)->cause, "WSL2"));
 }
 
-static void codes_have_words(void **state) {
+static void kinds_have_names(void **state) {
     (void)state;
     for (int kind = 0; kind < RSDK_GPU_PROBLEM_KIND_COUNT; kind++) {
         assert_non_null(rsdk_gpu_problem_kind_name((rsdk_gpu_problem_kind)kind));
@@ -214,7 +214,7 @@ int main(void) {
         TEST(closed_device_directory),
         TEST(unreadable_topology),
         TEST(wsl2),
-        cmocka_unit_test(codes_have_words),
+        cmocka_unit_test(kinds_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,6 +135,7 @@ static int answer_with_library_path(const char *site_path) {
     const char *by_runpath = find(FILES(&with_runpath), "libo.so.1");
     REQUIRE_CONTAINS(by_rpath, CORE_LIB "/libo.so.1");
     REQUIRE_CONTAINS(by_runpath, OUTSIDE "/libo.so.1");
+    sample_site_leave(&site);
     return clear(NULL);
 }
 

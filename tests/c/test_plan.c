@@ -186,6 +186,7 @@ static int load_beside_foreign_copy(const char *path) {
     REQUIRE(dlopen(sample_path(&f->site, OUTSIDE "/libd.so.1"), RTLD_LAZY | RTLD_NOLOAD) == NULL);
     rsdk_loaded_free(loaded);
     rsdk_sdk_free(f->sdk);
+    sample_site_leave(&f->site);
     return 0;
 }
 

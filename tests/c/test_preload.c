@@ -236,6 +236,7 @@ static int name_library_path(const char *path) {
     REQUIRE(rsdk_loaded_warning_count(loaded) == 1);
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text, "brought in by LD_LIBRARY_PATH");
     rsdk_loaded_free(loaded);
+    sample_site_leave(&site);
     return 0;
 }
 
