@@ -60,12 +60,12 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
-    from .findings import Problem
+    from .problems import Problem
 
     __version__: str
 
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
-        """What is wrong with the ROCm libraries of a process, by default this one (rocm_sdk.selftest.process)."""
+        """What is wrong with the ROCm libraries of a process, by default this one."""
 
     _ALL_CDLLS: CdllsByShortname
 
@@ -223,7 +223,7 @@ def __getattr__(name: str) -> object:
     if name == "check_process":
         from importlib import import_module
 
-        return import_module("rocm_sdk.selftest.process").check_running_process
+        return import_module("rocm_sdk.selftest.subjects.process").check_running_process
     if name in __all__:
         from . import errors
 

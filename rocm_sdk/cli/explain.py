@@ -16,8 +16,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the page, or the list; status 1 for an unknown code, with the nearest ones."""
-    from rocm_sdk.findings import ENTRIES
-    from rocm_sdk.findings.page import markdown
+    from rocm_sdk.problems import ENTRIES
+    from rocm_sdk.problems.page import markdown
 
     if options.code is None:
         for code, entry in ENTRIES.items():

@@ -9,7 +9,7 @@ from rocm_sdk import _native
 from rocm_sdk.devel.layout import tree_state
 from rocm_sdk.errors import RocmSdkError
 
-from .style import style
+from .terminal import style
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -82,7 +82,7 @@ _FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
 
 
 def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> int:
-    from rocm_sdk._target_selection import select
+    from rocm_sdk.targets.selection import select
 
     chosen, notes = select(selection)
     for note in notes:
@@ -95,7 +95,7 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> in
 
 
 def _print_installed() -> int:
-    from rocm_sdk._package_targets import served_targets, serving_packages
+    from rocm_sdk.targets.packages import served_targets, serving_packages
 
     faulty = [package for package in serving_packages() if package.fault is not None]
     for package in faulty:
@@ -110,7 +110,7 @@ def _print_installed() -> int:
 
 def _print_missing() -> int:
     from rocm_sdk import _native
-    from rocm_sdk._package_targets import missing_targets, requirement_for, served_targets
+    from rocm_sdk.targets.packages import missing_targets, requirement_for, served_targets
 
     gpus = _native.gpus()
     missing = missing_targets(gpus, served_targets())
@@ -124,7 +124,7 @@ def _print_missing() -> int:
 
 
 def _print_check() -> int:
-    from rocm_sdk._target_coherence import check
+    from rocm_sdk.targets.consistency import check
 
     result = check()
     for part, served in result.parts:

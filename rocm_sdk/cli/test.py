@@ -67,7 +67,7 @@ def run(options: "Namespace") -> int:
 
 def _wanted(options: "Namespace") -> "Options | None":
     """The options of the test; None, said on stderr, for words that are neither subject nor code."""
-    from rocm_sdk.findings import ENTRIES
+    from rocm_sdk.problems import ENTRIES
     from rocm_sdk.selftest.loading import default_parallel
     from rocm_sdk.selftest.options import Options
     from rocm_sdk.selftest.run import SUBJECTS
@@ -89,8 +89,8 @@ def _wanted(options: "Namespace") -> "Options | None":
 
 
 def _look_at_process(tested: "Installation", pid: int) -> "Recorder":
-    from rocm_sdk.selftest.process import check_process
     from rocm_sdk.selftest.recorder import Recorder
+    from rocm_sdk.selftest.subjects.process import check_process
 
     recorder = Recorder("process", "looked at", count=1)
     recorder.problems += check_process(tested, pid)
@@ -98,39 +98,42 @@ def _look_at_process(tested: "Installation", pid: int) -> "Recorder":
 
 
 def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
-    from rocm_sdk.selftest import text_report
+    from rocm_sdk.selftest.report import text
     from rocm_sdk.selftest.run import run as run_subjects
 
     if not options.json:
-        print(text_report.heading(tested), flush=True)
+        print(text.heading(tested), flush=True)
     for recorder in run_subjects(tested, wanted, recorders):
         if not options.json:
-            print(text_report.line_of(recorder), flush=True)
+            print(text.line_of(recorder), flush=True)
 
 
 def _print_report(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> None:
-    from rocm_sdk.selftest import machine_reports, text_report
+    from rocm_sdk.selftest.report import text
+    from rocm_sdk.selftest.report.json import as_document
 
     if options.json:
         import json
 
-        print(json.dumps(machine_reports.as_document(tested, recorders), indent=2))
+        print(json.dumps(as_document(tested, recorders), indent=2))
     else:
-        print("\n".join(text_report.findings(recorders, verbose=options.verbose)))
+        print("\n".join(text.findings(recorders, verbose=options.verbose)))
 
 
 def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> bool:
     """Writes what was asked for; False, said on stderr, where that fails."""
-    from rocm_sdk.selftest import bundle, machine_reports, text_report
+    from rocm_sdk.selftest.report import bundle, text
+    from rocm_sdk.selftest.report.json import as_document
+    from rocm_sdk.selftest.report.junit import as_junit
 
     path = ""
     try:
         if path := options.junit:
             with open(path, "w", encoding="utf-8") as file:
-                file.write(machine_reports.as_junit(tested, recorders))
+                file.write(as_junit(tested, recorders))
         if path := options.report:
-            whole = "\n".join(text_report.whole(tested, recorders))
-            bundle.write_bundle(path, whole, machine_reports.as_document(tested, recorders))
+            whole = "\n".join(text.whole(tested, recorders))
+            bundle.write_bundle(path, whole, as_document(tested, recorders))
     except OSError as error:
         print(f"rocm-sdk: cannot write {path}: {error.strerror}", file=sys.stderr)
         return False

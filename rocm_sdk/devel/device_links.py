@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rocm_sdk._distributions import Distribution, same_release, sdk_distributions
+from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 
 from .archive_rules import is_platform_directory, link_place
 from .layout import DEVICE_LINKS, nonce_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from rocm_sdk._distributions import Distribution
+from rocm_sdk.installed.distributions import Distribution
 
 from .archive import Archive
 from .archive_rules import DIRECTORY

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from rocm_sdk._distributions import Distribution, sdk_distributions
 from rocm_sdk.errors import SystemManagedError
+from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 
 from .layout import DISTRIBUTION
 

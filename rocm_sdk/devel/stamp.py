@@ -9,7 +9,7 @@ Imports next to nothing: the commands that scripts call pass through here.
 
 import os
 
-from rocm_sdk._site_metadata import sdk_metadata
+from rocm_sdk.installed import sdk_metadata
 
 from .layout import STAMP
 

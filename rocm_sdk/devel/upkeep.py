@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from rocm_sdk._site_metadata import sdk_metadata
 from rocm_sdk.errors import SystemManagedError
+from rocm_sdk.installed import sdk_metadata
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import DeviceLinker, replace_link

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rocm_sdk import _native
-from rocm_sdk._distributions import normalised
 from rocm_sdk.errors import RocmSdkError
-
-from .reading import open_file, read_beginning
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.files import open_file, read_beginning
 
 _OURS = re.compile(r"rocm(-sdk(-.+)?|-profiler)?")
 _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")

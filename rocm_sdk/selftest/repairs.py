@@ -9,7 +9,7 @@ from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.prepare import prepare
 from rocm_sdk.devel.progress import Reporter
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.findings import Problem
+from rocm_sdk.problems import Problem
 
 from .installation import Installation
 from .recorder import Recorder

@@ -23,7 +23,7 @@ class Subject(NamedTuple):
     summary: str
 
 
-# Name -> row. The module of the same name in this package has check(installation, recorder, options).
+# Name -> row. The module of the same name in subjects/ has check(installation, recorder, options).
 # fmt: off
 SUBJECTS: Mapping[str, Subject] = {
     "packages":    Subject("checks", False, ("PKG", "FILE"),  "distributions and their versions"),
@@ -52,7 +52,7 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
         recorders.append(recorder)
         begin = perf_counter()
         try:
-            check: Check = import_module(f".{name}", __package__).check
+            check: Check = import_module(f"{__package__}.subjects.{name}").check
             check(installation, recorder, options)
         except Exception as error:
             recorder.bad(_FAILED_ITSELF, subject=name, detail=f"{type(error).__name__}: {error}")

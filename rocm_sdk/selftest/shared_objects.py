@@ -10,9 +10,9 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.files import NotAFileError, read_beginning
 
 from .installation import Installation
-from .reading import NotAFileError, read_beginning
 
 _FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
 _MAGIC = b"\x7fELF"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.findings import ENTRIES, Entry, problem
-from rocm_sdk.findings.page import markdown
-from rocm_sdk.findings.systems import SYSTEMS
+from rocm_sdk.problems import ENTRIES, Entry, problem
+from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems.systems import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"\b[EWN]-[A-Z]+-\d{3}\b")
-REGISTRY = ROOT / "rocm_sdk/findings/registry.py"
+REGISTRY = ROOT / "rocm_sdk/problems/registry.py"
 
 
 def facts_of(entry: Entry) -> set[str]:

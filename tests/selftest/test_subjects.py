@@ -12,7 +12,7 @@ from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site, compile_library
 
-from rocm_sdk.selftest.devel import _cmake_fault
+from rocm_sdk.selftest.subjects.devel import _cmake_fault
 
 # ---- packages
 

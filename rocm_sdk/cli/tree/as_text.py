@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
-from rocm_sdk.cli.style import style
+from rocm_sdk.cli.terminal import style
 
 from .plan_tree import Branch, Tree
 

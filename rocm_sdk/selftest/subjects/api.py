@@ -8,12 +8,11 @@ from fnmatch import fnmatchcase
 from rocm_sdk import _native
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
-
-from .children import Ended, python_command, run_programs
-from .installation import Installation
-from .library_table import SYMBOLS
-from .options import Options
-from .recorder import Recorder
+from rocm_sdk.selftest.children import Ended, python_command, run_programs
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.library_table import SYMBOLS
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
 
 _HAS_NO_SYMBOL = 3
 _PROGRAM = f"""

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.findings import Problem, problem
-
-from .installation import Installation, current
-from .reading import open_file
+from rocm_sdk.installed.files import open_file
+from rocm_sdk.problems import Problem, problem
+from rocm_sdk.selftest.installation import Installation, current
 
 # Libraries of which a process must have one copy, whatever their version.
 _SINGLE = re.compile(

@@ -11,12 +11,11 @@ from rocm_sdk.devel import layout
 from rocm_sdk.devel.check import verify_tree
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.errors import RocmSdkError
-
-from .children import run_program
-from .installation import Installation
-from .options import Options
-from .reading import read_beginning
-from .recorder import Recorder
+from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.selftest.children import run_program
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
 
 # What mends a finding, by what it needs.
 _CURES = {

@@ -2,7 +2,7 @@
 
 The letter of a code is its severity (E error, W warning, N note), the word its subject, the number its place. Codes are
 never given to something else. Templates name facts in braces; `cures` has one for each kind of system that differs
-(rocm_sdk.findings.systems), one for containers where they do, and "any".
+(rocm_sdk.problems.systems), one for containers where they do, and "any".
 """
 
 from typing import NamedTuple

@@ -8,11 +8,10 @@ import os
 import stat
 
 from rocm_sdk.devel import layout
-
-from .installation import Distribution, Installation, RecordedFile
-from .options import Options
-from .reading import open_file, read_beginning
-from .recorder import Recorder
+from rocm_sdk.installed.files import open_file, read_beginning
+from rocm_sdk.selftest.installation import Distribution, Installation, RecordedFile
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = 1024  # bytes: a pointer is smaller

@@ -9,8 +9,8 @@
 Unknown names raise UnknownTargetError, a ValueError, with the nearest known ones.
 """
 
-from . import _native
-from ._native import Target
+from rocm_sdk import _native
+from rocm_sdk._native import Target
 
 __all__ = ["Target", "expand", "families_of", "lookup", "package_owner", "table"]
 

@@ -10,13 +10,12 @@ from typing import NamedTuple
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.prepare import prepare
 from rocm_sdk.devel.progress import Reporter
-
-from .children import Ended, run_programs
-from .installation import Distribution, Installation
-from .options import Options
-from .reading import read_beginning
-from .recorder import Recorder
-from .tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
+from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.selftest.children import Ended, run_programs
+from rocm_sdk.selftest.installation import Distribution, Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 
 _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 

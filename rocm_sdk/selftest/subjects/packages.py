@@ -9,15 +9,14 @@ import sys
 
 from rocm_sdk import _native
 from rocm_sdk._dist_info import ALL_PACKAGES
-from rocm_sdk._distributions import same_release
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.errors import RocmSdkError
-
-from .installation import Distribution, Installation, distributions_in
-from .options import Options
-from .reading import read_beginning
-from .recorder import Recorder
+from rocm_sdk.installed.distributions import same_release
+from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.selftest.installation import Distribution, Installation, distributions_in
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
 
 # What the module of each package says of the SDK that it belongs to; the last assignment counts.
 _FACTS = re.compile(r"^(__version__|PY_PACKAGE_SUFFIX_NONCE|DEFAULT_TARGET_FAMILY) *= *(['\"].*?['\"])", re.MULTILINE)

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator
 
 from rocm_sdk import _native
-from rocm_sdk._package_targets import served_targets
 from rocm_sdk.errors import RocmSdkError
-
-from .installation import Installation
-from .options import Options
-from .recorder import Recorder
-from .shared_objects import library_stems, stem_of
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.shared_objects import library_stems, stem_of
+from rocm_sdk.targets.packages import served_targets
 
 # Variables that change which files are found, and what exactly.
 _TELLING = {

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rocm_sdk.findings import Problem
-from rocm_sdk.findings.problem import one_line
-
-from .installation import Installation
-from .recorder import Recorder
+from rocm_sdk.problems import Problem
+from rocm_sdk.problems.problem import one_line
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.recorder import Recorder
 
 
 def heading(installation: Installation) -> str:

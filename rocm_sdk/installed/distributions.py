@@ -10,7 +10,7 @@ import csv
 import re
 from typing import NamedTuple
 
-from ._site_metadata import sdk_metadata
+from . import sdk_metadata
 
 _POST_RELEASE = re.compile(r"\.post\d+")
 

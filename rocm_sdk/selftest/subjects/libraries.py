@@ -6,15 +6,15 @@ import os
 import platform
 import re
 
-from .children import signal_name
-from .explain import Explanation
-from .installation import Installation
-from .library_table import reason_not_loaded_alone
-from .loading import LoadResult, load_all
-from .options import Options
-from .progress import progress
-from .recorder import Recorder
-from .shared_objects import SharedObject, shared_objects
+from rocm_sdk.selftest.children import signal_name
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.library_table import reason_not_loaded_alone
+from rocm_sdk.selftest.load_failure import Explanation
+from rocm_sdk.selftest.loading import LoadResult, load_all
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.progress import progress
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
 
 _ANOTHER_MACHINE = " library for "  # of the C library's sentence about a file for another machine
 _VERSION = re.compile(r"\d+(?:\.\d+)*")

@@ -8,10 +8,10 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from . import _native, targets
-from ._dist_info import ALL_PACKAGES
-from ._distributions import Distribution, same_release, sdk_distributions
-from .errors import PackageNotInstalledError, UnknownTargetError
+from rocm_sdk import _native, targets
+from rocm_sdk._dist_info import ALL_PACKAGES
+from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
+from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 
 
 class PackageTargets(NamedTuple):

@@ -6,8 +6,9 @@ import sys
 from importlib.util import find_spec
 from typing import NamedTuple
 
-from . import _native, targets
-from ._package_targets import serving_packages
+from rocm_sdk import _native, targets
+
+from .packages import serving_packages
 
 _TORCH_SECONDS = 120.0  # a cold `import torch` reads gigabytes
 _TORCH_PROGRAM = "import torch; print(*(torch._C._cuda_getArchFlags() or '').split(), sep=';')"

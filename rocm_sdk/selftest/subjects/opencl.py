@@ -7,11 +7,11 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
-from .installation import Installation
-from .options import Options
-from .reading import read_beginning
-from .recorder import Recorder
-from .shared_objects import library_stems
+from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.shared_objects import library_stems
 
 _DRIVER = "libamdocl64"
 _VENDORS = "/etc/OpenCL/vendors"

@@ -1,8 +1,9 @@
 """The gfx targets to build for: those of this machine, of the SDK or of a given list, checked before a build starts."""
 
-from . import _native, targets
-from ._package_targets import owner_of, requirement_for, serving_packages
-from .errors import EmptySelectionError, UnknownTargetError, UnservedTargetError
+from rocm_sdk import _native, targets
+from rocm_sdk.errors import EmptySelectionError, UnknownTargetError, UnservedTargetError
+
+from .packages import owner_of, requirement_for, serving_packages
 
 
 def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

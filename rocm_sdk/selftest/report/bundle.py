@@ -12,8 +12,7 @@ import zipfile
 from typing import Any
 
 from rocm_sdk import _native
-
-from .reading import read_beginning
+from rocm_sdk.installed.files import read_beginning
 
 # Variables that matter for the SDK; others may hold secrets.
 _TELLING = re.compile(r"(ROCM|ROCR|HIP|HSA|CUDA_VISIBLE|GPU_|LD_|PYTHON|OCL|AMD)\w*|PATH")

@@ -6,13 +6,12 @@ import re
 import sys
 
 from rocm_sdk import _native
-from rocm_sdk._package_targets import missing_targets, requirement_for, served_targets
 from rocm_sdk.errors import RocmSdkError
-
-from .children import python_command, run_program
-from .installation import Installation
-from .options import Options
-from .recorder import Recorder
+from rocm_sdk.selftest.children import python_command, run_program
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.targets.packages import missing_targets, requirement_for, served_targets
 
 _PROGRAM = """
 import ctypes, sys
