@@ -91,13 +91,12 @@ def _ownership_problems() -> list[str]:
 
 def _packages() -> list[dict[str, Any]]:
     """The distributions of the SDK that are installed, as an installer knows them, and their platform directories."""
-    from importlib.metadata import distributions
+    from rocm_sdk.installed.distributions import sdk_distributions
 
     found: dict[str, str] = {}
-    for distribution in distributions():
-        name = distribution.metadata["Name"] or ""
-        if name == "rocm" or name.startswith(("rocm-profiler", "rocm-sdk-")):
-            found.setdefault(name, distribution.version)
+    for entry in sys.path:
+        for distribution in sdk_distributions(os.path.abspath(entry)):
+            found.setdefault(distribution.spelling, distribution.version)
     directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(name))]
     return [
         {"name": name, "version": version, "directory": next(filter(_belongs_to(name), directories), None)}

@@ -64,7 +64,8 @@ class DeviceLinker:
         wanted: dict[str, str] = {}
         created = 0
         for distribution in sdk_distributions(self._site):
-            if distribution.name == DEVICE or distribution.name.startswith(f"{DEVICE}-"):
+            is_device = distribution.name == DEVICE or distribution.name.startswith(f"{DEVICE}-")
+            if is_device and distribution.has_metadata:
                 links = self._links_of(distribution)
                 created += sum(self._ensure(path, text) for path, text in links.items())
                 wanted.update(links)

@@ -13,7 +13,7 @@ from .layout import DISTRIBUTION
 def devel_distribution(site: str) -> Distribution:
     """The distribution that brought the archive. SystemManagedError where it has no RECORD to be kept."""
     for distribution in sdk_distributions(site):
-        if distribution.name == DISTRIBUTION and os.path.exists(distribution.record):
+        if distribution.name == DISTRIBUTION and distribution.has_metadata and os.path.exists(distribution.record):
             return distribution
     raise SystemManagedError(
         f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",

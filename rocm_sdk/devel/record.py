@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import os
 import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError, DevelopmentTreeError
+from rocm_sdk.installed.record import read_record
 
 from .staging import write_file
 from .stamp import Identity, identify
@@ -34,12 +34,10 @@ class Record:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        with open(path, encoding="utf-8", newline="") as file:
-            facts = os.fstat(file.fileno())
-            try:
-                self.rows = [row for row in csv.reader(file) if row]
-            except (csv.Error, UnicodeDecodeError) as error:
-                raise self._damaged(str(error)) from error
+        try:
+            self.rows, facts = read_record(path)
+        except ValueError as error:
+            raise self._damaged(str(error)) from error
         self._mode = stat.S_IMODE(facts.st_mode)
         self.identity: Identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 

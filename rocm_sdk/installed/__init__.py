@@ -1,6 +1,9 @@
-"""Which metadata directories of the SDK's packages a site-packages directory has.
+"""Reads what installers wrote into site-packages: distributions, their metadata and RECORD, and import hooks.
 
-Imports next to nothing: commands that scripts call often pass through here.
+Everything is read from the directory itself. importlib.metadata caches directories by their modification time, and
+before Python 3.13 nothing makes it forget.
+
+This module imports next to nothing: commands that scripts call often pass through here.
 """
 
 import os

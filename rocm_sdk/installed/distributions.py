@@ -1,37 +1,95 @@
 """The distributions of the SDK in a site-packages directory, read from their `.dist-info` directories.
 
-Not by importlib.metadata: it remembers directories by their modification time, and before Python 3.13 nothing makes it
-forget.
+No file is trusted: sizes are bounded, only regular files are read, and what cannot be used is a value, `fault`.
 """
 
 from __future__ import annotations
 
-import csv
+import os
 import re
-from typing import NamedTuple
+from functools import cached_property
 
-from . import sdk_metadata
+from .files import names_in, read_beginning
+from .record import RecordedFile, read_record
 
+_SDK = re.compile(r"rocm(-sdk(-.+)?|-profiler.*)?")
 _POST_RELEASE = re.compile(r"\.post\d+")
+_HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
 
 
-class Distribution(NamedTuple):
-    """An installed distribution: normalised name, version, path of its RECORD (which may be absent)."""
+class Distribution:
+    """An installed distribution.
 
-    name: str
-    version: str
-    record: str
+    name is normalised ("rocm-sdk-core"), spelling is the name as METADATA has it, directory is the absolute path of the
+    `.dist-info` directory. has_metadata is false while an installer adds or removes the distribution. RECORD is read
+    when `files` or `fault` is first used.
+    """
 
-    def files(self) -> list[str]:
-        """The paths in its RECORD, relative to site-packages. OSError where there is none; csv.Error, ValueError."""
-        with open(self.record, encoding="utf-8", newline="") as file:
-            return [row[0] for row in csv.reader(file) if row and row[0]]
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        stem = os.path.basename(directory).removesuffix(".dist-info")
+        self.spelling, _, self.version = stem.rpartition("-")
+        self.name = normalised(self.spelling)
+        self.has_metadata = True
+        self._metadata_fault: str | None = None
+        try:
+            headers = _read_headers(f"{directory}/METADATA")
+        except OSError as error:
+            self.has_metadata = not isinstance(error, FileNotFoundError)
+            self._metadata_fault = f"{error.filename}: {error.strerror}"
+            return
+        name, version = headers.get("name", ""), headers.get("version", "")
+        if normalised(name) == self.name and _letters(version) == _letters(self.version):
+            self.spelling, self.version = name, version
+        else:
+            self._metadata_fault = f"METADATA does not say {self.name} {self.version}, as the directory's name does"
+
+    @property
+    def record(self) -> str:
+        """The path of RECORD, which may not exist."""
+        return f"{self.directory}/RECORD"
+
+    @property
+    def files(self) -> tuple[RecordedFile, ...]:
+        """The files that RECORD lists; () if it cannot be read."""
+        return self._files_and_fault[0]
+
+    @property
+    def fault(self) -> str | None:
+        """Why METADATA or RECORD cannot be used; None if both can."""
+        return self._metadata_fault or self._files_and_fault[1]
+
+    @property
+    def requirement(self) -> str:
+        """The argument for pip that installs just this distribution."""
+        return f"{self.name}=={self.version}"
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The facts that problems name."""
+        return {"distribution": self.name, "version": self.version, "requirement": self.requirement}
+
+    @cached_property
+    def _files_and_fault(self) -> tuple[tuple[RecordedFile, ...], str | None]:
+        try:
+            files = tuple(read_record(self.record).files())
+        except OSError as error:
+            return (), f"{error.filename}: {error.strerror}"
+        except ValueError as error:
+            return (), f"RECORD is not valid text: {error}"
+        if not any(file.path == f"{os.path.basename(self.directory)}/RECORD" for file in files):
+            return files, "RECORD does not list itself: it is cut short, or another file"
+        return files, None
 
 
 def sdk_distributions(site: str) -> list[Distribution]:
-    """The distributions of the SDK in `site`, in the order of their names."""
-    found = (_read(f"{site}/{name}") for name in sdk_metadata(site))
-    return [distribution for distribution in found if distribution is not None]
+    """The distributions of the SDK in `site`, the selector `rocm` and this package included, ordered by directory."""
+    stems = ((name, name.removesuffix(".dist-info").rpartition("-")[0]) for name in names_in(site))
+    return [
+        Distribution(os.path.join(site, name))
+        for name, stem in stems
+        if name.endswith(".dist-info") and _SDK.fullmatch(normalised(stem))
+    ]
 
 
 def normalised(name: str) -> str:
@@ -44,16 +102,18 @@ def same_release(one: str, other: str) -> bool:
     return _POST_RELEASE.sub("", one, count=1) == _POST_RELEASE.sub("", other, count=1)
 
 
-def _read(directory: str) -> Distribution | None:
-    """None: pip is about to install or remove it."""
+def _read_headers(path: str) -> dict[str, str]:
+    """The headers of METADATA by their names in lower case, the first of several."""
     fields: dict[str, str] = {}
-    try:
-        with open(f"{directory}/METADATA", encoding="utf-8", errors="replace") as file:
-            for line in file:
-                name, colon, value = line.partition(":")
-                if not colon:  # the end of the headers
-                    break
-                fields.setdefault(name.lower(), value.strip())
-    except FileNotFoundError:
-        return None
-    return Distribution(normalised(fields.get("name", "")), fields.get("version", ""), f"{directory}/RECORD")
+    for line in read_beginning(path, _HEADER_LIMIT).decode("utf-8", errors="replace").splitlines():
+        if not line.strip():
+            break
+        name, colon, value = line.partition(":")
+        if colon and not line.startswith((" ", "\t")):
+            fields.setdefault(name.lower(), value.strip())
+    return fields
+
+
+def _letters(version: str) -> str:
+    """A version without its separators, which names of directories spell differently."""
+    return re.sub(r"[^0-9a-z]", "", version.lower())

@@ -1,4 +1,4 @@
-"""Reading files that may be anything: a pipe in place of a file must not stop the test, nor a device fill memory."""
+"""Reads files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import BinaryIO
 
 
 class NotAFileError(OSError):
-    """Something else than a regular file."""
+    """The path is not a regular file."""
 
 
 def open_file(path: str) -> BinaryIO:
-    """Opens a regular file; NotAFileError for anything else, another OSError where it cannot be opened."""
+    """Opens a regular file. Raises NotAFileError for anything else, another OSError if it cannot be opened."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -24,3 +24,11 @@ def read_beginning(path: str, limit: int) -> bytes:
     """The first `limit` bytes of a regular file; errors as of open_file."""
     with open_file(path) as file:
         return file.read(limit)
+
+
+def names_in(directory: str) -> list[str]:
+    """The names in a directory, sorted; [] if it cannot be listed."""
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []

@@ -94,15 +94,14 @@ def _device_packages(site: str, libraries: str, sdk_version: str) -> Iterator[Pa
         fault = None
         if not same_release(found.version, sdk_version):
             fault = f"it has version {found.version}, the SDK {sdk_version}"
+        elif found.fault is not None:
+            fault = found.fault
         elif missing := _absent_file(site, found, os.path.basename(libraries)):
             fault = f"its file {missing} is not there"
         yield PackageTargets(found.name, found.version, _targets_of(found.name[len(prefix) :]), fault)
 
 
 def _absent_file(site: str, distribution: Distribution, directory: str) -> str | None:
-    """A file of the platform directory that RECORD promises and that is not there."""
-    try:
-        promised = [name for name in distribution.files() if name.startswith(f"{directory}/")]
-    except FileNotFoundError:
-        return os.path.basename(distribution.record)
-    return next((name for name in promised if not os.path.exists(os.path.join(site, name))), None)
+    """A file of the platform directory that RECORD lists and that does not exist."""
+    paths = (file.path for file in distribution.files if file.path.startswith(f"{directory}/"))
+    return next((path for path in paths if not os.path.exists(os.path.join(site, path))), None)

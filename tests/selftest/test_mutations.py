@@ -93,7 +93,7 @@ def test_a_program_that_cannot_be_executed(sample: Path) -> None:
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    record = Path(wanted.metadata, "RECORD")
+    record = Path(wanted.directory, "RECORD")
     record.write_text(record.read_text() + "_rocm_sdk_core/bin/rocminfo,,10\n")
     assert "E-FILE-005" not in codes_of(sample)
     program.chmod(0o655)

@@ -31,7 +31,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
         ("METADATA", "Name: other\nVersion: 7.10.0\n\n", "METADATA does not say rocm-sdk-core 7.10.0"),
         ("METADATA", "Name: rocm-sdk-core\nVersion: 7.1.0\n\n", "METADATA does not say rocm-sdk-core 7.10.0"),
         ("RECORD", "", "RECORD does not list itself"),
-        ("RECORD", "\udcff", "RECORD or METADATA holds what is no text"),
+        ("RECORD", "\udcff", "RECORD is not valid text"),
         ("RECORD", None, "RECORD: No such file or directory"),
     ],
 )

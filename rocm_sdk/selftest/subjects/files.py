@@ -8,8 +8,10 @@ import os
 import stat
 
 from rocm_sdk.devel import layout
+from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.files import open_file, read_beginning
-from rocm_sdk.selftest.installation import Distribution, Installation, RecordedFile
+from rocm_sdk.installed.record import RecordedFile
+from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 

@@ -12,9 +12,9 @@ from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.distributions import same_release
+from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.files import read_beginning
-from rocm_sdk.selftest.installation import Distribution, Installation, distributions_in
+from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
@@ -51,7 +51,7 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
 def _check_metadata(installation: Installation, recorder: Recorder) -> None:
     for each in installation.distributions:
         if each.fault is not None:
-            recorder.bad("E-PKG-013", each.metadata, detail=each.fault, **each.facts)
+            recorder.bad("E-PKG-013", each.directory, detail=each.fault, **each.facts)
         else:
             recorder.good(f"metadata of {each.name}")
 
@@ -63,7 +63,7 @@ def _check_versions(installation: Installation, core: Distribution, recorder: Re
         if same_release(each.version, core.version):
             recorder.good(f"{each.name} has the version of core")
         else:
-            recorder.bad("E-PKG-002", each.metadata, core_version=core.version, **each.facts)
+            recorder.bad("E-PKG-002", each.directory, core_version=core.version, **each.facts)
 
 
 def _check_coherence(installation: Installation, recorder: Recorder) -> None:
@@ -146,7 +146,7 @@ def _check_search_path(installation: Installation, recorder: Recorder) -> None:
         if directory in seen or not os.path.isdir(directory):
             continue
         seen.add(directory)
-        others = {each.name: each for each in distributions_in(directory)}
+        others = {each.name: each for each in sdk_distributions(directory)}
         if not others:
             continue
         if os.path.samefile(directory, installation.site):
@@ -163,7 +163,7 @@ def _check_search_path(installation: Installation, recorder: Recorder) -> None:
 def _check_user_site(installation: Installation, recorder: Recorder) -> None:
     user_site = site_module.getusersitepackages()
     in_environment = sys.prefix != sys.base_prefix
-    if in_environment and user_site in sys.path and distributions_in(user_site):
+    if in_environment and user_site in sys.path and sdk_distributions(user_site):
         recorder.bad("W-PKG-008", user_site)
     elif in_environment:
         recorder.good(f"the user's site-packages does not reach {installation.site}")

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.prepare import prepare
 from rocm_sdk.devel.progress import Reporter
+from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.children import Ended, run_programs
-from rocm_sdk.selftest.installation import Distribution, Installation
+from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
@@ -78,7 +79,7 @@ def _console_scripts(distribution: Distribution) -> list[str]:
     parser = configparser.RawConfigParser(delimiters=("=",))
     parser.optionxform = str  # type: ignore[assignment, method-assign] # names keep their case
     try:
-        text = read_beginning(os.path.join(distribution.metadata, "entry_points.txt"), _ENTRY_POINTS_LIMIT)
+        text = read_beginning(os.path.join(distribution.directory, "entry_points.txt"), _ENTRY_POINTS_LIMIT)
         parser.read_string(text.decode("utf-8"))
         return sorted(parser["console_scripts"]) if parser.has_section("console_scripts") else []
     except (configparser.Error, OSError, UnicodeDecodeError):
