@@ -10,7 +10,6 @@ it is asked for.
 import os
 
 from ._native import (
-    Finding,
     Gpu,
     LibraryLocation,
     LoadedLibrary,
@@ -77,7 +76,6 @@ __all__ = [
     "DevelopmentTreeLockedError",
     "EmptySelectionError",
     "EnvironmentOverrideError",
-    "Finding",
     "Gpu",
     "LibraryAccessError",
     "LibraryLoadError",
@@ -87,6 +85,7 @@ __all__ = [
     "LoadStep",
     "LoadedLibrary",
     "PackageNotInstalledError",
+    "Problem",
     "RocmLibraryConflictWarning",
     "RocmSdkError",
     "RocmSdkWarning",
@@ -176,19 +175,19 @@ def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: 
 
 def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -> None:
     if isinstance(wanted, str):
-        matches, text, hint = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
+        matches, text, fix = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
     else:
-        matches, text, hint = wanted.match(version) is not None, wanted.pattern, "install a version that it expects"
+        matches, text, fix = wanted.match(version) is not None, wanted.pattern, "install a version that it expects"
     if matches:
         return
     from .errors import VersionMismatchError, VersionMismatchWarning
 
     message = f"the installed ROCm SDK has version {version}, this program expects {text}"
     if fails:
-        raise VersionMismatchError(message, hint)
+        raise VersionMismatchError(message, fix)
     import warnings
 
-    warnings.warn(f"{message}; {hint}", VersionMismatchWarning, stacklevel=3)
+    warnings.warn(f"{message}; {fix}", VersionMismatchWarning, stacklevel=3)
 
 
 def _matches_wildcard(text: str, wildcard: str) -> bool:
@@ -224,6 +223,10 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("rocm_sdk.selftest.subjects.process").check_running_process
+    if name == "Problem":
+        from .problems import Problem
+
+        return Problem
     if name in __all__:
         from . import errors
 

@@ -8,22 +8,22 @@ made by the extension, from the C library's errors.
 class RocmSdkError(Exception):
     """Something about the ROCm SDK.
 
-    message (str) says what happened and to which file or name, hint (str or None) what can be done about it, path (str
-    or None) which file it is about, code (str) which kind of problem it is: `rocm-sdk explain CODE` tells more.
+    message (str) says what happened and to which file or name, fix (str or None) what to do about it, path (str or
+    None) which file it concerns, and code (str) which kind of problem it is: see `rocm-sdk explain CODE`.
     """
 
     code = "E-SDK-001"
 
-    def __init__(self, message: str, hint: str | None = None, path: str | None = None, code: str | None = None) -> None:
+    def __init__(self, message: str, fix: str | None = None, path: str | None = None, code: str | None = None) -> None:
         self.code = code or type(self).code
         first_line = f"{message} [{self.code}]"
-        super().__init__(first_line if hint is None else f"{first_line}\n  hint: {hint}")
+        super().__init__(first_line if fix is None else f"{first_line}\n  fix: {fix}")
         self.message = message
-        self.hint = hint
+        self.fix = fix
         self.path = path
 
     def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[str, str | None, str | None, str]]":
-        return type(self), (self.message, self.hint, self.path, self.code)
+        return type(self), (self.message, self.fix, self.path, self.code)
 
 
 class UnknownLibraryError(RocmSdkError, ModuleNotFoundError):

@@ -73,7 +73,7 @@ static PyObject *gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
 PyDoc_STRVAR(check_gpu_access_doc,
              "check_gpu_access(*, root=None)\n--\n\n"
              "What stands between this user and the GPUs, and variables that are likely not meant so (tuple of\n"
-             "Finding): driver, device files and their groups, containers, WSL2, visibility, overrides.\n\n"
+             "Problem): driver, device files and their groups, containers, WSL2, visibility, overrides.\n\n"
              "root and errors as with gpus().");
 
 static PyObject *check_gpu_access(PyObject *module, PyObject *args, PyObject *kwargs) {

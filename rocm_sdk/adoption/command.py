@@ -35,7 +35,7 @@ def _check() -> int:
 
     found = state()
     if found.problem is not None:
-        raise AdoptionError(found.problem, found.cure)
+        raise AdoptionError(found.problem, found.fix)
     return 0
 
 

@@ -38,7 +38,7 @@ class State(NamedTuple):
         return None
 
     @property
-    def cure(self) -> str:
+    def fix(self) -> str:
         """The command that solves the problem, one that works although the package is damaged."""
         return "python -m rocm_sdk.adoption" if self.damaged else "rocm-sdk adopt"
 

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from rocm_sdk._native import Finding, Gpu
+    from rocm_sdk._native import Gpu
+    from rocm_sdk.problems import Problem
 
 EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) saxpy.hip"
 
@@ -35,18 +36,18 @@ def run(options: "Namespace") -> int:
     """Prints the GPUs; status 1 where none is usable (with --arch: where there is none), said on stderr."""
     if options.arch and not options.visible:
         return print_targets()
-    gpus, findings = _native.survey_gpus()
+    gpus, problems = _native.survey_gpus()
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
     if options.arch:
-        return _print_lines((gpu.processor for gpu in gpus), findings)
+        return _print_lines((gpu.processor for gpu in gpus), problems)
     if options.json:
-        _print_json(gpus, findings)
+        _print_json(gpus, problems)
     elif options.all:
         _print_all(gpus)
     else:
         _print_table(gpus)
-    _print_notes(gpus, findings)
+    _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
 
 
@@ -59,11 +60,11 @@ def _hip_index(gpu: "Gpu") -> int:
     return gpu.hip_index if gpu.hip_index is not None else -1
 
 
-def _print_lines(names: "Iterable[str]", findings: "Iterable[Finding]") -> int:
+def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     text = "".join(f"{name}\n" for name in names)
     sys.stdout.write(text)
     if not text:
-        _print_notes((), findings or _native.check_gpu_access())
+        _print_notes((), problems or _native.check_gpu_access())
     return 0 if text else 1
 
 
@@ -94,23 +95,23 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
             print(f"  {name.replace('_', ' '):<16} {'-' if value is None else value}")
 
 
-def _print_json(gpus: "Iterable[Gpu]", findings: "Iterable[Finding]") -> None:
+def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     import json
 
     content = {
         "schema": _SCHEMA,
         "gpus": [dict(zip(_native.Gpu.__match_args__, gpu, strict=True)) for gpu in gpus],
-        "findings": [dict(zip(_native.Finding.__match_args__, finding, strict=True)) for finding in findings],
+        "problems": [problem.as_document() for problem in problems],
     }
     print(json.dumps(content, indent=2))
 
 
-def _print_notes(gpus: "Iterable[Gpu]", findings: "Iterable[Finding]") -> None:
+def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     for gpu in gpus:
         if gpu.overridden:
             print(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}", file=sys.stderr)
-    for finding in findings:
-        print(f"rocm-sdk: {finding.cause}\n  hint: {finding.cure}", file=sys.stderr)
+    for problem in problems:
+        print(f"rocm-sdk: {problem.cause}\n  fix: {problem.fix}", file=sys.stderr)
 
 
 def _memory_text(size: int) -> str:

@@ -86,7 +86,7 @@ def _ownership_problems() -> list[str]:
         found = state()
     except AdoptionError:  # an editable installation, which shares no file
         return []
-    return [f"{found.problem}; {found.cure}"] if found.problem else []
+    return [f"{found.problem}; {found.fix}"] if found.problem else []
 
 
 def _packages() -> list[dict[str, Any]]:

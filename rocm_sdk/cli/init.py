@@ -61,5 +61,5 @@ def _is_sound(root: str, quiet: bool) -> bool:
         if len(findings) > _SHOWN:
             print(f"rocm-sdk: ... and {len(findings) - _SHOWN} more", file=sys.stderr)
         for need in dict.fromkeys(finding.needs for finding in findings):
-            print(f"  hint: {_ADVICE[need].format(version=version)}", file=sys.stderr)
+            print(f"  fix: {_ADVICE[need].format(version=version)}", file=sys.stderr)
     return not findings

@@ -48,7 +48,7 @@ def run(options: "Namespace") -> int:
         print(path)
     if damaged:
         print(
-            "  hint: remove these files, and expand the trees that have them again:"
+            "  fix: remove these files, and expand the trees that have them again:"
             " pip install --force-reinstall --no-deps rocm-sdk-devel && rocm-sdk init",
             file=sys.stderr,
         )

@@ -117,7 +117,7 @@ def _print_report(tested: "Installation", recorders: "list[Recorder]", options: 
 
         print(json.dumps(as_document(tested, recorders), indent=2))
     else:
-        print("\n".join(text.findings(recorders, verbose=options.verbose)))
+        print("\n".join(text.problems(recorders, verbose=options.verbose)))
 
 
 def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> bool:

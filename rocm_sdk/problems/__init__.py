@@ -1,6 +1,6 @@
-"""What can be wrong with an installation: one registry of codes, with causes and cures, and the pages made from it."""
+"""What can be wrong with an installation: the registry of codes with causes and fixes, and the pages made from it."""
 
-from .problem import Problem, Severity, problem
+from .problem import Problem, Severity, gpu_problem, problem
 from .registry import ENTRIES, Entry
 
-__all__ = ["ENTRIES", "Entry", "Problem", "Severity", "problem"]
+__all__ = ["ENTRIES", "Entry", "Problem", "Severity", "gpu_problem", "problem"]

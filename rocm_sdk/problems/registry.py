@@ -1,7 +1,7 @@
 """The registry of what can be wrong: stable codes, one entry each.
 
 The letter of a code is its severity (E error, W warning, N note), the word its subject, the number its place. Codes are
-never given to something else. Templates name facts in braces; `cures` has one for each kind of system that differs
+never given to something else. Templates name facts in braces; `fixes` has one for each kind of system that differs
 (rocm_sdk.problems.systems), one for containers where they do, and "any".
 """
 
@@ -13,10 +13,10 @@ class Entry(NamedTuple):
 
     code: str
     title: str  # template: what is wrong with what
-    cause: str  # template: "because ..."
-    cures: dict[str, str]  # kind of system -> template
+    cause: str  # template: "the cause"
+    fixes: dict[str, str]  # kind of system -> template
     about: str  # for its page: what it means, how it comes about
-    fix: str | None = None  # the repair of `rocm-sdk test --fix`
+    repair: str | None = None  # the name of what `rocm-sdk test --fix` does about it
 
 
 _REINSTALL = "pip install --force-reinstall --no-deps {requirement}"
@@ -59,7 +59,7 @@ _ROWS = (
         "a package that shares the directory was uninstalled, and took the file with it",
         {"any": "rocm-sdk test --fix makes it anew; or: " + _REINSTALL},
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.",
-        fix="init-file",
+        repair="init-file",
     ),
     Entry(
         "E-PKG-004",
@@ -79,7 +79,7 @@ _ROWS = (
         "E-PKG-006",
         "the files of rocm_sdk do not belong to one distribution alone",
         "{detail}",
-        {"any": "{cure}"},
+        {"any": "{fix}"},
         "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, uninstalling either removes those of both.",
     ),
     Entry(
@@ -428,15 +428,15 @@ _ROWS = (
         "{detail}",
         {"any": "rocm-sdk init   (or: rocm-sdk test --fix)"},
         "An expansion was killed. What it left is removed by the next one.",
-        fix="finish-expansion",
+        repair="finish-extraction",
     ),
     Entry(
         "E-DEVEL-002",
         "the development tree is not as it was expanded: {path}",
         "it {detail}",
-        {"any": "{cure}"},
+        {"any": "{fix}"},
         "The tree is compared with the list that was written when it was expanded.",
-        fix="relink",
+        repair="update-links",
     ),
     Entry(
         "E-DEVEL-003",
@@ -476,7 +476,7 @@ _ROWS = (
         "packages of the SDK have changed since its links were made: {path}",
         {"any": "rocm-sdk init   (or: rocm-sdk test --fix)"},
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.",
-        fix="relink",
+        repair="update-links",
     ),
     Entry(
         "E-DEVEL-008",
@@ -511,14 +511,14 @@ _ROWS = (
         "W-GPU-001",
         "access to GPUs: {what}",
         "{detail}",
-        {"any": "{cure}"},
+        {"any": "{fix}"},
         "What the kernel and the permissions say about the GPUs of this machine: see the page about GPUs.",
     ),
     Entry(
         "E-GPU-002",
         "the GPU {target} has no packages",
         "no installed package has device code for it; served: {served}",
-        {"any": "{cure}"},
+        {"any": "{fix}"},
         "Programs start and fail at their first kernel.",
     ),
     Entry(

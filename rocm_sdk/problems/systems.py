@@ -1,4 +1,4 @@
-"""Which kind of system this is, as far as cures differ."""
+"""Which kind of system this is, as far as fixes differ."""
 
 import functools
 import os

@@ -56,7 +56,7 @@ class Installation:
         return {file.path: each for each in self.distributions for file in each.files}
 
     def owner_of(self, path: str) -> dict[str, object]:
-        """Facts for cures: the distribution that a file belongs to, or core, by name and as pip wants it."""
+        """Facts for problems: the distribution that a file belongs to, or core, by name and as pip wants it."""
         owner = self.owners.get(os.path.relpath(path, self.site)) or self.core
         return owner.facts if owner is not None else {"distribution": "rocm-sdk-core", "requirement": "rocm-sdk-core"}
 

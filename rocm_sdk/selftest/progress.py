@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from rocm_sdk.problems.problem import one_line
+from rocm_sdk.problems.text import one_line
 
 _SECONDS_BETWEEN = 0.1
 _CLEAR = "\r\x1b[K"  # back to the beginning of the line, and erase it

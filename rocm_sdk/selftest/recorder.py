@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rocm_sdk.problems import Problem, problem
-from rocm_sdk.problems.problem import one_line
+from rocm_sdk.problems.text import one_line
 
 
 @dataclass

@@ -9,7 +9,7 @@ from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.prepare import prepare
 from rocm_sdk.devel.progress import Reporter
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.problems import Problem
+from rocm_sdk.problems import ENTRIES, Problem
 
 from .installation import Installation
 from .recorder import Recorder
@@ -17,9 +17,9 @@ from .recorder import Recorder
 
 def repair(installation: Installation, recorders: Iterable[Recorder]) -> list[str]:
     """Mends what can be mended; what was done and what failed, one line each."""
-    problems = [found for recorder in recorders for found in recorder.problems if found.fix is not None]
-    lines = [_make_init_file(found) for found in problems if found.fix == "init-file"]
-    if any(found.fix in {"finish-expansion", "relink"} for found in problems):
+    found = [(ENTRIES[each.code].repair, each) for recorder in recorders for each in recorder.problems]
+    lines = [_make_init_file(each) for repair, each in found if repair == "init-file"]
+    if any(repair in {"finish-extraction", "update-links"} for repair, _ in found):
         lines.append(_finish_tree(installation))
     return lines
 

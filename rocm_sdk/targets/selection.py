@@ -42,7 +42,7 @@ def _of_sdk() -> tuple[str, ...]:
 def _of_machine() -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = dict.fromkeys(gpu.processor for gpu in _native.gpus() if gpu.processor != "unknown")
     if not found:
-        causes = "; ".join(finding.cause for finding in _native.check_gpu_access())
+        causes = "; ".join(problem.cause for problem in _native.check_gpu_access())
         raise EmptySelectionError(f"no GPU of this machine is known{causes and f': {causes}'}", "name the targets")
     left_out = [name for name in found if not _is_supported(name)]
     notes = tuple(f"{name} of this machine is left out: ROCm is not built for it" for name in left_out)

@@ -74,7 +74,7 @@ def test_an_upgrade_of_rocm_is_noticed_and_adopted_again(environment: Environmen
     noticed = environment.adopt("--check")
     assert (noticed.returncode, noticed.stdout) == (1, "")
     assert noticed.stderr.startswith("rocm-sdk: rocm==7.11.0 and rocm-sdk-loader==")
-    assert noticed.stderr.endswith("\n  hint: python -m rocm_sdk.adoption\n")
+    assert noticed.stderr.endswith("\n  fix: python -m rocm_sdk.adoption\n")
     assert environment.files() == before
     assert "files put back" in environment.adopt().stdout
     assert_ours_works(environment, "7.11.0")

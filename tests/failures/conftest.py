@@ -26,7 +26,7 @@ with warnings.catch_warnings(record=True) as caught:
     try:
         {statement}
     except rocm_sdk.RocmSdkError as error:
-        print(json.dumps([type(error).__name__, error.code, error.message, error.hint or ""]))
+        print(json.dumps([type(error).__name__, error.code, error.message, error.fix or ""]))
     else:
         print(json.dumps(["", "", "; ".join(str(each.message) for each in caught), ""]))
 """
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
     error: str  # its class; "" if the call went well
     code: str
     message: str  # of the error; else of the warnings
-    hint: str
+    fix: str
 
 
 @pytest.fixture

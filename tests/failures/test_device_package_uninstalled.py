@@ -29,7 +29,7 @@ def test_it_is_named_and_mended(tmp_path: Path) -> None:
     found = said.only("E-PKG-003")
     assert found["path"] == str(packages / LIBRARIES)
     assert "took the file with it" in found["cause"]
-    assert "rocm-sdk test --fix" in found["cure"]
+    assert "rocm-sdk test --fix" in found["fix"]
     assert said.only("E-FILE-001")["title"].startswith(str(packages / LIBRARIES / "__init__.py"))
     assert f"made {packages / LIBRARIES}/__init__.py" in said.stderr
     # The wheels of this test keep no modes.

@@ -31,7 +31,7 @@ def test_it_is_said_and_finished(tmp_path: Path) -> None:
     process.wait()
     found = run_test(site.path, "--only", "devel").only("W-DEVEL-001")
     assert "staging" in found["cause"]
-    assert found["cure"].startswith("rocm-sdk init")
+    assert found["fix"].startswith("rocm-sdk init")
     assert "brought the development tree up to date" in run_test(site.path, "--only", "devel", "--fix").stderr
     said = run_test(site.path, "--only", "devel")
     assert (said.codes, said.subject("devel")["count"]) == (set(), 1)

@@ -137,6 +137,6 @@ def test_names_must_be_text(argument: str) -> None:
 def test_errors_can_be_pickled() -> None:
     import pickle
 
-    error = rocm_sdk.LibraryLoadError("message", "hint", "/path")
+    error = rocm_sdk.LibraryLoadError("message", "fix", "/path")
     copy = pickle.loads(pickle.dumps(error))
-    assert (copy.message, copy.hint, copy.path, str(copy)) == ("message", "hint", "/path", str(error))
+    assert (copy.message, copy.fix, copy.path, str(copy)) == ("message", "fix", "/path", str(error))

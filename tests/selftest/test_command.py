@@ -60,14 +60,14 @@ def test_a_sound_installation(sdk: Site) -> None:
     assert result.stderr == ""
 
 
-def test_a_problem_has_cause_cure_and_page(sdk: Site) -> None:
+def test_a_problem_has_cause_fix_and_page(sdk: Site) -> None:
     path = break_library(sdk)
     result = command(sdk, "--only", "files")
     assert result.returncode == 1
     assert f"E-FILE-002  {path} has another size than RECORD of rocm-sdk-core says\n" in result.stdout
-    assert "  because  it has 100 bytes, " in result.stdout
-    assert "  mend     pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n" in result.stdout
-    assert "  see      rocm-sdk explain E-FILE-002\n" in result.stdout
+    assert "  cause  it has 100 bytes, " in result.stdout
+    assert "  fix    pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n" in result.stdout
+    assert "  see    rocm-sdk explain E-FILE-002\n" in result.stdout
     assert result.stdout.endswith("\n1 problem. Exit status 1.\n")
 
 
@@ -149,7 +149,7 @@ def test_json(sdk: Site) -> None:
     (subject,) = document["subjects"]
     assert set(subject) == {"subject", "count", "unit", "failed", "seconds", "not_tried", "problems"}
     (found,) = subject["problems"]
-    assert set(found) == {"code", "severity", "title", "cause", "cure", "path"}
+    assert set(found) == {"code", "severity", "title", "cause", "fix", "path", "facts"}
     assert (found["code"], found["severity"], found["path"]) == ("E-FILE-002", "error", str(path))
 
 

@@ -22,7 +22,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
     site.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
     said = run_test(site.path, "--only", "packages")
     assert said.codes == {"E-PKG-001", "E-PKG-011"}
-    assert said.only("E-PKG-011")["cure"] == 'pip install "rocm-sdk-core"'
+    assert said.only("E-PKG-011")["fix"] == 'pip install "rocm-sdk-core"'
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_damaged_metadata(sdk: Site, name: str, text: str | None, words: str) ->
         path.write_text(text, encoding="utf-8", errors="surrogateescape")
     found = run_test(sdk.path, "--only", "packages").only("E-PKG-013")
     assert words in found["cause"]
-    assert "rocm-sdk-core==7.10.0" in found["cure"]
+    assert "rocm-sdk-core==7.10.0" in found["fix"]
 
 
 def test_damaged_facts(sdk: Site) -> None:
@@ -138,7 +138,7 @@ def test_a_file_of_the_tree_is_gone(expanded: DevelSite) -> None:
     path.unlink()
     found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
     assert (found["path"], found["cause"]) == (str(path), "it is missing")
-    assert "rocm-sdk-devel" in found["cure"]
+    assert "rocm-sdk-devel" in found["fix"]
 
 
 def test_a_cmake_package_that_cannot_be_read(expanded: DevelSite) -> None:
@@ -150,7 +150,7 @@ def test_a_cmake_package_that_cannot_be_read(expanded: DevelSite) -> None:
 def test_a_device_package_that_came_later(expanded: DevelSite) -> None:
     expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
     said = run_test(expanded.path, "--only", "devel", "--fix")
-    assert said.only("W-DEVEL-007")["cure"].startswith("rocm-sdk init")
+    assert said.only("W-DEVEL-007")["fix"].startswith("rocm-sdk init")
     assert "brought the development tree up to date" in said.stderr
     assert run_test(expanded.path, "--only", "devel").codes == set()
 
@@ -227,7 +227,7 @@ def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
     machine.gpu(1, "gfx942")
     found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
     assert found["title"] == "the GPU gfx942 has no packages"
-    assert "gfx94" in found["cure"]
+    assert "gfx94" in found["fix"]
 
 
 # ---- OpenCL
@@ -243,7 +243,7 @@ def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
     variables = {"OCL_ICD_VENDORS": str(vendors), "LD_LIBRARY_PATH": str(loader.parent)}
     found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
     assert f"{vendors} names are: none" in found["cause"]
-    assert "rocm-sdk env --opencl" in found["cure"]
+    assert "rocm-sdk env --opencl" in found["fix"]
     icd = vendors / "amdocl64.icd"
     icd.write_text("/gone/libamdocl64.so\n")
     found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")

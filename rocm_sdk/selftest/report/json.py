@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rocm_sdk.problems import Problem
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 
@@ -27,12 +26,8 @@ def as_document(installation: Installation, recorders: Sequence[Recorder]) -> di
                 "failed": each.failed,
                 "seconds": round(each.seconds, 3),
                 "not_tried": each.not_tried,
-                "problems": [_fields(found) for found in each.problems],
+                "problems": [found.as_document() for found in each.problems],
             }
             for each in recorders
         ],
     }
-
-
-def _fields(found: Problem) -> dict[str, str | None]:
-    return {name: getattr(found, name) for name in ("code", "severity", "title", "cause", "cure", "path")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from rocm_sdk.problems.problem import one_line
+from rocm_sdk.problems.text import one_line
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 
@@ -27,5 +27,5 @@ def as_junit(installation: Installation, recorders: Sequence[Recorder]) -> str:
         for found in cases:
             case = ElementTree.SubElement(suite, "testcase", classname=each.subject, name=f"{found.code} {found.title}")
             failure = ElementTree.SubElement(case, "failure", type=found.code, message=found.cause)
-            failure.text = found.cure
+            failure.text = found.fix
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,11 +1,11 @@
-"""The report for people: a line for each subject, then each problem with its cause and its cure."""
+"""The report for people: a line for each subject, then each problem with its cause and its fix."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocm_sdk.problems import Problem
-from rocm_sdk.problems.problem import one_line
+from rocm_sdk.problems.text import one_line
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 
@@ -28,7 +28,7 @@ def line_of(recorder: Recorder) -> str:
     return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {verdict}"
 
 
-def findings(recorders: Sequence[Recorder], *, verbose: bool) -> Iterator[str]:
+def problems(recorders: Sequence[Recorder], *, verbose: bool) -> Iterator[str]:
     """Each problem, and the summary. Notes, what passed and what was not tried only if that is asked for."""
     for recorder in recorders:
         if verbose:
@@ -44,16 +44,16 @@ def whole(installation: Installation, recorders: Sequence[Recorder]) -> Iterator
     """The whole report, everything in it."""
     yield heading(installation)
     yield from (line_of(recorder) for recorder in recorders)
-    yield from findings(recorders, verbose=True)
+    yield from problems(recorders, verbose=True)
 
 
 def problem_text(found: Problem) -> str:
     """A problem in four lines."""
     return (
         f"{found.code}  {found.title}\n"
-        f"  because  {found.cause}\n"
-        f"  mend     {found.cure}\n"
-        f"  see      rocm-sdk explain {found.code}"
+        f"  cause  {found.cause}\n"
+        f"  fix    {found.fix}\n"
+        f"  see    rocm-sdk explain {found.code}"
     )
 
 

@@ -17,8 +17,8 @@ from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
-# What mends a finding, by what it needs.
-_CURES = {
+# What fixes a difference, by what it needs.
+_FIXES = {
     "relink": "rocm-sdk init   (or: rocm-sdk test --fix)",
     "runtime": "install the package that it leads into",
     "reinstall": "pip install --force-reinstall --no-deps rocm-sdk-devel, then rocm-sdk init",
@@ -44,7 +44,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         recorder.bad("W-DEVEL-001", installation.site, detail=detail)
     elif state == layout.LOST:
         module = os.path.join(installation.site, layout.MODULE)
-        recorder.bad("E-DEVEL-002", module, detail="has neither the archive nor the tree", cure=_CURES["reinstall"])
+        recorder.bad("E-DEVEL-002", module, detail="has neither the archive nor the tree", fix=_FIXES["reinstall"])
     elif state == layout.PACKED:
         recorder.skip("the development tree is not expanded: rocm-sdk init")
     elif tree is not None:
@@ -59,11 +59,11 @@ def _check_tree(tree: str, recorder: Recorder) -> None:
     try:
         findings = verify_tree(tree)
     except (RocmSdkError, OSError, RecursionError) as error:  # the last for JSON that is nested without end
-        recorder.bad("E-DEVEL-002", tree, detail=f"cannot be compared with its list: {error}", cure=_CURES["reinstall"])
+        recorder.bad("E-DEVEL-002", tree, detail=f"cannot be compared with its list: {error}", fix=_FIXES["reinstall"])
         return
     for finding in findings[:_SHOWN]:
         path = os.path.join(tree, finding.path)
-        recorder.bad("E-DEVEL-002", path, detail=finding.problem, cure=_CURES[finding.needs])
+        recorder.bad("E-DEVEL-002", path, detail=finding.problem, fix=_FIXES[finding.needs])
     if not findings:
         recorder.good("every file of the development tree")
     elif len(findings) > _SHOWN:

@@ -23,6 +23,8 @@ _TELLING = {
     "ROCM_SDK_TARGET_FAMILY": "which libraries package is used",
     "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
 }
+# The kinds of GPU problems that variables cause; the subject `gpus` reports the others.
+OF_ENVIRONMENT = frozenset({"visibility-cut-short", "override-invalid", "override-unknown-target"})
 _VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
@@ -62,13 +64,14 @@ def _first_library(directory: str, stems: set[str]) -> str | None:
 
 def _check_gpu_variables(recorder: Recorder) -> None:
     try:
-        gpus, findings = _native.survey_gpus()
+        gpus, problems = _native.survey_gpus()
         served = served_targets()
     except RocmSdkError:
         return  # the subjects `gpus` and `packages` tell what is wrong
-    for finding in findings:
-        if finding.code in {"visibility-cut-short", "override-invalid", "override-unknown-target"}:
-            recorder.bad("W-GPU-001", finding.subject, what=finding.code, detail=finding.cause, cure=finding.cure)
+    for found in problems:
+        if found.facts["what"] in OF_ENVIRONMENT:
+            recorder.count += 1
+            recorder.problems.append(found)
     if gpus and not any(gpu.hip_index is not None for gpu in gpus):
         variable = next((name for name in _VISIBILITY if name in os.environ), _VISIBILITY[0])
         recorder.bad("W-ENV-005", detail=str(gpus[0].why_not), variable=variable)

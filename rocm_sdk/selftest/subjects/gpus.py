@@ -13,6 +13,8 @@ from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.targets.packages import missing_targets, requirement_for, served_targets
 
+from .environment import OF_ENVIRONMENT
+
 _PROGRAM = """
 import ctypes, sys
 import rocm_sdk
@@ -23,22 +25,16 @@ statuses = hip.hipInit(0), hip.hipGetDeviceCount(ctypes.byref(count))
 print("count", count.value, *statuses)
 """
 
-# Findings of the environment belong to the subject `environment`.
-_OF_ENVIRONMENT = frozenset({"visibility-cut-short", "override-invalid", "override-unknown-target"})
-
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """The access checklist, packages for each GPU, and HIP's own count where a GPU is usable."""
     try:
-        gpus, findings = _native.survey_gpus()
+        gpus, problems = _native.survey_gpus()
     except RocmSdkError as error:
-        facts = {"what": "the kernel's files", "detail": error.message, "cure": error.hint or "try again"}
+        facts = {"what": "the kernel's files", "detail": error.message, "fix": error.fix or "try again"}
         recorder.bad("W-GPU-001", error.path, **facts)
         return
-    for finding in findings:
-        if finding.code not in _OF_ENVIRONMENT:
-            facts = {"what": finding.code, "detail": finding.cause, "cure": finding.cure}
-            recorder.say("W-GPU-001", finding.subject, **facts)
+    recorder.problems += [found for found in problems if found.facts["what"] not in OF_ENVIRONMENT]
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
     _check_packages(gpus, recorder)
@@ -50,12 +46,12 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
     try:
         served = served_targets()
-        cures = {name: requirement_for(name) for name in missing_targets(gpus, served)}
+        requirements = {name: requirement_for(name) for name in missing_targets(gpus, served)}
     except RocmSdkError:
         return  # the subject `packages` tells what is wrong
-    for name, requirement in cures.items():
-        cure = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: take another SDK"
-        recorder.bad("E-GPU-002", target=name, served=", ".join(served) or "none", cure=cure)
+    for name, requirement in requirements.items():
+        fix = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: take another SDK"
+        recorder.bad("E-GPU-002", target=name, served=", ".join(served) or "none", fix=fix)
 
 
 def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None:

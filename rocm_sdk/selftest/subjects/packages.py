@@ -196,4 +196,4 @@ def _check_ownership(recorder: Recorder) -> None:
     if ownership.problem is None:
         recorder.good("files of rocm_sdk have one owner")
     else:
-        recorder.bad("E-PKG-006", str(OWN_SITE), detail=ownership.problem, cure=ownership.cure)
+        recorder.bad("E-PKG-006", str(OWN_SITE), detail=ownership.problem, fix=ownership.fix)
