@@ -308,14 +308,17 @@ PyObject *rsdk_build_gpu(const rsdk_module_state *state, const rsdk_gpu *gpu) {
 }
 
 PyObject *rsdk_build_finding(const rsdk_module_state *state, const rsdk_gpu_finding *finding) {
-    PyObject *const items[] = {
-        rsdk_build_text(rsdk_gpu_finding_code_name(finding->code)),
-        build_index(finding->node),
-        rsdk_build_path(finding->subject),
-        rsdk_build_path(finding->cause),
-        rsdk_build_path(finding->cure),
-    };
-    return BUILD(state, RSDK_TYPE_FINDING, items);
+    (void)state;
+    PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
+    if (problems == NULL) {
+        return NULL;
+    }
+    PyObject *problem = PyObject_CallMethod(
+        problems, "gpu_problem", "NNNNN", rsdk_build_text(rsdk_gpu_finding_code_name(finding->code)),
+        build_index(finding->node), rsdk_build_path(finding->subject), rsdk_build_path(finding->cause),
+        rsdk_build_path(finding->cure));
+    Py_DECREF(problems);
+    return problem;
 }
 
 PyObject *rsdk_build_target(const rsdk_module_state *state, const rsdk_target *target) {
