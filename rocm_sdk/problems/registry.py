@@ -1,8 +1,8 @@
 """The registry of what can be wrong: stable codes, one entry each.
 
-The letter of a code is its severity (E error, W warning, N note), the word its subject, the number its place. Codes are
-never given to something else. Templates name facts in braces; `fixes` has one for each kind of system that differs
-(rocm_sdk.problems.systems), one for containers where they do, and "any".
+The letter of a code is the severity (E error, W warning, N note), the word is the subject, the number counts. A code is
+never reused. Templates name facts in braces. `fixes` has a template "any", and one for each kind of system
+(rocm_sdk.problems.systems) or for containers if its fix differs.
 """
 
 from typing import NamedTuple
@@ -57,7 +57,7 @@ _ROWS = (
         "E-PKG-003",
         "the platform directory {path} has no __init__.py",
         "a package that shares the directory was uninstalled, and took the file with it",
-        {"any": "rocm-sdk test --fix makes it anew; or: " + _REINSTALL},
+        {"any": "rocm-sdk test --fix creates it again; or: " + _REINSTALL},
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.",
         repair="init-file",
     ),
@@ -204,7 +204,7 @@ _ROWS = (
         "{path} cannot be read",
         "{detail}",
         {"any": "look at the disk and the file system: dmesg; then " + _REINSTALL},
-        "The operating system refuses, with the words that are given.",
+        "The operating system refuses, for the reason that is given.",
     ),
     # ---- libraries
     Entry(
@@ -417,25 +417,25 @@ _ROWS = (
     Entry(
         "N-TOOL-004",
         "{tool} was not tried",
-        "it runs out of the development tree, which is not expanded",
+        "it runs out of the development tree, which is not extracted",
         {"any": "rocm-sdk init   (or: rocm-sdk test --init)"},
         "A test changes nothing unless it is told to.",
     ),
     # ---- the development tree
     Entry(
         "W-DEVEL-001",
-        "the development tree was not expanded to its end",
+        "the extraction of the development tree is not complete",
         "{detail}",
         {"any": "rocm-sdk init   (or: rocm-sdk test --fix)"},
-        "An expansion was killed. What it left is removed by the next one.",
+        "An extraction was killed. The next one removes what it left.",
         repair="finish-extraction",
     ),
     Entry(
         "E-DEVEL-002",
-        "the development tree is not as it was expanded: {path}",
+        "the development tree is not as it was extracted: {path}",
         "it {detail}",
         {"any": "{fix}"},
-        "The tree is compared with the list that was written when it was expanded.",
+        "The tree is compared with the manifest that was written when it was extracted.",
         repair="update-links",
     ),
     Entry(
@@ -481,7 +481,7 @@ _ROWS = (
     Entry(
         "E-DEVEL-008",
         "the development tree cannot be made or changed",
-        "there is no room, no permission, or something changed it meanwhile: the message says which",
+        "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
         {"any": "do what the message says, then rocm-sdk init"},
         "Raised as DevelopmentTreeError. What was there before is there still.",
     ),
@@ -502,7 +502,7 @@ _ROWS = (
     Entry(
         "E-DEVEL-011",
         "the development package was installed by something that keeps no RECORD",
-        "pip could not remove what an expansion would add",
+        "pip could not remove the files that an extraction would add",
         {"any": "install it into a virtual environment: python -m venv ENV && ENV/bin/pip install rocm-sdk-devel"},
         "Raised as SystemManagedError. Distribution packages are of this kind.",
     ),
@@ -517,7 +517,7 @@ _ROWS = (
     Entry(
         "E-GPU-002",
         "the GPU {target} has no packages",
-        "no installed package has device code for it; served: {served}",
+        "no installed package has device code for it; supported: {supported}",
         {"any": "{fix}"},
         "Programs start and fail at their first kernel.",
     ),
@@ -577,12 +577,12 @@ _ROWS = (
         "HSA_OVERRIDE_GFX_VERSION is set though it is not needed",
         "{detail}",
         {"any": "unset HSA_OVERRIDE_GFX_VERSION"},
-        "It presents a GPU as another one. Where the packages serve the real one, kernels for another are slower or wrong.",
+        "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.",
     ),
     Entry(
         "E-ENV-004",
-        "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target}, which no package serves",
-        "served: {served}",
+        "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target}, which no package supports",
+        "supported: {supported}",
         {"any": "unset it, or install the packages of {target}"},
         "Kernels of the presented target are looked for.",
     ),
@@ -610,7 +610,7 @@ _ROWS = (
     # ---- a running process
     Entry(
         "E-PROC-001",
-        "the process has two copies of {stem}",
+        "the process has two copies of {library}",
         "{path} ({source}) and {other} ({other_source})",
         {"any": "start the program without {variable}; or uninstall the other copy"},
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.",

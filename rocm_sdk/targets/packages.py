@@ -1,7 +1,7 @@
-"""Which gfx targets the installed packages of the SDK serve, and which packages the GPUs of this machine miss.
+"""Which gfx targets the installed packages of the SDK support, and which packages the GPUs of this machine need.
 
-Libraries come in two layouts. One package per target family holds the device code of that family. Or one neutral
-package holds none at all, and a device package for each target brings it.
+Libraries have two layouts. Either there is a package for each target family, with the device code of that family. Or
+one neutral package has no device code, and there is a device package for each target.
 """
 
 import os
@@ -20,16 +20,16 @@ class PackageTargets(NamedTuple):
     distribution: str
     version: str
     targets: tuple[str, ...]
-    fault: str | None  # why it serves none of them, although it is installed
+    fault: str | None  # why it supports none of them, although it is installed
 
     @property
-    def served(self) -> tuple[str, ...]:
-        """The targets that it really serves."""
+    def supported(self) -> tuple[str, ...]:
+        """The targets that it supports."""
         return self.targets if self.fault is None else ()
 
 
-def serving_packages() -> list[PackageTargets]:
-    """The installed packages with device code, in the order of their names. PackageNotInstalledError without an SDK."""
+def supporting_packages() -> list[PackageTargets]:
+    """The installed packages with device code, ordered by name. Raises PackageNotInstalledError without an SDK."""
     facts = _native.sdk_facts()
     try:
         libraries = _native.package_directory("libraries")
@@ -46,21 +46,21 @@ def serving_packages() -> list[PackageTargets]:
     ]
 
 
-def served_targets() -> tuple[str, ...]:
-    """The targets that the installed packages serve, in the order of the table of targets; newer ones behind."""
-    served = {name for package in serving_packages() for name in package.served}
-    known = [row.name for row in targets.table() if row.name in served]
-    return (*known, *sorted(served.difference(known)))
+def supported_targets() -> tuple[str, ...]:
+    """The targets that the installed packages support, in the order of the table of targets, then unknown ones."""
+    supported = {name for package in supporting_packages() for name in package.supported}
+    known = [row.name for row in targets.table() if row.name in supported]
+    return (*known, *sorted(supported.difference(known)))
 
 
-def missing_targets(gpus: Iterable[_native.Gpu], served: Collection[str]) -> tuple[str, ...]:
-    """The package owners of the GPUs that are not among the targets that are served, in the order of the GPUs."""
+def missing_targets(gpus: Iterable[_native.Gpu], supported: Collection[str]) -> tuple[str, ...]:
+    """The package owners of the GPUs that are not among the supported targets, in the order of the GPUs."""
     owners = dict.fromkeys(owner_of(gpu.processor) for gpu in gpus if gpu.processor != "unknown")
-    return tuple(owner for owner in owners if owner not in served)
+    return tuple(owner for owner in owners if owner not in supported)
 
 
 def requirement_for(target: str) -> str | None:
-    """What to install for a target ("rocm-sdk-device-gfx942==7.10.0"); None where the SDK offers nothing for it."""
+    """The requirement that adds a target ("rocm-sdk-device-gfx942==7.10.0"); None if the SDK has no package for it."""
     facts = _native.sdk_facts()
     offered = [family for family in facts["available_families"] if target in _targets_of(family)]
     if not offered:
@@ -70,7 +70,7 @@ def requirement_for(target: str) -> str | None:
 
 
 def owner_of(target: str) -> str:
-    """The target whose packages serve it; one that the table does not know yet owns its packages."""
+    """The target whose packages support this one. A target that is not in the table yet owns its packages."""
     try:
         return targets.package_owner(target)
     except UnknownTargetError:
@@ -78,7 +78,7 @@ def owner_of(target: str) -> str:
 
 
 def _targets_of(family: str) -> tuple[str, ...]:
-    """The targets of a family; a family that the table does not know yet is taken for a target."""
+    """The targets of a family. A family that is not in the table yet is taken for a target."""
     name = family.partition(":")[0]
     try:
         return targets.expand(name)
@@ -93,15 +93,15 @@ def _device_packages(site: str, libraries: str, sdk_version: str) -> Iterator[Pa
             continue
         fault = None
         if not same_release(found.version, sdk_version):
-            fault = f"it has version {found.version}, the SDK {sdk_version}"
+            fault = f"its version is {found.version}, that of the SDK {sdk_version}"
         elif found.fault is not None:
             fault = found.fault
-        elif missing := _absent_file(site, found, os.path.basename(libraries)):
-            fault = f"its file {missing} is not there"
+        elif missing := _missing_file(site, found, os.path.basename(libraries)):
+            fault = f"its file {missing} does not exist"
         yield PackageTargets(found.name, found.version, _targets_of(found.name[len(prefix) :]), fault)
 
 
-def _absent_file(site: str, distribution: Distribution, directory: str) -> str | None:
+def _missing_file(site: str, distribution: Distribution, directory: str) -> str | None:
     """A file of the platform directory that RECORD lists and that does not exist."""
     paths = (file.path for file in distribution.files if file.path.startswith(f"{directory}/"))
     return next((path for path in paths if not os.path.exists(os.path.join(site, path))), None)

@@ -1,4 +1,4 @@
-"""Subject `environment`: variables that lead elsewhere, are known to do harm, or hide what is here."""
+"""Subject `environment`: variables that lead to other files, are known to do harm, or hide GPUs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.shared_objects import library_stems, stem_of
-from rocm_sdk.targets.packages import served_targets
+from rocm_sdk.selftest.shared_objects import linker_name, linker_names
+from rocm_sdk.targets.packages import supported_targets
 
-# Variables that change which files are found, and what exactly.
-_TELLING = {
-    "PYTHONPATH": "where modules are looked for, and the SDK with them",
+# Variable -> what it changes.
+_REPORTED = {
+    "PYTHONPATH": "where Python looks for modules, the SDK included",
     "PYTHONHOME": "where Python finds its own files",
     "PYTHONNOUSERSITE": "that the user's site-packages is left out",
     "LD_PRELOAD": "what every program loads first",
@@ -36,16 +36,16 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:
         recorder.bad("W-ENV-002", value=os.environ["HIP_USE_RUNTIME_UNBUNDLER"])
     _check_gpu_variables(recorder)
-    for variable, what in _TELLING.items():
+    for variable, what in _REPORTED.items():
         if value := os.environ.get(variable):
             recorder.say("N-ENV-006", variable=variable, value=value, what=what)
-    recorder.good("variables that lead elsewhere")
+    recorder.good("variables that lead to other files")
 
 
 def _foreign_directories(installation: Installation) -> Iterator[tuple[str, str, str]]:
-    """Directories outside the SDK that hold libraries of ROCm: the directory, the variable, and such a library."""
+    """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
     named = {name: os.environ[name].split(":") for name in ("LD_LIBRARY_PATH", *_ROCM_HOMES) if os.environ.get(name)}
-    ours = {*library_stems(installation), "libamdhip64"} if named else set()
+    ours = {*linker_names(installation), "libamdhip64.so"} if named else set()
     site = os.path.realpath(installation.site)
     for variable, entries in named.items():
         for entry in filter(None, entries):
@@ -55,9 +55,9 @@ def _foreign_directories(installation: Installation) -> Iterator[tuple[str, str,
                     yield path, variable, library
 
 
-def _first_library(directory: str, stems: set[str]) -> str | None:
+def _first_library(directory: str, names: set[str]) -> str | None:
     try:
-        return next((name for name in sorted(os.listdir(directory)) if stem_of(name) in stems), None)
+        return next((name for name in sorted(os.listdir(directory)) if linker_name(name) in names), None)
     except OSError:
         return None
 
@@ -65,19 +65,18 @@ def _first_library(directory: str, stems: set[str]) -> str | None:
 def _check_gpu_variables(recorder: Recorder) -> None:
     try:
         gpus, problems = _native.survey_gpus()
-        served = served_targets()
+        supported = supported_targets()
     except RocmSdkError:
-        return  # the subjects `gpus` and `packages` tell what is wrong
+        return  # the subjects `gpus` and `packages` report it
     for found in problems:
         if found.facts["what"] in OF_ENVIRONMENT:
-            recorder.count += 1
-            recorder.problems.append(found)
+            recorder.add(found)
     if gpus and not any(gpu.hip_index is not None for gpu in gpus):
         variable = next((name for name in _VISIBILITY if name in os.environ), _VISIBILITY[0])
         recorder.bad("W-ENV-005", detail=str(gpus[0].why_not), variable=variable)
     for gpu in gpus:
-        if gpu.overridden and served and gpu.processor not in served:
-            recorder.bad("E-ENV-004", target=gpu.processor, served=", ".join(served))
-        elif gpu.overridden and gpu.real_processor in served:
-            detail = f"node {gpu.node} is {gpu.real_processor}, which the installed packages serve"
+        if gpu.overridden and supported and gpu.processor not in supported:
+            recorder.bad("E-ENV-004", target=gpu.processor, supported=", ".join(supported))
+        elif gpu.overridden and gpu.real_processor in supported:
+            detail = f"node {gpu.node} is {gpu.real_processor}, which the installed packages support"
             recorder.bad("W-ENV-003", detail=detail)

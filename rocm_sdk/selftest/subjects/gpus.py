@@ -1,4 +1,4 @@
-"""Subject `gpus`: what stands between the GPUs and their use, and whether HIP sees what the kernel has."""
+"""Subject `gpus`: what prevents the use of the GPUs, and whether HIP sees as many as the kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rocm_sdk.selftest.children import python_command, run_program
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.targets.packages import missing_targets, requirement_for, served_targets
+from rocm_sdk.targets.packages import missing_targets, requirement_for, supported_targets
 
 from .environment import OF_ENVIRONMENT
 
@@ -27,7 +27,7 @@ print("count", count.value, *statuses)
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """The access checklist, packages for each GPU, and HIP's own count where a GPU is usable."""
+    """Checks access, packages for each GPU, and HIP's own count if a GPU is usable."""
     try:
         gpus, problems = _native.survey_gpus()
     except RocmSdkError as error:
@@ -45,25 +45,25 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
     try:
-        served = served_targets()
-        requirements = {name: requirement_for(name) for name in missing_targets(gpus, served)}
+        supported = supported_targets()
+        requirements = {name: requirement_for(name) for name in missing_targets(gpus, supported)}
     except RocmSdkError:
-        return  # the subject `packages` tells what is wrong
+        return  # the subject `packages` reports it
     for name, requirement in requirements.items():
         fix = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: take another SDK"
-        recorder.bad("E-GPU-002", target=name, served=", ".join(served) or "none", fix=fix)
+        recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", fix=fix)
 
 
 def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None:
     if getattr(sys, "frozen", False):
-        recorder.skip("a frozen program has no interpreter to ask HIP in")
+        recorder.skip("a frozen program has no interpreter to run HIP in")
         return
     ended = run_program(python_command(_PROGRAM), options.seconds)
     counted = re.fullmatch(r"count (\d+) (-?\d+ -?\d+)", ended.last_line) if ended.status == 0 else None
     if counted is not None and int(counted[1]) == wanted:
         recorder.good(f"HIP sees {wanted} GPUs")
     elif counted is not None:
-        detail = f"hipInit and hipGetDeviceCount answered {counted[2]}"
+        detail = f"hipInit and hipGetDeviceCount returned {counted[2]}"
         recorder.bad("E-GPU-003", found=counted[1], wanted=wanted, detail=detail)
     else:
         recorder.bad("E-GPU-003", found="no", wanted=wanted, detail=f"{ended.how}: {ended.last_line}")

@@ -11,15 +11,15 @@ from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.shared_objects import library_stems
+from rocm_sdk.selftest.shared_objects import linker_names
 
-_DRIVER = "libamdocl64"
+_DRIVER = "libamdocl64.so"
 _VENDORS = "/etc/OpenCL/vendors"
 
 
 def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
-    """Nothing to say where the SDK has no OpenCL driver, or the system no loader."""
-    if _DRIVER not in library_stems(installation):
+    """Checks nothing if the SDK has no OpenCL driver, or the system no loader."""
+    if _DRIVER not in linker_names(installation):
         return
     loader = ctypes.util.find_library("OpenCL")
     if loader is None:
@@ -29,12 +29,12 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     if any(os.path.exists(driver) or "/" not in driver for driver in drivers):
         recorder.good(f"{directory} names AMD's driver")
     else:
-        found = f"{drivers[0]}, which is not there" if drivers else "none that is AMD's"
+        found = f"{drivers[0]}, which does not exist" if drivers else "none that is AMD's"
         recorder.bad("W-OCL-001", loader, directory=directory, found=found)
 
 
 def _drivers(directory: str) -> Iterator[str]:
-    """The libraries that the .icd files there name, one each; the variable may name one such file, or a library."""
+    """The libraries that the .icd files of the directory name. The variable may also name a file or a library."""
     if not os.path.isdir(directory):
         yield directory
         return
