@@ -4,7 +4,7 @@ import sys
 
 from rocm_sdk import _native
 
-TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
 
 EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) saxpy.hip"
 
-_SCHEMA = 1  # of --json; a change of meaning counts it up
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The forms of the answer."""
+    """The forms of the output."""
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="all that is known, for programs")
-    form.add_argument("--all", action="store_true", help="all that is known of each GPU, for people")
-    form.add_argument("--arch", action="store_true", help="the target of each GPU alone, one a line, as offload-arch")
+    form.add_argument("--json", action="store_true", help="all facts, for programs")
+    form.add_argument("--all", action="store_true", help="all facts about each GPU, as text")
+    form.add_argument("--arch", action="store_true", help="only the target of each GPU, one per line, as offload-arch")
     parser.add_argument(
         "--visible",
         action="store_true",
-        help="only the GPUs that HIP sees, in HIP's order and as it presents them: with HSA_OVERRIDE_GFX_VERSION and"
-        " the *_VISIBLE_DEVICES variables",
+        help="only the GPUs that HIP sees, in HIP's order and as HIP presents them: with HSA_OVERRIDE_GFX_VERSION and"
+        " the *_VISIBLE_DEVICES variables applied",
     )
 
 
 def run(options: "Namespace") -> int:
-    """Prints the GPUs; status 1 where none is usable (with --arch: where there is none), said on stderr."""
+    """Prints the GPUs; status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
     if options.arch and not options.visible:
         return print_targets()
     gpus, problems = _native.survey_gpus()
@@ -52,7 +52,7 @@ def run(options: "Namespace") -> int:
 
 
 def print_targets() -> int:
-    """The answer to `rocm-sdk gpus --arch`: real targets of all GPUs, in the order of the nodes."""
+    """Prints the result of `rocm-sdk gpus --arch`: the real targets of all GPUs, in the order of their nodes."""
     return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
 
 
@@ -69,13 +69,15 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
 
 
 def _print_table(gpus: "Iterable[Gpu]") -> None:
+    from rocm_sdk.problems.text import size_text
+
     rows = [
         (
             str(gpu.node),
             gpu.processor,
             gpu.name,
             gpu.pci_address,
-            _memory_text(gpu.memory),
+            size_text(gpu.memory),
             "yes" if gpu.usable else "no",
             gpu.why_not or "",
         )
@@ -112,11 +114,3 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
             print(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}", file=sys.stderr)
     for problem in problems:
         print(f"rocm-sdk: {problem.cause}\n  fix: {problem.fix}", file=sys.stderr)
-
-
-def _memory_text(size: int) -> str:
-    """A size in bytes for people: "192 GiB", "512 MiB"; a size that is no whole number of them is rounded."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
-        if size >= unit:
-            return f"{round(size / unit)} {name}"
-    return f"{size} bytes"

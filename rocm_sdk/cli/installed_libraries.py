@@ -1,11 +1,11 @@
-"""The libraries that are installed here: what commands work on when they are given no names."""
+"""The installed libraries, which commands use if no names are given."""
 
 from rocm_sdk._native import catalog, locate, sdk_version
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError
 
 
 def installed_libraries() -> tuple[str, ...]:
-    """Shortnames, in the catalog's order. PackageNotInstalledError where there is no SDK at all."""
+    """Shortnames, in the catalog's order. Raises PackageNotInstalledError if there is no SDK."""
     sdk_version()
     return tuple(name for name, *_ in catalog() if _is_installed(name))
 

@@ -27,8 +27,8 @@ class Distribution:
 
     def __init__(self, directory: str) -> None:
         self.directory = directory
-        stem = os.path.basename(directory).removesuffix(".dist-info")
-        self.spelling, _, self.version = stem.rpartition("-")
+        base = os.path.basename(directory).removesuffix(".dist-info")
+        self.spelling, _, self.version = base.rpartition("-")
         self.name = normalised(self.spelling)
         self.has_metadata = True
         self._metadata_fault: str | None = None
@@ -84,11 +84,11 @@ class Distribution:
 
 def sdk_distributions(site: str) -> list[Distribution]:
     """The distributions of the SDK in `site`, the selector `rocm` and this package included, ordered by directory."""
-    stems = ((name, name.removesuffix(".dist-info").rpartition("-")[0]) for name in names_in(site))
+    bases = ((name, name.removesuffix(".dist-info").rpartition("-")[0]) for name in names_in(site))
     return [
         Distribution(os.path.join(site, name))
-        for name, stem in stems
-        if name.endswith(".dist-info") and _SDK.fullmatch(normalised(stem))
+        for name, base in bases
+        if name.endswith(".dist-info") and _SDK.fullmatch(normalised(base))
     ]
 
 

@@ -1,7 +1,7 @@
-"""Packages that only the import system can find: an SDK package installed editable, behind an import hook.
+"""Finds packages that only the import system knows: an SDK package installed editable, behind an import hook.
 
-The last resort: asked by the extension when a package is in no directory of sys.path. Nothing is imported or executed,
-but for the hooks that are installed.
+The extension calls this if a package is in no directory of sys.path. Nothing is imported or executed except the
+installed hooks.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The installation that is tested: a site-packages directory, the distributions of the SDK in it, and their files.
+"""The tested installation: a site-packages directory, the distributions of the SDK in it, and their files.
 
 Everything is read from the directory itself (rocm_sdk.installed), never from what an earlier import has seen.
 """
@@ -24,7 +24,7 @@ class Installation:
     """A site-packages directory with an SDK, or where one should be."""
 
     site: str  # absolute
-    is_current: bool  # whether it is the one that this process would use
+    is_current: bool  # whether this process would use it
     distributions: tuple[Distribution, ...] = field(default=())
 
     def distribution(self, name: str) -> Distribution | None:
@@ -41,37 +41,37 @@ class Installation:
 
     @cached_property
     def names(self) -> list[str]:
-        """What is in the directory."""
+        """The names in the directory."""
         return names_in(self.site)
 
     @cached_property
     def platform_directories(self) -> tuple[str, ...]:
-        """Absolute paths of the directories that hold the SDK's files, the development tree's too."""
+        """Absolute paths of the directories with the SDK's files, the development tree included."""
         names = [name for name in self.names if _PLATFORM.fullmatch(name)]
         return tuple(path for name in names if os.path.isdir(path := os.path.join(self.site, name)))
 
     @cached_property
     def owners(self) -> dict[str, Distribution]:
-        """The distribution that RECORD says a file belongs to, by the file's path relative to `site`."""
+        """The distribution whose RECORD lists a file, by the file's path relative to `site`."""
         return {file.path: each for each in self.distributions for file in each.files}
 
     def owner_of(self, path: str) -> dict[str, object]:
-        """Facts for problems: the distribution that a file belongs to, or core, by name and as pip wants it."""
+        """Facts for problems: the distribution that a file belongs to, else core."""
         owner = self.owners.get(os.path.relpath(path, self.site)) or self.core
         return owner.facts if owner is not None else {"distribution": "rocm-sdk-core", "requirement": "rocm-sdk-core"}
 
     def has(self, path: str) -> bool:
-        """Whether a file, by its real path, lies in the directory."""
+        """Whether a file is in the directory, by its real path."""
         return path.startswith(os.path.realpath(self.site) + os.sep)
 
     def requirement_of(self, package: str) -> str:
-        """What pip has to install for a package of the SDK ("core", "libraries" ...) to be there."""
+        """The requirement that installs a package of the SDK ("core", "libraries" ...)."""
         name = "rocm-sdk-core" if package == "core" else f"rocm[{package}]"
         return f"{name}=={self.version}" if self.core is not None else name
 
 
 def current() -> Installation:
-    """The installation that this process would use: where core is, else where we are."""
+    """The installation that this process would use: the directory of core, else our own."""
     try:
         site = os.path.dirname(_native.package_directory("core"))
     except (ModuleNotFoundError, RocmSdkError):  # not installed, or too damaged to be found
@@ -84,7 +84,7 @@ def current() -> Installation:
 
 
 def _site_of(*beginnings: str) -> str | None:
-    """The first entry of sys.path that has something whose name begins so, ourselves left out."""
+    """The first entry of sys.path with a name that begins so, this package ignored."""
     for entry in sys.path:
         site = os.path.abspath(entry)
         names = (normalised(name) for name in names_in(site))
@@ -94,6 +94,6 @@ def _site_of(*beginnings: str) -> str | None:
 
 
 def at(directory: str) -> Installation:
-    """The installation in a directory, which this process need not see."""
+    """The installation in any directory."""
     site = os.path.abspath(directory)
     return Installation(site, False, tuple(sdk_distributions(site)))

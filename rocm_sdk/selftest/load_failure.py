@@ -1,4 +1,4 @@
-"""Why a library cannot be loaded: the linker's words, and what the dependency graph of the installation knows."""
+"""Why a library cannot be loaded, found from the dlerror text and the dependency graph of the installation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISFIT = re.compile(
     r"undefined symbol: \S+|version `\S+' not found \(required by .*\)|symbol \S+ version \S+ not defined"
 )
 
-# What finds the package of a library that no table knows; each of these can stand in the place of a package's name.
+# For libraries that are in no table: replaces the package's name by a search for it.
 _UNKNOWN_HOST_PACKAGES = {
     "debian": "$(apt-file --package-only search /{soname})",
     "fedora": "'*/{soname}'",
@@ -32,7 +32,7 @@ _UNKNOWN_HOST_PACKAGES = {
 
 
 class Explanation:
-    """Knows all shared objects of an installation and who needs whom."""
+    """Explains load failures, given all shared objects of an installation."""
 
     def __init__(self, installation: Installation, objects: list[SharedObject]) -> None:
         self._installation = installation
@@ -43,37 +43,37 @@ class Explanation:
 
     @cached_property
     def directories(self) -> list[str]:
-        """The directories that hold libraries."""
+        """The directories with libraries."""
         return list(dict.fromkeys(os.path.dirname(each.path) for each in self._by_name.values()))
 
     def is_unaided(self, result: LoadResult) -> bool:
-        """Whether it failed only because an SDK without RPATHs leaves finding its libraries to the loader."""
+        """Whether it failed only because the SDK has no RPATHs, so that the loader has to find its libraries."""
         missing = _missing_name(result)
         if missing is None or missing not in self._by_name:
             return False
-        return all(each.search_path is None for each in self._who_needs(result.path, missing))
+        return all(each.search_path is None for each in self._needing(result.path, missing))
 
     def of(self, result: LoadResult) -> tuple[str, dict[str, object]]:
-        """The code of the registry, and the facts that it asks for beyond the library's own."""
+        """The problem code, and its facts besides those of the library."""
         missing = _missing_name(result)
         if missing is not None:
             return self._of_missing(result, missing)
-        if (match := _OLD_GLIBC.search(result.words)) is not None:
+        if (match := _OLD_GLIBC.search(result.dlerror_text)) is not None:
             return "E-LIB-005", {"wanted": match[1], "present": platform.libc_ver()[1]}
-        if "static TLS" in result.words:
+        if "static TLS" in result.dlerror_text:
             return "E-LIB-018", {}
-        if "executable stack" in result.words:
+        if "executable stack" in result.dlerror_text:
             return "E-LIB-015", {}
         if _is_noexec(result.path):
             return "E-LIB-017", {}
-        if "Permission denied" in result.words:
-            return "E-FILE-007", {"detail": result.words}
-        if _MISFIT.search(result.words) is not None:
-            return "E-LIB-020", {"detail": result.words}
-        return "E-LIB-001", {"detail": result.words}
+        if "Permission denied" in result.dlerror_text:
+            return "E-FILE-007", {"detail": result.dlerror_text}
+        if _MISFIT.search(result.dlerror_text) is not None:
+            return "E-LIB-020", {"detail": result.dlerror_text}
+        return "E-LIB-001", {"detail": result.dlerror_text}
 
     def _of_missing(self, result: LoadResult, missing: str) -> tuple[str, dict[str, object]]:
-        needing = ", ".join(each.name for each in self._who_needs(result.path, missing)) or "something that it needs"
+        needing = ", ".join(each.name for each in self._needing(result.path, missing)) or "something that it needs"
         facts: dict[str, object] = {"needing": needing, "name": missing}
         if missing in self._by_name:
             return "E-LIB-004", facts | {"present": self._by_name[missing].path}
@@ -83,7 +83,7 @@ class Explanation:
         return "E-LIB-002", facts | host_packages_of(missing)
 
     def _requirement_for(self, soname: str) -> str | None:
-        """What brings a library of the SDK: the package that promised the file, else the one of the catalog."""
+        """The package of a library: the one whose RECORD lists the file, else the one in the catalog."""
         for path, owner in self._installation.owners.items():
             if path.endswith(f"/{soname}"):
                 return f"{owner.name}=={owner.version}"
@@ -92,8 +92,8 @@ class Explanation:
                 return self._installation.requirement_of(entry.package.logical_name)
         return None
 
-    def _who_needs(self, path: str, missing: str) -> list[SharedObject]:
-        """Those of the library and of what it needs, directly or not, that name `missing`."""
+    def _needing(self, path: str, missing: str) -> list[SharedObject]:
+        """The library itself and its dependencies, direct or not, if they need `missing`."""
         pending, seen, found = [path], {path}, []
         while pending:
             each = self._by_path.get(pending.pop())
@@ -109,15 +109,15 @@ class Explanation:
 
 
 def host_packages_of(soname: str) -> dict[str, object]:
-    """The distribution packages that bring a host library, by system."""
+    """The packages of Linux distributions that contain a host library, by system."""
     for known, *packages in _native.host_packages():
         if known == soname:
             return dict(zip(_UNKNOWN_HOST_PACKAGES, packages, strict=True))
-    return {system: words.format(soname=soname) for system, words in _UNKNOWN_HOST_PACKAGES.items()}
+    return {system: search.format(soname=soname) for system, search in _UNKNOWN_HOST_PACKAGES.items()}
 
 
 def _missing_name(result: LoadResult) -> str | None:
-    match = _MISSING.search(result.words) if result.outcome == "refused" else None
+    match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
     return match[1] if match else None
 
 

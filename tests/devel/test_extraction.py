@@ -1,4 +1,4 @@
-"""`rocm-sdk init` on sound archives: what the tree holds, and that nothing else is left."""
+"""`rocm-sdk init` on sound archives: the content of the tree, and that nothing else is left."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def archive_names() -> set[str]:
 
 @pytest.mark.parametrize("nonce", ["", "_n1"])
 @pytest.mark.parametrize("archive", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
-def test_expansion(make_site: MakeSite, archive: str, nonce: str) -> None:
+def test_extraction(make_site: MakeSite, archive: str, nonce: str) -> None:
     site = make_site(nonce)
     site.install_sdk(archive)
     before = site.names()
     result = site.command("init")
     assert result.stdout == f"{site.tree}\n"
-    assert "Expanding rocm-sdk-devel 7.10.0: " in result.stderr
+    assert "Extracting rocm-sdk-devel 7.10.0: " in result.stderr
     check_tree(site)
     check_record(site)
     outside = {name for name in site.names() if not name.startswith(site.tree.name)}
@@ -101,7 +101,7 @@ def test_links_to_missing_packages_are_listed_and_made_later(make_site: MakeSite
     site = make_site()
     site.install_sdk(libraries=False)
     result = site.command("init")
-    assert "1 links of the tree lead to nothing: lib/libhiprand.so.1" in result.stderr
+    assert "1 links of the tree point to nothing: lib/libhiprand.so.1" in result.stderr
     assert not os.path.lexists(site.tree / "lib/libhiprand.so.1")
     site.install("rocm-sdk-libraries", libraries_files())
     assert site.command("path", "--root").stderr == ""
@@ -184,7 +184,7 @@ def test_only_the_development_package(make_site: MakeSite) -> None:
     site.install_devel([member("_rocm_sdk_devel/__init__.py"), link("_rocm_sdk_devel/a", "../_rocm_sdk_core/a")])
     result = site.command("path", "--root")
     assert result.stdout == f"{site.tree}\n"
-    assert "lead to nothing: a;" in result.stderr
+    assert "point to nothing: a;" in result.stderr
 
 
 def test_tree_state(make_site: MakeSite) -> None:
@@ -199,7 +199,7 @@ def test_tree_state(make_site: MakeSite) -> None:
     (site.path / ".rocm_sdk_devel.staging-1").mkdir()
     assert state() == "interrupted"
     site.command("init")
-    assert state() == "expanded"
+    assert state() == "extracted"
     site.tree.rename(site.path / "elsewhere")
     assert state() == "lost"
 
@@ -225,8 +225,8 @@ def test_progress_on_a_terminal(make_site: MakeSite) -> None:
     os.close(terminal)
     assert process.communicate()[0].decode() == f"{site.tree}\n"
     text = shown.decode()
-    assert text.count("Expanding rocm-sdk-devel 7.10.0  ") > 1, "it moves"
-    assert re.search(r"━  8,01\d files  7 MB  00:\d\d", text.rpartition("Expanding")[2])
+    assert text.count("Extracting rocm-sdk-devel 7.10.0  ") > 1, "it moves"
+    assert re.search(r"━  8,01\d files  7\.\d MB  00:\d\d", text.rpartition("Extracting")[2])
 
 
 def read_terminal(terminal: int) -> bytes:

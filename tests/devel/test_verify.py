@@ -1,4 +1,4 @@
-"""`rocm-sdk init --check`: every kind of damage is found and named, with what brings it back."""
+"""`rocm-sdk init --check`: every kind of damage is found and named, with its fix."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_damage_is_found(devel_site: DevelSite, name: str) -> None:
     assert (quiet.returncode, quiet.stderr) == (1, "")
 
 
-def test_runtime_files_are_mended(devel_site: DevelSite) -> None:
+def test_runtime_files_are_linked_again(devel_site: DevelSite) -> None:
     devel_site.command("init", "--quiet")
     for name in ("bin/hipcc", "lib/libamdhip64.so.7"):
         (devel_site.tree / name).unlink()
@@ -97,7 +97,7 @@ def test_a_damaged_manifest(devel_site: DevelSite, text: str) -> None:
     devel_site.command("init", "--check")
 
 
-def test_a_tree_that_another_program_expanded(devel_site: DevelSite) -> None:
+def test_a_tree_that_another_program_extracted(devel_site: DevelSite) -> None:
     devel_site.command("init", "--quiet")
     shutil.rmtree(devel_site.tree / ".rocm-sdk")
     assert devel_site.command("path", "--root").stdout == f"{devel_site.tree}\n"

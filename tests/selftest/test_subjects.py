@@ -123,7 +123,7 @@ def test_a_library_that_is_another(sdk: Site) -> None:
 
 
 @pytest.fixture
-def expanded(tmp_path: Path) -> DevelSite:
+def extracted(tmp_path: Path) -> DevelSite:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     site.install("rocm-sdk-libraries", libraries_files())
@@ -133,38 +133,38 @@ def expanded(tmp_path: Path) -> DevelSite:
     return site
 
 
-def test_a_file_of_the_tree_is_gone(expanded: DevelSite) -> None:
-    path = expanded.tree / "lib/cmake/hip/a.cmake"
+def test_a_file_of_the_tree_is_gone(extracted: DevelSite) -> None:
+    path = extracted.tree / "lib/cmake/hip/a.cmake"
     path.unlink()
-    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
     assert (found["path"], found["cause"]) == (str(path), "it is missing")
     assert "rocm-sdk-devel" in found["fix"]
 
 
-def test_a_cmake_package_that_cannot_be_read(expanded: DevelSite) -> None:
-    (expanded.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
-    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-003")
+def test_a_cmake_package_that_cannot_be_read(extracted: DevelSite) -> None:
+    (extracted.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")
     assert found["cause"] == "its parentheses are not balanced: 1 are opened, 0 closed"
 
 
-def test_a_device_package_that_came_later(expanded: DevelSite) -> None:
-    expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
-    said = run_test(expanded.path, "--only", "devel", "--fix")
+def test_a_device_package_that_came_later(extracted: DevelSite) -> None:
+    extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    said = run_test(extracted.path, "--only", "devel", "--fix")
     assert said.only("W-DEVEL-007")["fix"].startswith("rocm-sdk init")
-    assert "brought the development tree up to date" in said.stderr
-    assert run_test(expanded.path, "--only", "devel").codes == set()
+    assert "updated the development tree" in said.stderr
+    assert run_test(extracted.path, "--only", "devel").codes == set()
 
 
-def test_a_tree_elsewhere_is_not_mended(expanded: DevelSite, tmp_path: Path) -> None:
-    expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
-    said = run_test(tmp_path, "--target", str(expanded.path), "--only", "devel", "--fix")
-    assert "left the development tree alone" in said.stderr
-    assert run_test(expanded.path, "--only", "devel").codes == {"W-DEVEL-007"}
+def test_a_tree_elsewhere_is_not_fixed(extracted: DevelSite, tmp_path: Path) -> None:
+    extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    said = run_test(tmp_path, "--target", str(extracted.path), "--only", "devel", "--fix")
+    assert "the development tree is unchanged" in said.stderr
+    assert run_test(extracted.path, "--only", "devel").codes == {"W-DEVEL-007"}
 
 
-def test_neither_archive_nor_tree(expanded: DevelSite) -> None:
-    shutil.rmtree(expanded.tree)
-    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
+def test_neither_archive_nor_tree(extracted: DevelSite) -> None:
+    shutil.rmtree(extracted.tree)
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
     assert found["cause"] == "it has neither the archive nor the tree"
 
 
@@ -177,10 +177,10 @@ def test_neither_archive_nor_tree(expanded: DevelSite) -> None:
         ("#[=[ ) ]] ]=] set(x)", None),
         (r'set(x "\")" \) [^[:alnum:]])', None),
         ("set(x 1", "1 are opened, 0 closed"),
-        ('set(x "1)', 'what begins with " does not end'),
-        ("set(x [==[1]])", "what begins with [==[ does not end"),
+        ('set(x "1)', 'the text that begins with " does not end'),
+        ("set(x [==[1]])", "the text that begins with [==[ does not end"),
         ("", "empty"),
-        ("set(\0)", "no text"),
+        ("set(\0)", "not text"),
     ],
 )
 def test_cmake_texts(text: str, fault: str | None) -> None:
@@ -215,8 +215,8 @@ def test_variables(sdk: Site, tmp_path: Path, variables: dict[str, str], code: s
     packages = DevelSite(sdk.path)
     packages.install("rocm-sdk-device-gfx1100", device_files("gfx1100"))
     said = run_test(sdk.path, "--only", "environment", ROCM_SDK_ROOTFS=str(machine.root), **variables)
-    told = {found["code"] for found in said.problems if "ROCM_SDK_ROOTFS" not in found["title"]} - {"N-ENV-006"}
-    assert told == ({code} - {"N-ENV-006"} if code else set())
+    codes = {found["code"] for found in said.problems if "ROCM_SDK_ROOTFS" not in found["title"]} - {"N-ENV-006"}
+    assert codes == ({code} - {"N-ENV-006"} if code else set())
     if code == "N-ENV-006":
         assert any("PYTHONNOUSERSITE is set" in found["title"] for found in said.problems)
 
@@ -247,7 +247,7 @@ def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
     icd = vendors / "amdocl64.icd"
     icd.write_text("/gone/libamdocl64.so\n")
     found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
-    assert "/gone/libamdocl64.so, which is not there" in found["cause"]
+    assert "/gone/libamdocl64.so, which does not exist" in found["cause"]
     icd.write_text(f"{driver}\n")
     assert run_test(sdk.path, "--only", "opencl", **variables).codes == set()
 

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from .as_text import size_text, time_text
+from rocm_sdk.problems.text import size_text
+
+from .as_text import time_text
 from .plan_tree import File, Tree
 
 _WIDTH, _ROW, _TOP, _INDENT = 960, 22, 56, 24
@@ -49,9 +51,9 @@ def as_svg(tree: Tree) -> str:
 def _rows(tree: Tree) -> Iterator[Row]:
     for branch in tree.branches:
         reason = f"{branch.step.method}: {branch.step.reason}"
-        yield Row(branch.file, True, time_text(branch.seconds), f"{branch.file.place}\n{reason}")
+        yield Row(branch.file, True, time_text(branch.seconds), f"{branch.file.location}\n{reason}")
         for file in branch.brings:
-            yield Row(file, False, "", f"{file.place}\ncomes with {branch.file.name}")
+            yield Row(file, False, "", f"{file.location}\ncomes with {branch.file.name}")
 
 
 def _drawing(row: Row, y: int, scale: float) -> str:

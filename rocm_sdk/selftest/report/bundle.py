@@ -1,4 +1,4 @@
-"""The bundle of `rocm-sdk test --report`: what a bug report needs, without what tells who made it."""
+"""The bundle of `rocm-sdk test --report`: what a bug report needs, without names of users and hosts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 from rocm_sdk import _native
 from rocm_sdk.installed.files import read_beginning
 
-# Variables that matter for the SDK; others may hold secrets.
-_TELLING = re.compile(r"(ROCM|ROCR|HIP|HSA|CUDA_VISIBLE|GPU_|LD_|PYTHON|OCL|AMD)\w*|PATH")
-_TELL_NOTHING = frozenset({"", "/", "root", "localhost"})
-_LIMIT = 1 << 20  # bytes of a file that is put in
+# Variables that matter for the SDK; others may contain secrets.
+_REPORTED = re.compile(r"(ROCM|ROCR|HIP|HSA|CUDA_VISIBLE|GPU_|LD_|PYTHON|OCL|AMD)\w*|PATH")
+_NOT_MASKED = frozenset({"", "/", "root", "localhost"})
+_LIMIT = 1 << 20  # bytes of each file
 
 
 def write_bundle(path: str, report: str, document: dict[str, Any]) -> None:
-    """Writes the bundle, a zip file: a new file that takes the name when it is whole. OSError where that fails."""
+    """Writes the bundle, a zip file, which gets its name when it is complete. Raises OSError if that fails."""
     mask = _mask()
     files = {
         "report.txt": report,
@@ -50,12 +50,12 @@ def _system() -> dict[str, Any]:
         "kernel": platform.release(),
         "machine": platform.machine(),
         "libc": " ".join(platform.libc_ver()),
-        "environment": {name: value for name, value in sorted(os.environ.items()) if _TELLING.fullmatch(name)},
+        "environment": {name: value for name, value in sorted(os.environ.items()) if _REPORTED.fullmatch(name)},
     }
 
 
 def _mask() -> Mask:
-    """Masks the home directory, by what $HOME and by what the system says of it, the user and the host."""
+    """Masks the home directory ($HOME and the system's entry), the user and the host."""
     words = {os.path.expanduser("~"): "HOME", os.environ.get("USER", ""): "USER", os.environ.get("LOGNAME", ""): "USER"}
     try:
         user = pwd.getpwuid(os.getuid())
@@ -64,7 +64,7 @@ def _mask() -> Mask:
         pass
     host = os.uname().nodename
     words |= {host: "HOST", host.partition(".")[0]: "HOST"}
-    return Mask({word: name for word, name in words.items() if word not in _TELL_NOTHING})
+    return Mask({word: name for word, name in words.items() if word not in _NOT_MASKED})
 
 
 class Mask:

@@ -1,4 +1,4 @@
-"""The report for people: a line for each subject, then each problem with its cause and its fix."""
+"""The report as text: a line for each subject, then each problem with its cause and its fix."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rocm_sdk.selftest.recorder import Recorder
 
 
 def heading(installation: Installation) -> str:
-    """What is tested."""
+    """The line about the tested installation."""
     names = [each.name for each in installation.distributions]
     parts = [name.removeprefix("rocm-sdk-") for name in names if name not in {"rocm", "rocm-sdk-loader"}]
     return one_line(f"SDK {installation.version} in {installation.site}") + f"    {', '.join(parts) or 'no packages'}"
 
 
 def line_of(recorder: Recorder) -> str:
-    """One subject: how many, of what, and how it went."""
+    """The line about a subject: its count, unit and result."""
     warnings = sum(found.severity == "warning" for found in recorder.problems)
     verdict = "ok"
     if recorder.failed:
@@ -29,7 +29,7 @@ def line_of(recorder: Recorder) -> str:
 
 
 def problems(recorders: Sequence[Recorder], *, verbose: bool) -> Iterator[str]:
-    """Each problem, and the summary. Notes, what passed and what was not tried only if that is asked for."""
+    """Each problem, and the summary. verbose: also notes, what passed and what was not tried."""
     for recorder in recorders:
         if verbose:
             yield from (f"    ok  {recorder.subject}: {what}" for what in recorder.passed)
@@ -41,7 +41,7 @@ def problems(recorders: Sequence[Recorder], *, verbose: bool) -> Iterator[str]:
 
 
 def whole(installation: Installation, recorders: Sequence[Recorder]) -> Iterator[str]:
-    """The whole report, everything in it."""
+    """The complete report."""
     yield heading(installation)
     yield from (line_of(recorder) for recorder in recorders)
     yield from problems(recorders, verbose=True)
@@ -63,12 +63,12 @@ def summary(recorders: Iterable[Recorder], *, verbose: bool) -> str:
     errors = sum(each.severity == "error" for each in found)
     warnings = sum(each.severity == "warning" for each in found)
     notes = 0 if verbose else sum(each.severity == "note" for each in found)
-    words = [_plural(errors, "problem")] if errors else ["no problems"]
+    parts = [_plural(errors, "problem")] if errors else ["no problems"]
     if warnings:
-        words.append(_plural(warnings, "warning"))
+        parts.append(_plural(warnings, "warning"))
     if notes:
-        words.append(f"{_plural(notes, 'note')} (-v shows them)")
-    return f"{', '.join(words)}. Exit status {int(errors > 0)}."
+        parts.append(f"{_plural(notes, 'note')} (-v shows them)")
+    return f"{', '.join(parts)}. Exit status {int(errors > 0)}."
 
 
 def _plural(count: int, word: str) -> str:

@@ -1,4 +1,4 @@
-"""Subject `api`: what programs rely on: each shortname is found, preloads in a fresh process, and is what it says."""
+"""Subject `api`: whether each shortname is found, can be preloaded in a new process, and is the right library."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ sys.exit({_HAS_NO_SYMBOL} if symbol and not hasattr(rocm_sdk._ALL_CDLLS[name], s
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Each library of the catalog whose package is installed."""
+    """Checks each library of the catalog whose package is installed."""
     if getattr(sys, "frozen", False):
         recorder.skip("a frozen program has no interpreter to preload libraries in")
         return
     try:
         _native.sdk_facts()
     except (ModuleNotFoundError, RocmSdkError):
-        return  # the subject `packages` tells what is wrong
+        return  # the subject `packages` reports it
     found = [location for name in ALL_LIBRARIES if (location := _locate(installation, name, recorder)) is not None]
     commands = [python_command(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
     for location, ended in zip(found, run_programs(commands, options.seconds, options.parallel), strict=True):
@@ -41,14 +41,14 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 
 def _locate(installation: Installation, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
-    """Where it is; None where it is absent and may be, and where its package is not installed."""
+    """Its location; None if it is optional and absent, or its package is not installed."""
     entry = ALL_LIBRARIES[name]
     package = entry.package.logical_name
     try:
         _native.package_directory(package)
         location = _native.locate(name)
     except LibraryNotFoundError as error:
-        if _is_promised(installation, entry.so_pattern):
+        if _is_recorded(installation, entry.so_pattern):
             facts = {"detail": error.message, "requirement": installation.requirement_of(package)}
             recorder.bad("E-API-001", shortname=name, **facts)
         else:
@@ -64,8 +64,8 @@ def _locate(installation: Installation, name: str, recorder: Recorder) -> _nativ
     return location if location.path is not None else None
 
 
-def _is_promised(installation: Installation, pattern: str) -> bool:
-    """Whether RECORD of a package lists such a file. Releases differ in the libraries that they have."""
+def _is_recorded(installation: Installation, pattern: str) -> bool:
+    """Whether the RECORD of a package lists such a file. Releases have different libraries."""
     return any(fnmatchcase(path.rpartition("/")[2], pattern) for path in installation.owners)
 
 

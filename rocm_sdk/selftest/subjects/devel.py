@@ -1,4 +1,4 @@
-"""Subject `devel`: the development tree is whole, its CMake packages can be read, and its compiler compiles."""
+"""Subject `devel`: whether the development tree is complete, its CMake packages are sound, and its compiler works."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import re
 import tempfile
 
 from rocm_sdk.devel import layout
-from rocm_sdk.devel.check import verify_tree
 from rocm_sdk.devel.stamp import is_current
+from rocm_sdk.devel.verify import difference, verify_tree
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.children import run_program
@@ -17,23 +17,17 @@ from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
-# What fixes a difference, by what it needs.
-_FIXES = {
-    "relink": "rocm-sdk init   (or: rocm-sdk test --fix)",
-    "runtime": "install the package that it leads into",
-    "reinstall": "pip install --force-reinstall --no-deps rocm-sdk-devel, then rocm-sdk init",
-}
 _PROGRAM = """\
 #include <hip/hip_runtime.h>
 #include <vector>
 __global__ void nothing() {}
 int main() { std::vector<int> numbers(1); nothing<<<1, 1>>>(); return numbers[0]; }
 """
-_SHOWN = 20  # findings: a tree of which a package is gone has thousands
+_SHOWN = 20  # differences; a tree has thousands once a package is removed
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Nothing to say where the development package is not installed, or waits to be expanded."""
+    """Checks nothing if the development package is not installed, or not extracted yet."""
     state = layout.tree_state(installation.site)
     if state == layout.ABSENT:
         return
@@ -44,9 +38,9 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         recorder.bad("W-DEVEL-001", installation.site, detail=detail)
     elif state == layout.LOST:
         module = os.path.join(installation.site, layout.MODULE)
-        recorder.bad("E-DEVEL-002", module, detail="has neither the archive nor the tree", fix=_FIXES["reinstall"])
+        recorder.add(difference(module, "has neither the archive nor the tree", "reinstall"))
     elif state == layout.PACKED:
-        recorder.skip("the development tree is not expanded: rocm-sdk init")
+        recorder.skip("the development tree is not extracted: rocm-sdk init")
     elif tree is not None:
         _check_tree(tree, recorder)
         if not is_current(installation.site, tree):
@@ -57,21 +51,20 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 def _check_tree(tree: str, recorder: Recorder) -> None:
     try:
-        findings = verify_tree(tree)
+        differences = verify_tree(tree)
     except (RocmSdkError, OSError, RecursionError) as error:  # the last for JSON that is nested without end
-        recorder.bad("E-DEVEL-002", tree, detail=f"cannot be compared with its list: {error}", fix=_FIXES["reinstall"])
+        recorder.add(difference(tree, f"cannot be compared with its manifest: {error}", "reinstall"))
         return
-    for finding in findings[:_SHOWN]:
-        path = os.path.join(tree, finding.path)
-        recorder.bad("E-DEVEL-002", path, detail=finding.problem, fix=_FIXES[finding.needs])
-    if not findings:
+    for found in differences[:_SHOWN]:
+        recorder.add(found)
+    if not differences:
         recorder.good("every file of the development tree")
-    elif len(findings) > _SHOWN:
-        recorder.skip(f"{len(findings) - _SHOWN} more differences of the tree: rocm-sdk init --check")
+    elif len(differences) > _SHOWN:
+        recorder.skip(f"{len(differences) - _SHOWN} more differences of the tree: rocm-sdk init --check")
 
 
 def _check_cmake(installation: Installation, tree: str, recorder: Recorder) -> None:
-    """Each package's files are text whose brackets are balanced: what CMake needs before all else."""
+    """Checks that the files of each package are text with balanced parentheses, as CMake requires."""
     for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
         try:
             fault = _cmake_fault(read_beginning(path, _CMAKE_LIMIT).decode("utf-8"))
@@ -85,27 +78,27 @@ def _check_cmake(installation: Installation, tree: str, recorder: Recorder) -> N
 
 _CMAKE_LIMIT = 1 << 24  # bytes
 
-# What begins a text in which parentheses do not count: a bracket argument (or such a comment), a comment, a string.
+# The beginning of a text in which parentheses do not count: bracket argument or comment, comment, string.
 _CMAKE_TEXT = re.compile(r'#?(?<![^\s(#])\[(=*)\[|#|"|\\.', re.DOTALL)
 _STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 def _cmake_fault(text: str) -> str | None:
     if "\0" in text or not text.strip():
-        return "it is empty, or no text"
+        return "it is empty, or not text"
     code, position = [], 0
     while (match := _CMAKE_TEXT.search(text, position)) is not None:
         code.append(text[position : match.start()])
         position = _end_of_text(text, match)
         if position < 0:
-            return f"what begins with {match[0]} does not end"
+            return f"the text that begins with {match[0]} does not end"
     code.append(text[position:])
     opened, closed = (sum(part.count(sign) for part in code) for sign in "()")
     return None if opened == closed else f"its parentheses are not balanced: {opened} are opened, {closed} closed"
 
 
 def _end_of_text(text: str, match: re.Match[str]) -> int:
-    """Where it ends; -1: nowhere."""
+    """The position of its end; -1 if there is none."""
     if match[1] is not None:
         end = text.find(f"]{match[1]}]", match.end())
         return end + len(match[1]) + 2 if end >= 0 else -1

@@ -1,4 +1,4 @@
-"""Subject `files`: whether what the packages' RECORD files promise is there, unchanged and usable."""
+"""Subject `files`: whether the files that the packages' RECORD lists exist, unchanged and usable."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _LFS_SIZE = 1024  # bytes: a pointer is smaller
 _CHUNK = 1 << 20
 _PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
 _PROGRAM_MAGICS = (b"\x7fELF", b"#!")
-_MODULES = (".pm", ".so")  # endings of what begins like a program there and is none
+_MODULES = (".pm", ".so")  # endings of files there that begin like programs and are none
 
-# What RECORD may use (PEP 427): no weaker one.
+# The algorithms that RECORD may use (PEP 427).
 _ALGORITHMS = frozenset({"sha256", "sha384", "sha512"})
 
-# Gone once they are expanded; RECORD lists them all the same, as pip wrote it.
+# Removed after the extraction; RECORD still lists them, as pip wrote it.
 _ARCHIVES = frozenset(f"{layout.MODULE}/{name}" for name in layout.ARCHIVES)
 
-Fault = tuple[str, dict[str, object]]  # code of the registry, and the facts that it asks for
+Fault = tuple[str, dict[str, object]]  # a code, and facts
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Each file of each distribution; with `deep` its content too."""
-    is_expanded = layout.tree_state(installation.site) == layout.EXPANDED
+    """Checks each file of each distribution; with `deep` its content too."""
+    is_extracted = layout.tree_state(installation.site) == layout.EXTRACTED
     for distribution in installation.distributions:
         for file in distribution.files:
-            if not _is_of_tree(file) and not (is_expanded and file.path in _ARCHIVES):
+            if not _is_of_tree(file) and not (is_extracted and file.path in _ARCHIVES):
                 _check_file(installation, distribution, file, recorder, options.deep)
 
 
 def _is_of_tree(file: RecordedFile) -> bool:
-    """Whether an expansion made it: the subject `devel` has a better list of those."""
+    """Whether the extraction wrote it: the subject `devel` has a better list of those."""
     return not file.digest and file.path.startswith(layout.TREE_PREFIX)
 
 
@@ -53,7 +53,7 @@ def _check_file(
         problem = _problem_of(path, file, os.stat(path), deep)
     except (FileNotFoundError, NotADirectoryError):
         if file.path.endswith(".pyc"):
-            return  # a cache: Python makes it anew
+            return  # a cache, which Python writes again
         problem = "E-FILE-001", {}
     except OSError as error:
         problem = "E-FILE-007", {"detail": error.strerror}
@@ -67,7 +67,7 @@ def _check_file(
 
 
 def _problem_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) -> Fault | None:
-    """What is wrong with a file that is there."""
+    """What is wrong with an existing file."""
     if not stat.S_ISREG(found.st_mode):
         return "E-FILE-007", {"detail": "it is not a regular file"}
     mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
@@ -85,7 +85,7 @@ def _problem_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool
 
 
 def _is_program(name: str, path: str) -> bool:
-    """Whether it lies where programs lie, and is one."""
+    """Whether it is in a directory of programs, and begins like one."""
     is_in_place = any(part in f"/{name}" for part in _PROGRAM_DIRECTORIES)
     return is_in_place and not name.endswith(_MODULES) and _starts_with(path, *_PROGRAM_MAGICS)
 
@@ -95,7 +95,7 @@ def _starts_with(path: str, *beginnings: bytes) -> bool:
 
 
 def _has_digest(path: str, digest: str) -> bool:
-    """Whether the content is what RECORD says: "sha256=" and base64 without padding. False for unknown algorithms."""
+    """Whether the content has this digest: "sha256=" and base64 without padding. False for other algorithms."""
     algorithm, _, wanted = digest.partition("=")
     if algorithm not in _ALGORITHMS:
         return False

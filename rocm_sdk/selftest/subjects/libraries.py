@@ -1,4 +1,4 @@
-"""Subject `libraries`: what the files of the shared objects say, and whether each can be loaded."""
+"""Subject `libraries`: whether the shared objects are sound, and whether each can be loaded."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from rocm_sdk.selftest.library_table import reason_not_loaded_alone
 from rocm_sdk.selftest.load_failure import Explanation
 from rocm_sdk.selftest.loading import LoadResult, load_all
 from rocm_sdk.selftest.options import Options
-from rocm_sdk.selftest.progress import progress
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
 
-_ANOTHER_MACHINE = " library for "  # of the C library's sentence about a file for another machine
+_ANOTHER_MACHINE = " library for "  # in the C library's message about a file for another machine
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Files first; those that are sound are loaded, each in a process of its own."""
+    """Checks the files; loads the sound ones, each in a process of its own."""
     objects = shared_objects(installation)
     if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
@@ -42,7 +41,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 
 def _check_file(installation: Installation, each: SharedObject, recorder: Recorder) -> bool:
-    """Whether there is sense in loading it."""
+    """Whether it can be loaded as far as its file says."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
         recorder.bad("E-LIB-012" if _is_foreign(each) else "E-LIB-006", each.path, detail=fault, **facts)
@@ -78,7 +77,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _check_search_path(installation: Installation, each: SharedObject, recorder: Recorder) -> None:
-    """Directories that lead out of the SDK: those of the machine where it was built."""
+    """Reports directories outside the SDK, which are those of the build machine."""
     if each.search_path is None:
         return
     tag = "DT_RUNPATH" if each.facts and each.facts.runpath else "DT_RPATH"
@@ -93,7 +92,7 @@ def _is_below(path: str, directory: str) -> bool:
 
 
 def _check_names(installation: Installation, objects: list[SharedObject], recorder: Recorder) -> None:
-    """SONAMEs: those that are not the file's name, and those that two files have."""
+    """Reports SONAMEs that are not the file's name, and those that two files have."""
     by_soname: dict[str, list[SharedObject]] = {}
     for each in objects:
         soname = each.facts.soname if each.facts else None
@@ -122,7 +121,7 @@ def _load(
 ) -> None:
     explanation = Explanation(installation, objects)
     first, again = len(recorder.problems), []
-    with progress("loading libraries", len(loadable)) as step:
+    with options.progress("loading libraries", len(loadable)) as step:
         for result in load_all((each.path for each in loadable), options.seconds, options.parallel):
             if explanation.is_unaided(result):
                 again.append(result.path)

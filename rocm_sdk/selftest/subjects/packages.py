@@ -1,4 +1,4 @@
-"""Subject `packages`: distributions, their versions, and whether they fit together."""
+"""Subject `packages`: the distributions, their versions, and whether they belong together."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
-# What the module of each package says of the SDK that it belongs to; the last assignment counts.
+# What the module of each package says about its SDK; the last assignment counts.
 _FACTS = re.compile(r"^(__version__|PY_PACKAGE_SUFFIX_NONCE|DEFAULT_TARGET_FAMILY) *= *(['\"].*?['\"])", re.MULTILINE)
 _FACTS_LIMIT = 1 << 20  # bytes
 
-# What pip renames a directory to before it removes it: the first letters give way to such signs.
+# pip renames a directory before it removes it: such characters replace the first letters.
 _HALF_REMOVED = re.compile(r"[-~=%]+.*ocm[-_](sdk|profiler).*")
 
 
 def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
-    """All checks; without a core package there is nothing behind the first."""
+    """All checks; only the first ones without a core package."""
     _check_profiler(installation, recorder)
     if installation.core is None:
         recorder.bad("E-PKG-001", installation.site, site=installation.site)
@@ -35,7 +35,7 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     recorder.good(f"rocm-sdk-core {installation.version}")
     _check_metadata(installation, recorder)
     _check_versions(installation, installation.core, recorder)
-    _check_coherence(installation, recorder)
+    _check_consistency(installation, recorder)
     _check_platform_directories(installation, recorder)
     _check_leftovers(installation, recorder)
     if installation.is_current:
@@ -66,8 +66,8 @@ def _check_versions(installation: Installation, core: Distribution, recorder: Re
             recorder.bad("E-PKG-002", each.directory, core_version=core.version, **each.facts)
 
 
-def _check_coherence(installation: Installation, recorder: Recorder) -> None:
-    """The packages must be of one build: they say the same of themselves, and have the directories that follow."""
+def _check_consistency(installation: Installation, recorder: Recorder) -> None:
+    """Checks that the packages are of one build: their facts are the same, and the directories that follow exist."""
     core = _facts_of(installation, "rocm_sdk_core")
     nonce = core.get("PY_PACKAGE_SUFFIX_NONCE", "")
     directory = os.path.join(installation.site, f"_rocm_sdk_core{nonce}")
@@ -87,7 +87,7 @@ def _check_coherence(installation: Installation, recorder: Recorder) -> None:
 
 
 def _facts_of(installation: Installation, module: str) -> dict[str, str]:
-    """The assignments of its `_dist_info.py`; {} where there is none, and for what cannot be read."""
+    """The assignments in its `_dist_info.py`; {} if there is none, or it cannot be read."""
     try:
         text = read_beginning(os.path.join(installation.site, module, "_dist_info.py"), _FACTS_LIMIT)
     except OSError:
@@ -128,7 +128,7 @@ def _check_leftovers(installation: Installation, recorder: Recorder) -> None:
 
 
 def _check_facts(installation: Installation, recorder: Recorder) -> None:
-    """Whether we ourselves can use what core says of itself."""
+    """Checks that this package can read the facts of core."""
     try:
         _native.sdk_facts()
         _native.built_targets()
@@ -139,7 +139,7 @@ def _check_facts(installation: Installation, recorder: Recorder) -> None:
 
 
 def _check_search_path(installation: Installation, recorder: Recorder) -> None:
-    """Other SDKs on sys.path, and one directory under two names."""
+    """Checks for other SDKs on sys.path, and for one directory with two names."""
     seen = {installation.site}
     for entry in sys.path:
         directory = os.path.abspath(entry)
@@ -170,7 +170,7 @@ def _check_user_site(installation: Installation, recorder: Recorder) -> None:
 
 
 def _check_family(installation: Installation, recorder: Recorder) -> None:
-    """Where each family has its libraries package: whether the one that is installed is that of the GPU here."""
+    """If each family has a libraries package: checks that the one for this machine's GPU is installed."""
     try:
         facts = _native.sdk_facts()
         family, _ = _native.choose_family(facts["available_families"])
@@ -188,11 +188,11 @@ def _check_family(installation: Installation, recorder: Recorder) -> None:
 
 
 def _check_ownership(recorder: Recorder) -> None:
-    """Whether AMD's distribution `rocm` claims files of ours."""
+    """Checks whether AMD's distribution `rocm` claims our files."""
     try:
         ownership = adoption_state()
     except RocmSdkError:
-        return  # ours is installed in another way: there is nothing to share
+        return  # not installed from a wheel: no files are shared
     if ownership.problem is None:
         recorder.good("files of rocm_sdk have one owner")
     else:

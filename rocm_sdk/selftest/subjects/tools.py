@@ -1,4 +1,4 @@
-"""Subject `tools`: every console script of the packages starts, and finds the program that it stands for."""
+"""Subject `tools`: whether each console script of the packages starts, and finds the program behind it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rocm_sdk.devel import layout
-from rocm_sdk.devel.prepare import prepare
-from rocm_sdk.devel.progress import Reporter
+from rocm_sdk.devel.make_ready import make_ready
+from rocm_sdk.devel.reporter import Reporter
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.children import Ended, run_programs
@@ -20,8 +20,8 @@ from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 
 _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 
-# How a script says that the program behind it is not there, whoever wrote it.
-_LEADS_NOWHERE = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
+# Parts of the message of a script whose program does not exist.
+_NO_PROGRAM = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
 
 
 class Tool(NamedTuple):
@@ -34,12 +34,12 @@ class Tool(NamedTuple):
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Nothing is expanded for it, unless the options allow that."""
+    """The development tree is extracted only if the options allow it."""
     tools = list(_tools(installation))
     state = layout.tree_state(installation.site)
     waits = state in {layout.PACKED, layout.INTERRUPTED}
-    if waits and options.may_expand and any(tool.row.needs_tree for tool in tools):
-        prepare(Reporter(quiet=True))
+    if waits and options.may_extract and any(tool.row.needs_tree for tool in tools):
+        make_ready(Reporter())
         waits = False
     ready = []
     for tool in tools:
@@ -59,7 +59,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 
 def _tools(installation: Installation) -> Iterator[Tool]:
-    """The scripts that entry points of the SDK's distributions name, where RECORD says that they are."""
+    """The scripts of the entry points of the SDK's distributions, with their paths in RECORD."""
     for distribution in installation.distributions:
         if distribution.name in {"rocm", "rocm-sdk-loader"}:
             continue
@@ -71,7 +71,7 @@ def _tools(installation: Installation) -> Iterator[Tool]:
 
 
 def _is_script(path: str) -> bool:
-    """Whether the path of a row of RECORD is outside the packages, where pip puts scripts."""
+    """Whether a path in RECORD is outside the packages, where pip writes scripts."""
     return path.startswith(("../", "bin/"))
 
 
@@ -95,7 +95,7 @@ def _judge(tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> No
         recorder.bad("E-TOOL-001", tool.path, detail=ended.how, **facts)
     elif ended.status is None:
         recorder.bad("E-TOOL-003", tool.path, tool=tool.name, seconds=options.seconds)
-    elif ended.status != 0 and any(words in ended.output for words in _LEADS_NOWHERE):
+    elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM):
         recorder.bad("E-TOOL-002", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
     elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
         recorder.bad("E-TOOL-001", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)

@@ -1,4 +1,4 @@
-"""The staging directory: a writer works in it, on the file system of its target, and shows the result by a rename."""
+"""Replaces files and directories of site-packages in one step: new ones are made in a staging directory and renamed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _RENAME_EXCHANGE = 2
 
 
 @contextmanager
-def staging(site: str) -> Iterator[str]:
-    """A new directory in `site`, removed in the end with what is left in it. Only for the holder of the lock: removes
-    what a writer that was killed has left.
+def staging_directory(site: str) -> Iterator[str]:
+    """A new directory in `site`, removed at the end with its content.
+
+    Only for the holder of the lock: it also removes what a writer that was killed has left.
     """
     for leftover in find_leftovers(site):
         remove_directory(leftover)
@@ -32,7 +33,7 @@ def staging(site: str) -> Iterator[str]:
 
 
 def remove_directory(directory: str) -> None:
-    """Removes a directory and all in it, directories that were made unwritable too; nothing there is fine."""
+    """Removes a directory and its content, unwritable directories included. Does nothing if there is no directory."""
     if not os.path.isdir(directory):
         return
     try:
@@ -43,11 +44,11 @@ def remove_directory(directory: str) -> None:
         shutil.rmtree(directory)
 
 
-def put_directory(staged: str, target: str) -> None:
-    """Moves the directory `staged` to `target` in one step; what was there before is in `staged` after it.
+def replace_directory(staged: str, target: str) -> None:
+    """Moves the directory `staged` to `target` in one step; afterwards `staged` is what was there before.
 
-    Where the file system knows no exchange, or holds the old directory in a lower layer (overlayfs), the old one goes
-    first.
+    If the file system has no exchange, or holds the old directory in a lower layer (overlayfs), the old one is moved
+    away or removed first.
     """
     if not os.path.lexists(target):
         os.rename(staged, target)
@@ -63,9 +64,9 @@ def put_directory(staged: str, target: str) -> None:
     os.rename(staged, target)
 
 
-def write_file(path: str, data: bytes, scratch: str, mode: int = 0o666) -> os.stat_result:
-    """Puts a new file with `data` at `path`, at once; returns what fstat says of it. `scratch`: a staging directory."""
-    temporary = f"{scratch}/new-file"
+def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.stat_result:
+    """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result."""
+    temporary = f"{staging}/new-file"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     with open(descriptor, "wb") as file:
         file.write(data)

@@ -1,4 +1,4 @@
-"""Writes the members of an archive into a new directory, and says what it wrote."""
+"""Writes the members of an archive into a new directory, and records the entries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from .archive_rules import DIRECTORY, FILE, HARD_LINK, LINK, Member
+from .link_file import FileLinker
 from .manifest import Entry
-from .placement import Placement
 from .store import Store
 
 # read(size, member name) -> the next bytes of a file's data
@@ -23,20 +23,20 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 class TreeWriter:
     """Writes one tree into the new directory `tree`.
 
-    placement: for the files of the runtime packages; where one is not installed, its link is not made. store: holds the
-    regular files, or None. entries: what was written.
+    linker: links the files of the runtime packages; the links into a package that is not installed are not created.
+    store: keeps the regular files; None: the tree has files of its own. entries: what was written.
     """
 
-    def __init__(self, tree: str, placement: Placement, store: Store | None) -> None:
+    def __init__(self, tree: str, linker: FileLinker, store: Store | None) -> None:
         self.entries: list[Entry] = []
         self._tree = tree
-        self._placement = placement
+        self._linker = linker
         self._store = store
         self._files: dict[str, Entry] = {}
         os.mkdir(tree)
 
     def write(self, member: Member, read: Read) -> None:
-        """Writes a member; `read` gives the data of a file."""
+        """Writes a member; `read` returns the data of a file."""
         path = f"{self._tree}/{member.path}"
         if member.kind == FILE:
             entry = self._files[member.path] = self._write_file(member, path, read)
@@ -52,11 +52,11 @@ class TreeWriter:
         self.entries.append(entry)
 
     def repeat(self, entry: Entry) -> None:
-        """Writes what the store remembers. FileNotFoundError where it lacks the file."""
+        """Writes an entry that the store remembers. Raises FileNotFoundError if the store lacks the file."""
         path = f"{self._tree}/{entry.path}"
         if entry.kind == FILE:
             assert self._store is not None
-            self._store.place(entry, path)
+            self._store.link(entry, path)
         elif entry.kind == DIRECTORY:
             os.mkdir(path)
         else:
@@ -68,7 +68,7 @@ class TreeWriter:
             os.symlink(entry.target, path)
             return
         with suppress(FileNotFoundError):
-            self._placement.place(entry.path, entry.target, path)
+            self._linker.link(entry.path, entry.target, path)
 
     def _write_file(self, member: Member, path: str, read: Read) -> Entry:
         if self._store is not None:
@@ -90,7 +90,7 @@ class TreeWriter:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Writes all of `data`; a full disk shows as a short write first."""
+    """Writes all of `data`; a full disk causes a short write first."""
     written = os.write(descriptor, data)
     while written < len(data):
         written += os.write(descriptor, data[written:])
