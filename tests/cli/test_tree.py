@@ -74,6 +74,16 @@ def test_svg(call: Call) -> None:
     assert "href" not in text, "it refers to nothing"
 
 
+def test_svg_draws_each_file_once(call: Call) -> None:
+    """A file that came with an earlier library is a row without a bar, however it is asked for."""
+    picture = ET.fromstring(call("tree", "hipsparse", "amdhip64", "--svg").stdout)
+    rows = list(picture.iter("{http://www.w3.org/2000/svg}g"))
+    names = [row.findtext("{http://www.w3.org/2000/svg}text") for row in rows]
+    assert sorted(names) == sorted([*FILES, "libamdhip64.so.7"])
+    bars = [row.find("{http://www.w3.org/2000/svg}rect") is not None for row in rows]
+    assert [name for name, has_bar in zip(names, bars, strict=True) if has_bar] == FILES
+
+
 def test_a_dependency_that_does_not_exist(call: Call, sdk: Site) -> None:
     absent = sdk.library("libnowhere.so.1", directory="elsewhere")
     sdk.library("libhiprand.so.1", needed=(absent,), package=LIBRARIES)
