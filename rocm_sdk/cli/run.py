@@ -49,7 +49,7 @@ def run(options: "Namespace") -> int:
 
 def library_directories() -> list[str]:
     """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there."""
-    from .installed_libraries import installed_libraries
+    from rocm_sdk.installed.libraries import installed_libraries
 
     steps = load_plan(*installed_libraries()).steps
     paths = [step.path for step in steps]

@@ -97,7 +97,7 @@ def _look_at_process(tested: "Installation", pid: int) -> "Recorder":
     from rocm_sdk.selftest.recorder import Recorder
     from rocm_sdk.selftest.subjects.process import check_process
 
-    recorder = Recorder("process", "looked at", count=1)
+    recorder = Recorder("process", "checked", count=1)
     recorder.problems += check_process(tested, pid)
     return recorder
 

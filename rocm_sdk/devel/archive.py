@@ -27,7 +27,7 @@ _FIX = "get it again: pip install --force-reinstall --no-cache-dir --no-deps roc
 
 
 class Archive:
-    """An archive that is being read. Iterate over `members()`, and `read` the data of each file before the next one."""
+    """An archive that is being read. Iterate over `members()`, and read `data_of` each file before the next one."""
 
     def __init__(self, path: str, digest: Digest | None = None) -> None:
         """digest: the digest in RECORD, if any. The end of the archive is reached only if the file has it."""
@@ -83,9 +83,13 @@ class Archive:
                 raise
             raise self._damaged(f"no valid header at byte {self._position}: {error}") from error
 
-    def read(self, size: int, name: str) -> bytes:
-        """The next `size` bytes of the data of member `name`."""
-        return self._read_exactly(size, name)
+    def data_of(self, member: Member) -> Iterator[bytes]:
+        """The data of the last member, in chunks."""
+        left = member.size
+        while left:
+            data = self._read_exactly(min(left, _BUFFER), member.path)
+            left -= len(data)
+            yield data
 
     def _read_exactly(self, size: int, name: str) -> bytes:
         data = self.read_some(size)

@@ -77,7 +77,7 @@ class Extraction:
             for member in archive.members():
                 if member.size > _LARGE:
                     require_space_for(site, member.size, member.path)
-                writer.write(member, archive.read)
+                writer.write(member, archive.data_of)
                 if member.kind != DIRECTORY:
                     progress.add(member.size, archive.bytes_read)
             tree_name = archive.tree_name

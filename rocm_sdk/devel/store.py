@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from rocm_sdk.errors import DevelopmentTreeError
+from rocm_sdk.installed.files import chunks_of
 
 from .archive_rules import FILE, Member
 from .link_file import link_or_copy
@@ -28,7 +29,9 @@ from .manifest import Entry
 from .record import Digest
 from .replace import sync_file_system
 
-CHUNK = 1 << 20
+# The data of a member of an archive, in chunks
+ReadData = Callable[[Member], Iterator[bytes]]
+
 _PARTIAL = ".partial-"
 
 
@@ -62,16 +65,13 @@ class Store:
         with exclusive(f"{self.directory}/lock", timeout, say, shared=True):
             yield
 
-    def add(self, member: Member, path: str, read: Callable[[int, str], bytes]) -> Entry:
+    def add(self, member: Member, path: str, read: ReadData) -> Entry:
         """Adds a file with data from `read`, and links it to `path`."""
         descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.directory)
         try:
             digest = hashlib.sha256()
             with open(descriptor, "wb") as file:
-                left = member.size
-                while left:
-                    data = read(min(left, CHUNK), member.path)
-                    left -= len(data)
+                for data in read(member):
                     digest.update(data)
                     file.write(data)
                 file.flush()
@@ -175,6 +175,6 @@ def _is_complete(path: str, entry: Entry) -> bool:
 def _digest(path: str) -> str:
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while data := file.read(CHUNK):
+        for data in chunks_of(file):
             digest.update(data)
     return digest.hexdigest()

@@ -6,10 +6,10 @@ import hashlib
 import os
 import stat
 import zlib
-from collections.abc import Iterator
 from typing import Protocol
 
 from rocm_sdk.installed.distributions import sdk_distributions
+from rocm_sdk.installed.files import chunks_of
 from rocm_sdk.problems import Problem, problem
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
@@ -18,10 +18,8 @@ from .layout import DISTRIBUTION
 from .link_file import FileLinker
 from .manifest import Entry, read_manifest
 
-_CHUNK = 1 << 20
-
 # What has to be done -> the fix.
-FIXES = {
+_FIXES = {
     "update": "rocm-sdk init, as the owner of the environment   (or: rocm-sdk test --fix)",
     "install": 'pip install "rocm[libraries]{version}", or the package that the link leads into',
     "reinstall": f"pip install --force-reinstall --no-deps {DISTRIBUTION}{{version}} && rocm-sdk init",
@@ -46,8 +44,8 @@ def verify_tree(tree: str) -> list[Problem]:
 
 
 def difference(path: str, detail: str, need: str, version: str = "") -> Problem:
-    """The problem that the file `path` differs. need: a key of FIXES. version: "==7.10.0", "" if it is unknown."""
-    return problem("E-DEVEL-002", path, detail=detail, fix=FIXES[need].format(version=version))
+    """The problem that the file `path` differs. need: a key of _FIXES. version: "==7.10.0", "" if it is unknown."""
+    return problem("E-DEVEL-002", path, detail=detail, fix=_FIXES[need].format(version=version))
 
 
 def _requirement_version(site: str) -> str:
@@ -56,7 +54,7 @@ def _requirement_version(site: str) -> str:
 
 
 def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, str] | None:
-    """What is wrong with an entry, half a sentence, and what has to be done, a key of FIXES; None: nothing."""
+    """What is wrong with an entry, half a sentence, and what has to be done, a key of _FIXES; None: nothing."""
     path = f"{tree}/{entry.path}"
     if entry.kind == RUNTIME:
         if linker.is_current(entry.path, entry.target, path):
@@ -104,11 +102,6 @@ def _checksum(path: str, like: str) -> str:
     kind = like.partition(":")[0]
     checksum: _Checksum = _Crc32() if kind == "crc32" else hashlib.sha256()
     with open(path, "rb") as file:
-        for data in _chunks(file.fileno()):
+        for data in chunks_of(file):
             checksum.update(data)
     return f"{kind}:{checksum.hexdigest()}"
-
-
-def _chunks(descriptor: int) -> Iterator[bytes]:
-    while data := os.read(descriptor, _CHUNK):
-        yield data

@@ -5,18 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 
 from .archive_rules import DIRECTORY, FILE, HARD_LINK, LINK, Member
 from .link_file import FileLinker
 from .manifest import Entry
-from .store import Store
+from .store import ReadData, Store
 
-# read(size, member name) -> the next bytes of a file's data
-Read = Callable[[int, str], bytes]
-
-CHUNK = 1 << 20
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -35,8 +30,8 @@ class TreeWriter:
         self._files: dict[str, Entry] = {}
         os.mkdir(tree)
 
-    def write(self, member: Member, read: Read) -> None:
-        """Writes a member; `read` returns the data of a file."""
+    def write(self, member: Member, read: ReadData) -> None:
+        """Writes a member; `read` yields the data of a file."""
         path = f"{self._tree}/{member.path}"
         if member.kind == FILE:
             entry = self._files[member.path] = self._write_file(member, path, read)
@@ -70,16 +65,13 @@ class TreeWriter:
         with suppress(FileNotFoundError):
             self._linker.link(entry.path, entry.target, path)
 
-    def _write_file(self, member: Member, path: str, read: Read) -> Entry:
+    def _write_file(self, member: Member, path: str, read: ReadData) -> Entry:
         if self._store is not None:
             return self._store.add(member, path, read)
         checksum = 0
         descriptor = os.open(path, _NEW_FILE, 0o777 if member.is_program else 0o666)
         try:
-            left = member.size
-            while left:
-                data = read(min(left, CHUNK), member.path)
-                left -= len(data)
+            for data in read(member):
                 checksum = zlib.crc32(data, checksum)
                 write_all(descriptor, data)
             os.utime(descriptor, (member.mtime, member.mtime))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from typing import BinaryIO
+
+_CHUNK = 1 << 20  # bytes
 
 
 class NotAFileError(OSError):
@@ -24,6 +27,12 @@ def read_beginning(path: str, limit: int) -> bytes:
     """The first `limit` bytes of a regular file; errors as of open_file."""
     with open_file(path) as file:
         return file.read(limit)
+
+
+def chunks_of(file: BinaryIO) -> Iterator[bytes]:
+    """The rest of a file, in chunks."""
+    while chunk := file.read(_CHUNK):
+        yield chunk
 
 
 def names_in(directory: str) -> list[str]:

@@ -1,6 +1,6 @@
 """How values appear in messages: on one line, and sizes in decimal units."""
 
-_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_UNITS = ("kB", "MB", "GB")
 
 
 def one_line(value: object) -> str:
@@ -10,8 +10,10 @@ def one_line(value: object) -> str:
 
 
 def size_text(size: int) -> str:
-    """A size in bytes in the largest decimal unit that it fills: "18.4 kB", "206.2 GB"."""
-    for factor, unit in _UNITS:
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} bytes"
+    """A size in bytes in decimal units: "18.4 kB", "206.2 GB"."""
+    if size < 1000:
+        return f"{size} bytes"
+    value, unit = size / 1e3, 0
+    while value >= 999.95 and unit + 1 < len(_UNITS):
+        value, unit = value / 1e3, unit + 1
+    return f"{value:.1f} {_UNITS[unit]}"

@@ -73,7 +73,7 @@ class Explanation:
         return "E-LIB-001", {"detail": result.dlerror_text}
 
     def _of_missing(self, result: LoadResult, missing: str) -> tuple[str, dict[str, object]]:
-        needing = ", ".join(each.name for each in self._needing(result.path, missing)) or "something that it needs"
+        needing = ", ".join(each.name for each in self._needing(result.path, missing)) or "one of its dependencies"
         facts: dict[str, object] = {"needing": needing, "name": missing}
         if missing in self._by_name:
             return "E-LIB-004", facts | {"present": self._by_name[missing].path}

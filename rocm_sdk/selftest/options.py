@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 # progress(title, total) gives, in a with statement, a function to call with the name of each thing that is done
-Progress = Callable[[str, int], AbstractContextManager[Callable[[str], None]]]
+ShowProgress = Callable[[str, int], AbstractContextManager[Callable[[str], None]]]
 
 
 @contextmanager
@@ -26,4 +26,4 @@ class Options:
     parallel: int = 2  # programs at a time
     only: frozenset[str] = field(default=frozenset())  # subjects and codes; empty: all
     skip: frozenset[str] = field(default=frozenset())
-    progress: Progress = no_progress  # shows how far a long subject is
+    progress: ShowProgress = no_progress  # shows how far a long subject is

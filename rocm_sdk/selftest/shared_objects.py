@@ -17,7 +17,7 @@ from .installation import Installation
 _FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
 _MAGIC = b"\x7fELF"
 _TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
-_MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU, which no host loads
+_MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
 
 # Directories of a platform directory whose shared objects are not for programs of this machine.
 _SKIPPED_PARTS = frozenset({".devel_links", ".kpack"})

@@ -37,7 +37,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the tree."""
-    from rocm_sdk.cli.installed_libraries import installed_libraries
+    from rocm_sdk.installed.libraries import installed_libraries
 
     shortnames = options.shortnames or installed_libraries()
     tree = (load_tree if options.load else plan_tree)(*shortnames)

@@ -8,7 +8,7 @@ from typing import Any
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 
-SCHEMA = 1  # of the JSON document; a change of meaning counts it up
+SCHEMA = 1  # of the JSON document; incremented when the meaning of a field changes
 
 
 def as_document(installation: Installation, recorders: Sequence[Recorder]) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 def _check_tree(tree: str, recorder: Recorder) -> None:
     try:
         differences = verify_tree(tree)
-    except (RocmSdkError, OSError, RecursionError) as error:  # the last for JSON that is nested without end
+    except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON
         recorder.add(difference(tree, f"cannot be compared with its manifest: {error}", "reinstall"))
         return
     for found in differences[:_SHOWN]:

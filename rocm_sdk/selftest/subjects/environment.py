@@ -17,9 +17,9 @@ from rocm_sdk.targets.packages import supported_targets
 _REPORTED = {
     "PYTHONPATH": "where Python looks for modules, the SDK included",
     "PYTHONHOME": "where Python finds its own files",
-    "PYTHONNOUSERSITE": "that the user's site-packages is left out",
+    "PYTHONNOUSERSITE": "whether Python uses the user's site-packages",
     "LD_PRELOAD": "what every program loads first",
-    "ROCM_SDK_ROOTFS": "where GPUs are looked for",
+    "ROCM_SDK_ROOTFS": "where this package looks for GPUs",
     "ROCM_SDK_TARGET_FAMILY": "which libraries package is used",
     "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
 }

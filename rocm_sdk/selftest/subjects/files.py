@@ -9,7 +9,7 @@ import stat
 
 from rocm_sdk.devel import layout
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.files import open_file, read_beginning
+from rocm_sdk.installed.files import chunks_of, open_file, read_beginning
 from rocm_sdk.installed.record import RecordedFile
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
@@ -17,7 +17,6 @@ from rocm_sdk.selftest.recorder import Recorder
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = 1024  # bytes: a pointer is smaller
-_CHUNK = 1 << 20
 _PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
 _PROGRAM_MAGICS = (b"\x7fELF", b"#!")
 _MODULES = (".pm", ".so")  # endings of files there that begin like programs and are none
@@ -101,6 +100,6 @@ def _has_digest(path: str, digest: str) -> bool:
         return False
     content = hashlib.new(algorithm)
     with open_file(path) as file:
-        while chunk := file.read(_CHUNK):
+        for chunk in chunks_of(file):
             content.update(chunk)
     return base64.urlsafe_b64encode(content.digest()).rstrip(b"=").decode() == wanted
