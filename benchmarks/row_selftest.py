@@ -80,7 +80,7 @@ def _load_all(paths: Sequence[str], library_path: str | None = None) -> float:
     end = perf_counter()
     for result in results:
         if result.outcome != "loaded":
-            raise ProcessError(f"{result.path}: {result.outcome}: {result.words}")
+            raise ProcessError(f"{result.path}: {result.outcome}: {result.dlerror_text}")
     return end - begin
 
 

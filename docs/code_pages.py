@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from rocm_sdk.findings import ENTRIES
-from rocm_sdk.findings.page import markdown
+from rocm_sdk.problems import ENTRIES
+from rocm_sdk.problems.page import markdown
 
 
 def _write_pages(app: Sphinx) -> None:

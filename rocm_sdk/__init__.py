@@ -3,8 +3,8 @@
     import rocm_sdk
     rocm_sdk.initialize_process(preload_shortnames=["amdhip64", "hipsparse"], check_version="7.*")
 
-This module runs inside `import torch`: it imports the extension and nothing else; the rest of the package comes when
-it is asked for.
+This module runs inside `import torch`. It imports the extension and nothing else; the rest of the package is imported
+when it is used.
 """
 
 import os
@@ -28,7 +28,7 @@ from ._native import (
     sdk_version,
 )
 
-# For type checkers; at run time they come from rocm_sdk.errors when they are looked at.
+# For type checkers; at run time, __getattr__ imports these names.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -55,16 +55,16 @@ if TYPE_CHECKING:
         TopologyError,
         UnknownLibraryError,
         UnknownTargetError,
-        UnservedTargetError,
+        UnsupportedTargetError,
         VersionMismatchError,
         VersionMismatchWarning,
     )
-    from .findings import Problem
+    from .problems import Problem
 
     __version__: str
 
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
-        """What is wrong with the ROCm libraries of a process, by default this one (rocm_sdk.selftest.process)."""
+        """What is wrong with the ROCm libraries of a process, by default this one."""
 
     _ALL_CDLLS: CdllsByShortname
 
@@ -85,6 +85,7 @@ __all__ = [
     "LoadStep",
     "LoadedLibrary",
     "PackageNotInstalledError",
+    "Problem",
     "RocmLibraryConflictWarning",
     "RocmSdkError",
     "RocmSdkWarning",
@@ -92,7 +93,7 @@ __all__ = [
     "TopologyError",
     "UnknownLibraryError",
     "UnknownTargetError",
-    "UnservedTargetError",
+    "UnsupportedTargetError",
     "VersionMismatchError",
     "VersionMismatchWarning",
     "check_gpu_access",
@@ -109,12 +110,12 @@ __all__ = [
 ]
 
 
-# Modules that callers take as attributes, without importing them.
+# Modules that callers use as attributes, without importing them.
 _SUBMODULES = ("_devel", "_dist_info", "targets")
 
 
 def find_libraries(*shortnames: str) -> "list[Path]":
-    """The files of the libraries, in the order asked; those that are absent and may be are left out.
+    """The files of the libraries, in the order of the names. Optional libraries that are not installed are skipped.
 
     Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
     (FileNotFoundError).
@@ -136,17 +137,18 @@ def initialize_process(
 ) -> None:
     """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
 
-    preload_shortnames: catalog names, loaded in this order, each with what it needs.
-    rtld_global: whether their symbols join the global scope; never those of compiler libraries.
-    env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (`,` or `;` between names) adds libraries.
-    check_version: what the SDK's version must be: a text in which `*` stands for anything, or a compiled pattern that
-        must match its beginning.
+    preload_shortnames: names of the catalog. The libraries are loaded in this order, each with its dependencies.
+    rtld_global: whether their symbols join the global scope; those of compiler libraries never do.
+    env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (names separated by `,` or `;`) adds
+        libraries.
+    check_version: the expected version of the SDK: a text in which `*` matches any characters, or a compiled pattern
+        that must match its beginning.
     fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
-    unversioned_names: let dlopen("libx.so") find what was loaded as libx.so.1; None: as ROCM_SDK_UNVERSIONED_NAMES=1
-        says.
+    unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1. None: true if
+        ROCM_SDK_UNVERSIONED_NAMES=1.
 
-    Unknown keyword arguments are accepted and ignored: callers may be newer than this package. Calling it again, or
-    from several threads, is safe: what the process has already is reused.
+    Unknown keyword arguments are ignored: callers may be newer than this package. Repeated calls and calls from several
+    threads are safe: libraries that are already loaded are reused.
     """
     if unversioned_names is None:
         unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
@@ -174,23 +176,23 @@ def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: 
 
 def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -> None:
     if isinstance(wanted, str):
-        matches, text, hint = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
+        matches, text, fix = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
     else:
-        matches, text, hint = wanted.match(version) is not None, wanted.pattern, "install a version that it expects"
+        matches, text, fix = wanted.match(version) is not None, wanted.pattern, "install a version that matches"
     if matches:
         return
     from .errors import VersionMismatchError, VersionMismatchWarning
 
     message = f"the installed ROCm SDK has version {version}, this program expects {text}"
     if fails:
-        raise VersionMismatchError(message, hint)
+        raise VersionMismatchError(message, fix)
     import warnings
 
-    warnings.warn(f"{message}; {hint}", VersionMismatchWarning, stacklevel=3)
+    warnings.warn(f"{message}; {fix}", VersionMismatchWarning, stacklevel=3)
 
 
 def _matches_wildcard(text: str, wildcard: str) -> bool:
-    """Whether all of `text` fits `wildcard`, in which `*` stands for any characters."""
+    """Whether the whole `text` matches `wildcard`, in which `*` matches any characters."""
     first, *rest = wildcard.split("*")
     if not rest:
         return text == wildcard
@@ -221,7 +223,11 @@ def __getattr__(name: str) -> object:
     if name == "check_process":
         from importlib import import_module
 
-        return import_module("rocm_sdk.selftest.process").check_running_process
+        return import_module("rocm_sdk.selftest.subjects.process").check_running_process
+    if name == "Problem":
+        from .problems import Problem
+
+        return Problem
     if name in __all__:
         from . import errors
 

@@ -1,7 +1,7 @@
 """`rocm_sdk._ALL_CDLLS`: the preloaded libraries as ctypes.CDLL objects, by shortname.
 
-Programs look into it, and clear it. The extension keeps its own record of handles; a CDLL is made of one, and ctypes
-imported, when somebody looks.
+Programs read it and clear it. The extension keeps its own record of handles. A CDLL object is created, and ctypes
+imported, when an entry is read.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class CdllsByShortname(MutableMapping[str, "CDLL"]):
-    """A dictionary in all but its type.
+    """Behaves as a dictionary.
 
-    Removing an entry unloads nothing; the next preload of that library puts it back.
+    Removing an entry unloads nothing; the next preload of the library adds it again.
     """
 
     def __init__(self, record: "dict[str, LoadedLibrary | CDLL]") -> None:

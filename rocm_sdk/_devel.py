@@ -1,4 +1,4 @@
-"""The established face of the development tree: where it is, and keeping device links in step."""
+"""The established API of the development tree: its directory, and links to the files of device packages."""
 
 from __future__ import annotations
 
@@ -8,34 +8,42 @@ from pathlib import Path
 from .devel.root import development_root
 from .devel.stamp import is_current
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .devel.reporter import Reporter
+
 
 def get_devel_root() -> Path:
-    """The directory of the development tree, expanded at first use.
+    """The directory of the development tree, which the first call extracts.
 
-    Raises PackageNotInstalledError (ModuleNotFoundError) where rocm-sdk-devel is not installed, SystemManagedError
-    (ImportError) where pip could not remove the tree, DevelopmentTreeError (OSError) where it cannot be made. Says
-    nothing, unless ROCM_SDK_VERBOSE=1.
+    Raises PackageNotInstalledError (ModuleNotFoundError) if rocm-sdk-devel is not installed, SystemManagedError
+    (ImportError) if pip could not remove the tree, DevelopmentTreeError (OSError) if it cannot be made. Prints nothing,
+    unless ROCM_SDK_VERBOSE=1.
     """
-    return Path(development_root(quiet=os.environ.get("ROCM_SDK_VERBOSE") != "1"))
+    return Path(development_root(_make_reporter))
 
 
 def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_version: str) -> int:
-    """Links the files of device packages in `site` into the tree `devel_dir`; returns how many were linked anew.
+    """Links the files of device packages in `site` into the tree `devel_dir`; returns how many links are new.
 
-    expected_version: of the SDK; packages of other versions are left out, with a warning, post-releases aside.
+    expected_version: of the SDK; packages of other versions are skipped with a warning, post-releases aside.
     """
     site, tree = os.path.abspath(site), os.path.abspath(devel_dir)
     if is_current(site, tree, expected_version):
         return 0
     import warnings
 
-    from .devel.prepare import DEFAULT_TIMEOUT
-    from .devel.progress import Reporter
-    from .devel.upkeep import reconcile
+    from .devel.make_ready import DEFAULT_TIMEOUT
+    from .devel.update import update_if_changed
     from .errors import RocmSdkWarning
 
-    say = Reporter(quiet=os.environ.get("ROCM_SDK_VERBOSE") != "1").say
-    upkeep = reconcile(site, tree, expected_version, DEFAULT_TIMEOUT, say)
-    for notice in upkeep.notices:
+    result = update_if_changed(site, tree, expected_version, DEFAULT_TIMEOUT, _make_reporter().say)
+    for notice in result.notices:
         warnings.warn(notice, RocmSdkWarning, stacklevel=2)
-    return upkeep.device_links
+    return result.device_links
+
+
+def _make_reporter() -> Reporter:
+    from .devel.reporter import LineReporter, Reporter
+
+    return LineReporter() if os.environ.get("ROCM_SDK_VERBOSE") == "1" else Reporter()

@@ -1,7 +1,7 @@
-"""The established face of the SDK's tables: packages, libraries, target families.
+"""The established API of the SDK's tables: packages, libraries, target families.
 
-Programs look into `ALL_PACKAGES` and `ALL_LIBRARIES`; both are made from the C library's tables. What belongs to the
-installed SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) is read when it is looked at.
+Programs read `ALL_PACKAGES` and `ALL_LIBRARIES`; both are made from the C library's tables. The facts of the installed
+SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) are read from it on each access.
 """
 
 import os
@@ -15,7 +15,7 @@ from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError
 
 _FAMILY = "{target_family}"
 
-# Established names of the facts that _native.sdk_facts gives; those of lists become lists.
+# Established names of the facts of _native.sdk_facts; tuples become lists.
 _FACTS = {
     "__version__": "version",
     "PY_PACKAGE_SUFFIX_NONCE": "nonce",
@@ -40,18 +40,18 @@ class PackageEntry:
 
     @property
     def dist_package_template(self) -> str:
-        """Distribution name, with "{target_family}" in it where the package is one of several for different GPUs."""
+        """The distribution name, which contains "{target_family}" if there is a package for each family."""
         if self.logical_name == "libraries" and _is_kpack_split():
             return self._dist_package_template.replace(f"-{_FAMILY}", "")
         return self._dist_package_template
 
     @property
     def is_target_specific(self) -> bool:
-        """Whether each target family has a package of its own."""
+        """Whether there is a package for each target family."""
         return _FAMILY in self.dist_package_template
 
     def get_dist_package_name(self, target_family: str | None = None) -> str:
-        """Name of the distribution. ValueError where it needs a target family and there is none."""
+        """The name of the distribution. Raises ValueError if it needs a target family and there is none."""
         if not self.is_target_specific:
             return self.dist_package_template
         if target_family is None:
@@ -63,14 +63,14 @@ class PackageEntry:
         return f"{self.get_dist_package_name(target_family)}=={_fact('__version__')}"
 
     def get_py_package_name(self, target_family: str | None = None) -> str:
-        """Name of the platform package, the importable directory that holds the files."""
+        """The name of the platform package, the importable directory with the files."""
         if self.is_target_specific and target_family is None:
             target_family = determine_target_family()
         distribution = self.get_dist_package_name(target_family)
         return f"_{distribution.replace('-', '_')}{_nonce()}"
 
     def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
-        """The platform package's module spec, whose `origin` is its `__init__.py`; None where it is not installed."""
+        """The platform package's module spec, whose `origin` is its `__init__.py`; None if it is not installed."""
         return find_spec(self.get_py_package_name(target_family))
 
     def has_py_package(self, target_family: str | None = None) -> bool:
@@ -108,10 +108,10 @@ class LibraryEntry:
 
 
 def discover_current_target_family() -> str | None:
-    """The target family, of those that the SDK offers, that fits the GPUs of this machine; None: none does.
+    """The target family of the SDK that supports the GPUs of this machine; None if none does.
 
-    The GPU that decides: a visible one before a hidden one, a discrete one before an integrated one, then the one with
-    more memory, then the first KFD node. A RocmSdkWarning says so where other visible GPUs need another family.
+    One GPU decides: a visible one before a hidden one, a discrete one before an integrated one, then the one with more
+    memory, then the first KFD node. A RocmSdkWarning is issued if other visible GPUs need another family.
     """
     try:
         family, other = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
@@ -131,7 +131,7 @@ def discover_current_target_family() -> str | None:
 def determine_target_family() -> str:
     """The target family to use: ROCM_SDK_TARGET_FAMILY, else the machine's, else the SDK's default.
 
-    ValueError where the SDK does not offer it.
+    Raises ValueError if the SDK does not offer it.
     """
     wanted = os.environ.get("ROCM_SDK_TARGET_FAMILY") or discover_current_target_family()
     family = wanted or _fact("DEFAULT_TARGET_FAMILY")

@@ -1,15 +1,15 @@
 """The exceptions and warnings of rocm_sdk.
 
-Each exception is a RocmSdkError and also the built-in exception that callers of the established API catch. They are
-made by the extension, from the C library's errors.
+Each exception is a RocmSdkError and also the built-in exception that callers of the established API catch. The
+extension creates them from the C library's errors.
 """
 
 
 class RocmSdkError(Exception):
-    """Something about the ROCm SDK.
+    """The base class of the exceptions of this package.
 
-    message (str) says what happened and to which file or name, fix (str or None) what can be done about it, path (str
-    or None) which file it is about, code (str) which kind of problem it is: `rocm-sdk explain CODE` tells more.
+    message (str) says what happened and to which file or name, fix (str or None) what to do about it, path (str or
+    None) which file it concerns, and code (str) which kind of problem it is: see `rocm-sdk explain CODE`.
     """
 
     code = "E-SDK-001"
@@ -33,13 +33,13 @@ class UnknownLibraryError(RocmSdkError, ModuleNotFoundError):
 
 
 class PackageNotInstalledError(RocmSdkError, ModuleNotFoundError):
-    """The package of the SDK that holds the library is not installed."""
+    """The package of the SDK that contains the library is not installed."""
 
     code = "E-PKG-014"
 
 
 class LibraryNotFoundError(RocmSdkError, FileNotFoundError):
-    """The package is installed, the library's file is not in it."""
+    """The package is installed, but does not contain the library."""
 
     code = "E-API-001"
 
@@ -51,7 +51,7 @@ class LibraryAccessError(RocmSdkError, OSError):
 
 
 class BadLibraryError(RocmSdkError, OSError):
-    """A file is damaged, is no shared library, or is one for another machine."""
+    """A file is damaged, is not a shared library, or is one for another machine."""
 
     code = "E-LIB-006"
 
@@ -81,59 +81,59 @@ class EnvironmentOverrideError(RocmSdkError, RuntimeError):
 
 
 class TopologyError(RocmSdkError, OSError):
-    """The kernel's files about the GPUs are damaged, or do not hold still while they are read."""
+    """The kernel's files about the GPUs are damaged, or change while they are read."""
 
     code = "E-GPU-004"
 
 
 class UnknownTargetError(RocmSdkError, ValueError):
-    """No gfx target or target family has this name, or the target has not got the feature."""
+    """No gfx target or target family has this name, or the target does not have the feature."""
 
     code = "E-GPU-005"
 
 
 class EmptySelectionError(RocmSdkError, ValueError):
-    """No gfx target to build for: an empty list is never the answer, for build systems take it for a default."""
+    """No gfx target to build for. Never an empty list, because build systems replace it by a default."""
 
     code = "E-GPU-006"
 
 
-class UnservedTargetError(RocmSdkError, ValueError):
+class UnsupportedTargetError(RocmSdkError, ValueError):
     """The installed libraries have no device code for a target that was asked for."""
 
     code = "E-GPU-002"
 
 
 class DevelopmentTreeError(RocmSdkError, OSError):
-    """The development tree cannot be made or changed: no room, no permission, or something changed it meanwhile."""
+    """The development tree cannot be made or changed: not enough disk space, no permission, or a concurrent change."""
 
     code = "E-DEVEL-008"
 
 
 class BadArchiveError(RocmSdkError, ValueError):
-    """The archive of the development tree is damaged, or holds what such an archive must not."""
+    """The archive of the development tree is damaged, or has a member that is not allowed."""
 
     code = "E-DEVEL-009"
 
 
 class DevelopmentTreeLockedError(RocmSdkError, TimeoutError):
-    """Another process works on the development tree for longer than was to be waited for."""
+    """Another process works on the development tree for longer than the time limit."""
 
     code = "E-DEVEL-010"
 
 
 class SystemManagedError(RocmSdkError, ImportError):
-    """The development package has no RECORD: it was installed by something that pip cannot follow."""
+    """The development package has no RECORD, so pip could not remove the tree."""
 
     code = "E-DEVEL-011"
 
 
 class RocmSdkWarning(UserWarning):
-    """Something about the ROCm SDK that does not stop the program."""
+    """The base class of the warnings of this package."""
 
 
 class RocmLibraryConflictWarning(RocmSdkWarning):
-    """The process has a library of the SDK from somewhere else, or in another version."""
+    """A library of the SDK is already loaded from outside the SDK, or in another version."""
 
 
 class VersionMismatchWarning(RocmSdkWarning):

@@ -28,13 +28,15 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
-    "core": {"findings"},
-    "findings": set(),
+    "core": {"problems"},
+    "problems": set(),
+    "installed": set(),
     "adoption": set(),
-    "devel": set(),
+    "targets": {"installed"},
+    "devel": {"installed", "problems"},
     "_devel": {"devel"},
-    "selftest": {"adoption", "devel", "findings"},
-    "cli": {"_devel", "adoption", "devel", "findings", "selftest"},
+    "selftest": {"adoption", "devel", "installed", "problems", "targets"},
+    "cli": {"_devel", "adoption", "devel", "installed", "problems", "selftest", "targets"},
     "__main__": {"cli"},
 }
 

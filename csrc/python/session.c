@@ -112,7 +112,7 @@ static PyObject *names_of_modules(const rsdk_session *session) {
 
 /* Asks the import system; 1 where it knows modules that the session does not, 0 where not, -1 with an exception. */
 static int ask_import_system(rsdk_session *session) {
-    PyObject *finder = PyImport_ImportModule("rocm_sdk._import_hooks");
+    PyObject *finder = PyImport_ImportModule("rocm_sdk.installed.import_hooks");
     PyObject *names = finder != NULL ? names_of_modules(session) : NULL;
     PyObject *found = names != NULL ? PyObject_CallMethod(finder, "find_directories", "O", names) : NULL;
     int result = -1;

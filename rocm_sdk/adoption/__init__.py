@@ -1,8 +1,10 @@
-"""Lives beside AMD's own distribution `rocm`, whose files have the names of ours: whoever is installed last overwrites
-the other, and uninstalling either breaks the other. Adoption makes ours the only owner of these names.
+"""Resolves the conflict with AMD's distribution `rocm`, which installs files of the same names as this one.
 
-It has to work when the rest of the package has been overwritten or removed. So it imports nothing of it but the base
-class of its errors, and runs by itself as `python -m rocm_sdk.adoption`.
+The distribution that is installed last overwrites the files of the other, and uninstalling either breaks the other.
+Adoption makes this distribution the only owner of these files.
+
+It has to work when the rest of the package was overwritten or removed. Therefore it imports nothing of it except the
+base class of the errors, and runs on its own as `python -m rocm_sdk.adoption`.
 """
 
 from .adopt import Adoption, adopt, undo

@@ -1,4 +1,4 @@
-"""`python -m rocm_sdk.adoption`: the same as `rocm-sdk adopt`, for when that command is the other distribution's."""
+"""`python -m rocm_sdk.adoption`: the same as `rocm-sdk adopt`, if that command belongs to the other distribution."""
 
 import argparse
 import sys

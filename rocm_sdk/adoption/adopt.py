@@ -1,9 +1,9 @@
-"""Takes over the names that both distributions claim, and gives them back.
+"""Takes over the files that both distributions claim, and gives them back.
 
 Each file that changes is replaced in one step, by a new file that is renamed over it; installed files may be hard links
-into an installer's cache, and are never written into. What is replaced is kept in `rocm-X.dist-info/adopted/`, which
-RECORD lists, so that undoing is a row of renames. Every step can be repeated: after an interruption the next call does
-what is left.
+into an installer's cache, and are never written to. Replaced files are kept in `rocm-X.dist-info/adopted/`, which
+RECORD lists, so that undoing is a series of renames. Every step can be repeated: after an interruption the next call
+completes the work.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PARTIAL = ".adopting"  # suffix of files that are being written
 
 
 class Adoption(NamedTuple):
-    """What an adoption, or its undoing, did: the distribution `rocm` ("" where it is not installed), and the names."""
+    """The result of an adoption, or of undoing one: the distribution `rocm` ("" if it is not installed), and names."""
 
     theirs: str
     released: tuple[str, ...]
@@ -35,12 +35,12 @@ class Adoption(NamedTuple):
 
 
 def adopt(site: Path = SITE) -> Adoption:
-    """Makes ours the only owner of its names in a site-packages directory, and restores files that were overwritten.
+    """Makes this distribution the only owner of its files in a site-packages directory, and restores overwritten ones.
 
-    Where that is so already, it changes nothing. AdoptionError or OSError where it cannot be done; what was done until
-    then stands, and the next call goes on from there.
+    Changes nothing if that is already so. Raises AdoptionError or OSError if it cannot be done; the steps until then
+    are kept, and the next call continues.
     """
-    with _alone(site):
+    with _locked(site):
         before = state(site)
         contents = {name: _own_content(before.ours, name) for name in before.damaged}
         released = _released(before)
@@ -55,17 +55,17 @@ def adopt(site: Path = SITE) -> Adoption:
 
 
 def undo(site: Path = SITE) -> Adoption:
-    """Gives `rocm` back what adoption took: its RECORD and metadata, and its files where they had been replaced.
+    """Restores RECORD and metadata of `rocm`, and its files that were replaced.
 
-    Where nothing is adopted, it changes nothing. Errors as of adopt().
+    Changes nothing if there is no adoption. Errors as of adopt().
     """
-    with _alone(site):
+    with _locked(site):
         theirs = find(site, THEIRS)
         if theirs is None:
             return Adoption("", (), ())
         directory = theirs.dist_info / _KEPT
         own_record = theirs.name_of("RECORD")
-        # RECORD comes last: until then it lists what is kept.
+        # RECORD comes last: until then it lists the kept files.
         kept = sorted(map(unquote, _names_in(directory)), key=lambda name: name == own_record)
         for name in kept:
             (directory / quote(name, safe="")).rename(site / name)
@@ -85,7 +85,7 @@ def _sources(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _released(before: State) -> tuple[str, ...]:
-    """Names that `rocm` gives up: those that both claim, and compiled files of our modules."""
+    """The names that are removed from `rocm`: those that both claim, and compiled files of our modules."""
     if before.theirs is None:
         return ()
     compiled = tuple(compiled_names(name) for name in before.ours.rows_by_name() if name.endswith(".py"))
@@ -98,7 +98,7 @@ def _own_content(ours: Installed, name: str) -> bytes:
     expected = ours.rows_by_name()[name]
     if content is None or (not own_files.is_script(name) and record.row(expected.name, content) != expected):
         raise AdoptionError(
-            f"{ours.site / name}: missing or overwritten, and there is no copy of it to restore it from",
+            f"{ours.site / name}: missing or overwritten, and there is no copy to restore it from",
             f"pip install --force-reinstall --no-deps {ours.pip_name()}",
             str(ours.site / name),
         )
@@ -106,7 +106,7 @@ def _own_content(ours: Installed, name: str) -> bytes:
 
 
 def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten: list[str]) -> None:
-    """Keeps what is about to be replaced, takes `released` from the RECORD of `rocm`, and edits its metadata."""
+    """Keeps the files that will be replaced, removes `released` from the RECORD of `rocm`, and edits its metadata."""
     edited = {
         theirs.name_of("METADATA"): metadata.with_loader((theirs.dist_info / "METADATA").read_bytes()),
         theirs.name_of("entry_points.txt"): metadata.without_command(entry_points(theirs)),
@@ -126,7 +126,7 @@ def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten:
 
 
 def _keep(theirs: Installed, names: list[str]) -> list[str]:
-    """Copies files to where undo() finds them, unless an earlier call has; the names of all that are kept."""
+    """Copies files to where undo() finds them, unless an earlier call did; returns the names of all kept files."""
     directory = theirs.dist_info / _KEPT
     directory.mkdir(exist_ok=True)
     for name in names:
@@ -138,12 +138,12 @@ def _keep(theirs: Installed, names: list[str]) -> list[str]:
 
 
 def _names_in(directory: Path) -> list[str]:
-    """What is kept; not what a killed call left half-written, which the next one overwrites."""
+    """The kept files, without the partial ones of a killed call, which the next call overwrites."""
     return sorted(path.name for path in directory.glob("*") if path.suffix != _PARTIAL)
 
 
 def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
-    """The command's first line may be spelt otherwise than the installer spelt it."""
+    """The first line of the command may differ from the one that the installer wrote."""
     rows = tuple(record.row(row.name, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
     if rows != ours.rows:
@@ -151,7 +151,7 @@ def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
 
 
 def _replace(path: Path, content: bytes, *, is_program: bool = False) -> None:
-    """Puts a new file in the place of `path`: whoever opens it finds the old one or the new one."""
+    """Replaces `path` by a new file in one step: whoever opens it finds the old or the new one."""
     partial = path.with_name(f"{path.name}{_PARTIAL}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with partial.open("wb") as file:
@@ -165,7 +165,7 @@ def _replace(path: Path, content: bytes, *, is_program: bool = False) -> None:
 
 
 def _remove_compiled(site: Path, name: str) -> None:
-    """Removes what was compiled from the file that was there before."""
+    """Removes the compiled files of the replaced file."""
     if name.endswith(".py"):
         for compiled in site.glob(f"{compiled_names(name)}*.pyc"):
             compiled.unlink(missing_ok=True)
@@ -179,12 +179,12 @@ def _read(path: Path) -> bytes | None:
 
 
 @contextmanager
-def _alone(site: Path) -> Iterator[None]:
-    """Holds a lock on the directory, where its file system can lock directories (NFS cannot)."""
+def _locked(site: Path) -> Iterator[None]:
+    """Holds a lock on the directory, if its file system can lock directories (NFS cannot)."""
     if not os.access(site, os.W_OK):
         raise AdoptionError(
-            f"{site}: no permission to change what is installed there",
-            "run this as the owner of the environment, or make one: python -m venv",
+            f"{site}: no permission to change the installed files",
+            "run this as the owner of the environment, or create one: python -m venv",
             str(site),
         )
     descriptor = os.open(site, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,4 +1,4 @@
-"""The words of `rocm-sdk adopt`: options, output, errors."""
+"""The command line of `rocm-sdk adopt`: options, output, errors."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ if TYPE_CHECKING:
 
 EXAMPLE = 'pip install "rocm[libraries]" rocm-sdk-loader && python -m rocm_sdk.adoption'
 DESCRIPTION = """\
-AMD's distribution rocm has files of the same names as rocm-sdk-loader. This makes rocm-sdk-loader their only owner, and
-restores those that were overwritten: rocm can then be upgraded and uninstalled, and stays installed for pip and uv."""
+AMD's distribution rocm installs files of the same names as rocm-sdk-loader. This makes rocm-sdk-loader their only
+owner, and restores those that were overwritten. rocm stays installed for pip and uv, and can be upgraded and
+uninstalled."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """What to do instead of adopting."""
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--check", action="store_true", help="change nothing; status 1 where there is something to do")
+    instead.add_argument("--check", action="store_true", help="change nothing; status 1 if there is something to do")
     instead.add_argument("--undo", action="store_true", help="give the files back to rocm")
 
 
 def run(options: Namespace) -> int:
-    """Adopts, undoes it or checks, and says in a line what was done or is to do."""
+    """Adopts, undoes or checks, and prints in one line what was done or is to be done."""
     try:
         return _check() if options.check else _change(options.undo)
     except OSError as error:
@@ -35,7 +36,7 @@ def _check() -> int:
 
     found = state()
     if found.problem is not None:
-        raise AdoptionError(found.problem, found.cure)
+        raise AdoptionError(found.problem, found.fix)
     return 0
 
 
@@ -46,7 +47,7 @@ def _change(undoes: bool) -> int:
     direction = "given back to" if undoes else "taken over from"
     what = f"{direction} {done.theirs}" if done.theirs else "rocm is not installed here"
     if done.released or done.restored:
-        print(f"{what}: {len(done.released)} names; {len(done.restored)} files put back")
+        print(f"{what}: {len(done.released)} names; {len(done.restored)} files restored")
     else:
         print(f"{what}: nothing to do")
     return 0

@@ -1,4 +1,4 @@
-"""A distribution that is installed in a site-packages directory, by pip, uv or whoever writes RECORD files."""
+"""A distribution that is installed in a site-packages directory by pip, uv or another writer of RECORD files."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ class Installed(NamedTuple):
 
     @property
     def version(self) -> str:
-        """The version, as the directory's name has it."""
+        """The version in the directory's name."""
         return self.dist_info.name.removesuffix(".dist-info").partition("-")[2]
 
     def name_of(self, file: str) -> str:
-        """How RECORD calls a file of the dist-info directory."""
+        """The path of a file of the dist-info directory in RECORD."""
         return f"{self.dist_info.name}/{file}"
 
     def rows_by_name(self) -> dict[str, record.Row]:
-        """The rows under their normalised names, in which two distributions agree."""
+        """The rows by normalised path, which two distributions spell the same."""
         return {posixpath.normpath(row.name): row for row in self.rows}
 
     def pip_name(self) -> str:
-        """Name and version as pip takes them."""
+        """Name and version as pip accepts them."""
         return f"{self.dist_info.name.partition('-')[0].replace('_', '-')}=={self.version}"
 
 
 def find(site: Path, name: str) -> Installed | None:
-    """The distribution in `site` whose dist-info directory begins with `name`; None: it is not installed there.
+    """The distribution in `site` whose dist-info directory begins with `name`; None if it is not installed.
 
-    AdoptionError where there are several of it, or it has no RECORD.
+    Raises AdoptionError if there are several, or it has no RECORD.
     """
     found = sorted(site.glob(f"{name}-[0-9]*.dist-info"))
     if not found:
@@ -46,7 +46,7 @@ def find(site: Path, name: str) -> Installed | None:
     if len(found) > 1:
         versions = " and ".join(path.name for path in found)
         raise AdoptionError(
-            f"{site}: {versions}: an installation was cut short",
+            f"{site}: {versions}: an installation was interrupted",
             f"uninstall {name.replace('_', '-')} and install it again",
             str(site),
         )
@@ -54,7 +54,7 @@ def find(site: Path, name: str) -> Installed | None:
         return Installed(site, found[0], record.parse((found[0] / "RECORD").read_bytes()))
     except FileNotFoundError as error:
         raise AdoptionError(
-            f"{found[0]}: it has no RECORD: not installed by pip or uv",
+            f"{found[0]}: no RECORD: it was not installed by pip or uv",
             "use a virtual environment: python -m venv",
             str(found[0]),
         ) from error

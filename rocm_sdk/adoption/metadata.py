@@ -1,6 +1,6 @@
 """The two files of a dist-info directory that an adoption edits: METADATA and entry_points.txt.
 
-They are edited as lines, not parsed and written anew: what is not ours to change stays as it is, byte for byte.
+They are edited as lines, not parsed and rewritten: everything else stays the same, byte for byte.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def requires_loader(content: bytes) -> bool:
 
 
 def with_loader(content: bytes) -> bytes:
-    """METADATA that requires rocm-sdk-loader: its last header says so."""
+    """METADATA with a last header that requires rocm-sdk-loader."""
     if requires_loader(content):
         return content
     headers = _headers(content)

@@ -1,5 +1,7 @@
-"""Copies of our own files, in an archive that the build puts beside this module: what another distribution overwrote is
-restored without a network."""
+"""Copies of this package's files, in an archive that the build puts beside this module.
+
+Files that another distribution overwrote are restored from it without a network.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ _ARCHIVE = Path(__file__).with_name("own_files.zip")
 
 
 def read(name: str) -> bytes | None:
-    """The content of a file of ours, named as in RECORD; None where there is no copy, as of compiled files."""
+    """The content of one of our files, named as in RECORD; None if there is no copy, as for compiled files."""
     try:
         with zipfile.ZipFile(_ARCHIVE) as archive:
             if not is_script(name):
@@ -26,11 +28,11 @@ def read(name: str) -> bytes | None:
 
 
 def is_script(name: str) -> bool:
-    """Whether it is the command, in the directory of scripts outside of site-packages."""
+    """Whether it is the command, in the scripts directory outside of site-packages."""
     return name.startswith("../") and name.endswith("/bin/rocm-sdk")
 
 
 def is_script_directory(directory: Path) -> bool:
-    """Whether this interpreter's commands lie there. `pip install --target` writes names that lead elsewhere."""
+    """Whether it has this interpreter's commands. `pip install --target` writes paths that lead elsewhere."""
     schemes = (sysconfig.get_path("scripts", scheme) for scheme in sysconfig.get_scheme_names())
     return os.path.realpath(directory) in map(os.path.realpath, schemes)

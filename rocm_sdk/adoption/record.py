@@ -1,4 +1,4 @@
-"""RECORD files of installed distributions: which files belong to whom. Read whole, written whole."""
+"""RECORD files of installed distributions, which list the files of each. They are read and written as a whole."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """One file: its path from site-packages, and what it held when it was installed ("" where nobody says)."""
+    """One file: its path relative to site-packages, and its digest and size when it was installed ("" if unknown)."""
 
     name: str
     digest: str = ""  # as in "sha256=rVpQ..."
@@ -39,7 +39,7 @@ def row(name: str, content: bytes) -> Row:
 
 
 def holds(path: Path, expected: Row) -> bool:
-    """Whether the file is there and as it was installed; False too where it cannot be read as a file."""
+    """Whether the file exists as it was installed; False also if it is not a file."""
     try:
         return row(expected.name, path.read_bytes())[1:] == expected[1:]
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):

@@ -1,4 +1,4 @@
-"""Who owns the names that both distributions have: what `rocm-sdk adopt` and `rocm-sdk test` begin with."""
+"""Which distribution owns the files that both install. `rocm-sdk adopt` and `rocm-sdk test` begin here."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ SITE = Path(__file__).parents[2]  # the site-packages directory that this copy i
 
 
 class State(NamedTuple):
-    """What was found in a site-packages directory; names are those of RECORD, relative to it."""
+    """The state of a site-packages directory. Names are those of RECORD, relative to it."""
 
     ours: Installed
     theirs: Installed | None  # None: `rocm` is not installed there
     shared: tuple[str, ...]  # names that both claim
-    damaged: tuple[str, ...]  # files of ours that are missing, or are not what was installed
+    damaged: tuple[str, ...]  # our files that are missing or differ from what was installed
     is_required: bool  # `rocm` requires rocm-sdk-loader, as it does after an adoption
     has_command: bool  # `rocm` lists the command rocm-sdk as its own: pip would remove it with `rocm`
 
     @property
     def problem(self) -> str | None:
-        """What is wrong, in a sentence; None: each file has one owner, and ours are as they were installed."""
+        """What is wrong, in a sentence; None if each file has one owner, and ours are as they were installed."""
         if self.theirs is not None and self.shared:
             both = f"{self.theirs.pip_name()} and {self.ours.pip_name()}"
             return f"{both} claim the same files: {_shortened(self.shared)}"
         if self.damaged:
             return f"files of {self.ours.pip_name()} are missing or were overwritten: {_shortened(self.damaged)}"
         if self.theirs is not None and (self.has_command or not self.is_required):
-            return f"{self.theirs.pip_name()} is half adopted"
+            return f"{self.theirs.pip_name()} is adopted incompletely"
         return None
 
     @property
-    def cure(self) -> str:
-        """The command that solves the problem, one that works although the package is damaged."""
+    def fix(self) -> str:
+        """The command that solves the problem, and works even if the package is damaged."""
         return "python -m rocm_sdk.adoption" if self.damaged else "rocm-sdk adopt"
 
 
 def state(site: Path = SITE) -> State:
-    """Looks at the distributions `rocm` and ours in a site-packages directory; changes nothing.
+    """Reads the distributions `rocm` and ours in a site-packages directory; changes nothing.
 
-    AdoptionError where ours is not installed there as a regular installation.
+    Raises AdoptionError if ours is not installed there as a regular installation.
     """
     ours, theirs = find(site, OURS), find(site, THEIRS)
     if ours is None or "rocm_sdk/__init__.py" not in ours.rows_by_name():
         raise AdoptionError(
-            f"{site}: rocm-sdk-loader is not installed there as a wheel is (an editable installation, or none)",
+            f"{site}: rocm-sdk-loader is not installed there from a wheel (it is editable, or not installed)",
             "install it: pip install rocm-sdk-loader",
             str(site),
         )
@@ -69,7 +69,7 @@ def state(site: Path = SITE) -> State:
 
 
 def entry_points(distribution: Installed) -> bytes:
-    """Its entry_points.txt; empty where it has none."""
+    """Its entry_points.txt; empty if there is none."""
     try:
         return (distribution.dist_info / "entry_points.txt").read_bytes()
     except FileNotFoundError:
@@ -77,7 +77,7 @@ def entry_points(distribution: Installed) -> bytes:
 
 
 def compiled_names(name: str) -> str:
-    """How the names of a module's compiled files begin."""
+    """The beginning of the names of a module's compiled files."""
     path = PurePosixPath(name)
     return f"{path.parent}/__pycache__/{path.stem}."
 

@@ -1,68 +1,66 @@
-"""The command `rocm-sdk`. One file per subcommand; a new one joins by a row in `COMMANDS`.
+"""The command `rocm-sdk`. One file per subcommand; a new one is a row in `COMMANDS`.
 
-stdout carries the answer alone, for `$(...)`; everything else goes to stderr. Exit status 0, 1 when there is no answer,
-2 for wrong usage. A call without options goes straight to its command: argparse takes longer to import than the answer
-takes to find.
+stdout has the result alone, for `$(...)`; everything else goes to stderr. The exit status is 0, 1 if there is no
+result, 2 for wrong usage. Calls without options skip argparse, whose import takes longer than most results.
 """
 
 import sys
 
-# Subcommand -> what it does, in a line. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and
-# EXAMPLE.
+# Subcommand -> summary. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and EXAMPLE.
 COMMANDS = {
-    "adopt": "own the files that AMD's distribution rocm claims too",
+    "adopt": "take over the files that AMD's distribution rocm also installs",
     "completion": "print the completion script for a shell",
     "env": "print the variables that a build needs, for a shell to evaluate",
-    "explain": "explain a code that `rocm-sdk test` or an error names",
+    "explain": "explain a problem code of `rocm-sdk test` or of an error",
     "gpus": "print the GPUs of this machine, and why one cannot be used",
     "info": "show everything about this installation",
-    "init": "expand the development tree, or bring it up to date",
+    "init": "extract the development tree, or update it",
     "path": "print the file of a library, or a directory of the SDK",
-    "run": "start a program that finds this SDK's libraries and tools",
-    "store": "look after the store of development files that environments share",
+    "run": "run a program that finds this SDK's libraries and tools",
+    "store": "manage the store of development files that environments share",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
-    "test": "prove the installation sound, or name what is wrong and how to mend it",
-    "tree": "show what loading libraries brings into a process, and what it costs",
+    "test": "check the installation and show how to fix what is wrong",
+    "tree": "show what loading libraries brings into a process",
     "version": "print the version of the installed SDK",
 }
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command with `arguments` (default: those of the process); returns the exit status."""
-    words = sys.argv[1:] if arguments is None else arguments
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        if words == ["version"]:
+        if given == ["version"]:
             from . import version
 
             return version.run(None)
-        if words == ["targets"]:
+        if given == ["targets"]:
             from . import targets
 
             return targets.run(None)
-        if words == ["gpus", "--arch"]:
+        if given == ["gpus", "--arch"]:
             from . import gpus
 
             return gpus.print_targets()
-        if words[:1] == ["path"] and len(words) == 2:
+        if given[:1] == ["path"] and len(given) == 2:
             from . import path
 
-            if words[1] in path.DIRECTORIES:
-                return path.print_directory(words[1])
+            if given[1] in path.DIRECTORIES:
+                return path.print_directory(given[1])
         from .parser import parse
 
-        run, options = parse(words)
+        run, options = parse(given)
         return run(options)
     except KeyboardInterrupt:
         print("rocm-sdk: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader has gone (`| head`). Python flushes stdout once more at exit, which must not fail again.
+        # The reader has exited (`| head`). Python flushes stdout once more at exit, which must not fail again.
         import os
 
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        from rocm_sdk.errors import RocmSdkError  # only here: it takes as long to import as some answers to find
+        from rocm_sdk.errors import RocmSdkError  # here, because the import takes as long as some commands
 
         if not isinstance(error, RocmSdkError):
             raise

@@ -1,4 +1,4 @@
-"""`rocm-sdk adopt`: lives beside AMD's distribution `rocm`. All of it is in rocm_sdk.adoption."""
+"""`rocm-sdk adopt`: takes over files from AMD's distribution `rocm`. The implementation is in rocm_sdk.adoption."""
 
 from rocm_sdk.adoption.command import DESCRIPTION, EXAMPLE, add_arguments, run
 

@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 
 EXAMPLE = 'eval "$(rocm-sdk env)" && cmake -B build'
 DESCRIPTION = """\
-Print the variables that a build against this SDK needs, as commands for a shell to evaluate. The development tree is
-expanded if it has not been yet.
+Print the variables that a build against this SDK needs, as commands for a shell to evaluate. The first call extracts
+the development tree.
 
   ROCM_PATH, ROCM_HOME    root of the development tree
-  HIP_DEVICE_LIB_PATH     the compiler's device libraries (bitcode), where the tree has them
+  HIP_DEVICE_LIB_PATH     the compiler's device libraries (bitcode), if the tree has them
   CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, PATH
-                          the tree's directory, before what the variable holds
+                          the tree's directory, before the present value
 
-What this SDK has no directory for is left out."""
+A variable is omitted if this SDK has no directory for it."""
 
-_SCHEMA = 1  # of --json; a change of meaning counts it up
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _ICD_DIRECTORY = "etc/OpenCL/vendors"
 
-# Variable -> the option of `rocm-sdk path` that tells its directory; it is left out where the SDK has none.
+# Variable -> the option of `rocm-sdk path` that prints its directory; omitted if the SDK has none.
 _ASSIGNED = {"ROCM_PATH": "--root", "ROCM_HOME": "--root", "HIP_DEVICE_LIB_PATH": "--device-libs"}
 _PREPENDED = {"CMAKE_PREFIX_PATH": "--cmake", "PKG_CONFIG_PATH": "--pkgconfig", "PATH": "--bin"}
 
 
 class Variables(NamedTuple):
-    """What to set, and what to put before the entries of a search path."""
+    """The variables to set, and the entries to prepend to search paths."""
 
     assigned: dict[str, str]
     prepended: dict[str, str]
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The form of the answer, and one more variable."""
+    """The form of the output, and one more variable."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--sh", action="store_const", dest="form", const="sh", help="for sh, bash, zsh (the default)")
     form.add_argument(
@@ -71,30 +71,33 @@ def run(options: "Namespace") -> int:
 
 
 def build_variables(*, opencl: bool) -> Variables:
-    """The variables of a build; expands the development tree. RocmSdkError where it or OpenCL is not installed."""
+    """The variables of a build. Extracts the development tree if needed.
+
+    Raises RocmSdkError if the development package or OpenCL is not installed.
+    """
     from rocm_sdk._devel import get_devel_root
 
     root = os.fspath(get_devel_root())
-    assigned, prepended = _places(root, _ASSIGNED), _places(root, _PREPENDED)
+    assigned, prepended = _directories(root, _ASSIGNED), _directories(root, _PREPENDED)
     if opencl:
         assigned["OCL_ICD_VENDORS"] = _icd_directory()
     return Variables(assigned, prepended)
 
 
-def _places(root: str, options: dict[str, str]) -> dict[str, str]:
+def _directories(root: str, options: dict[str, str]) -> dict[str, str]:
     """Variable -> its directory in the tree."""
-    places = {name: directory_in(root, option) for name, option in options.items()}
-    return {name: place for name, place in places.items() if place is not None}
+    found = {name: directory_in(root, option) for name, option in options.items()}
+    return {name: directory for name, directory in found.items() if directory is not None}
 
 
 def _icd_directory() -> str:
-    """The directory with the SDK's .icd file, or its OpenCL library itself: both are allowed in OCL_ICD_VENDORS."""
+    """The directory with the SDK's .icd file, else its OpenCL library: OCL_ICD_VENDORS allows both."""
     directory = f"{package_directory('core')}/{_ICD_DIRECTORY}"
     if os.path.isdir(directory):
         return directory
     library = locate("amdocl64").path
     if library is None:
-        raise RocmSdkError("this SDK comes without OpenCL", "leave out --opencl")
+        raise RocmSdkError("this SDK has no OpenCL", "omit --opencl")
     return library
 
 

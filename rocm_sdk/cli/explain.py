@@ -1,4 +1,4 @@
-"""`rocm-sdk explain`: the page of a code that `rocm-sdk test` or an error names."""
+"""`rocm-sdk explain`: the page of a problem code."""
 
 import sys
 
@@ -11,13 +11,13 @@ EXAMPLE = "rocm-sdk explain E-LIB-002"
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """The code."""
-    parser.add_argument("code", metavar="CODE", nargs="?", help="as in E-LIB-002; without one: a list of all codes")
+    parser.add_argument("code", metavar="CODE", nargs="?", help="a code such as E-LIB-002 (default: list all codes)")
 
 
 def run(options: "Namespace") -> int:
-    """Prints the page, or the list; status 1 for an unknown code, with the nearest ones."""
-    from rocm_sdk.findings import ENTRIES
-    from rocm_sdk.findings.page import markdown
+    """Prints the page or the list; status 1 for an unknown code, with the nearest known ones."""
+    from rocm_sdk.problems import ENTRIES
+    from rocm_sdk.problems.page import markdown
 
     if options.code is None:
         for code, entry in ENTRIES.items():

@@ -4,54 +4,55 @@ import sys
 
 from rocm_sdk import _native
 
-TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from rocm_sdk._native import Finding, Gpu
+    from rocm_sdk._native import Gpu
+    from rocm_sdk.problems import Problem
 
 EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) saxpy.hip"
 
-_SCHEMA = 1  # of --json; a change of meaning counts it up
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The forms of the answer."""
+    """The forms of the output."""
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="all that is known, for programs")
-    form.add_argument("--all", action="store_true", help="all that is known of each GPU, for people")
-    form.add_argument("--arch", action="store_true", help="the target of each GPU alone, one a line, as offload-arch")
+    form.add_argument("--json", action="store_true", help="all facts, for programs")
+    form.add_argument("--all", action="store_true", help="all facts about each GPU, as text")
+    form.add_argument("--arch", action="store_true", help="only the target of each GPU, one per line, as offload-arch")
     parser.add_argument(
         "--visible",
         action="store_true",
-        help="only the GPUs that HIP sees, in HIP's order and as it presents them: with HSA_OVERRIDE_GFX_VERSION and"
-        " the *_VISIBLE_DEVICES variables",
+        help="only the GPUs that HIP sees, in HIP's order and as HIP presents them: with HSA_OVERRIDE_GFX_VERSION and"
+        " the *_VISIBLE_DEVICES variables applied",
     )
 
 
 def run(options: "Namespace") -> int:
-    """Prints the GPUs; status 1 where none is usable (with --arch: where there is none), said on stderr."""
+    """Prints the GPUs; status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
     if options.arch and not options.visible:
         return print_targets()
-    gpus, findings = _native.survey_gpus()
+    gpus, problems = _native.survey_gpus()
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
     if options.arch:
-        return _print_lines((gpu.processor for gpu in gpus), findings)
+        return _print_lines((gpu.processor for gpu in gpus), problems)
     if options.json:
-        _print_json(gpus, findings)
+        _print_json(gpus, problems)
     elif options.all:
         _print_all(gpus)
     else:
         _print_table(gpus)
-    _print_notes(gpus, findings)
+    _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
 
 
 def print_targets() -> int:
-    """The answer to `rocm-sdk gpus --arch`: real targets of all GPUs, in the order of the nodes."""
+    """Prints the result of `rocm-sdk gpus --arch`: the real targets of all GPUs, in the order of their nodes."""
     return _print_lines((name for name in _native.gpu_processors() if name != "unknown"), ())
 
 
@@ -59,22 +60,24 @@ def _hip_index(gpu: "Gpu") -> int:
     return gpu.hip_index if gpu.hip_index is not None else -1
 
 
-def _print_lines(names: "Iterable[str]", findings: "Iterable[Finding]") -> int:
+def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
     text = "".join(f"{name}\n" for name in names)
     sys.stdout.write(text)
     if not text:
-        _print_notes((), findings or _native.check_gpu_access())
+        _print_notes((), problems or _native.check_gpu_access())
     return 0 if text else 1
 
 
 def _print_table(gpus: "Iterable[Gpu]") -> None:
+    from rocm_sdk.problems.text import size_text
+
     rows = [
         (
             str(gpu.node),
             gpu.processor,
             gpu.name,
             gpu.pci_address,
-            _memory_text(gpu.memory),
+            size_text(gpu.memory),
             "yes" if gpu.usable else "no",
             gpu.why_not or "",
         )
@@ -94,28 +97,20 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
             print(f"  {name.replace('_', ' '):<16} {'-' if value is None else value}")
 
 
-def _print_json(gpus: "Iterable[Gpu]", findings: "Iterable[Finding]") -> None:
+def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     import json
 
     content = {
         "schema": _SCHEMA,
         "gpus": [dict(zip(_native.Gpu.__match_args__, gpu, strict=True)) for gpu in gpus],
-        "findings": [dict(zip(_native.Finding.__match_args__, finding, strict=True)) for finding in findings],
+        "problems": [problem.as_document() for problem in problems],
     }
     print(json.dumps(content, indent=2))
 
 
-def _print_notes(gpus: "Iterable[Gpu]", findings: "Iterable[Finding]") -> None:
+def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     for gpu in gpus:
         if gpu.overridden:
             print(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}", file=sys.stderr)
-    for finding in findings:
-        print(f"rocm-sdk: {finding.cause}\n  hint: {finding.cure}", file=sys.stderr)
-
-
-def _memory_text(size: int) -> str:
-    """A size in bytes for people: "192 GiB", "512 MiB"; a size that is no whole number of them is rounded."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")):
-        if size >= unit:
-            return f"{round(size / unit)} {name}"
-    return f"{size} bytes"
+    for problem in problems:
+        print(f"rocm-sdk: {problem.cause}\n  fix: {problem.fix}", file=sys.stderr)

@@ -9,27 +9,25 @@ from rocm_sdk import _native
 from rocm_sdk.devel.layout import tree_state
 from rocm_sdk.errors import RocmSdkError
 
-from .style import style
-
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 EXAMPLE = "rocm-sdk info --json > bug-report.json"
 DESCRIPTION = """\
 Show everything about this installation: versions, packages, target families, GPUs, the state of the development tree.
-What cannot be told is null, with the reason under "problems"."""
+Unknown values are null, and "problems" says why."""
 
-_SCHEMA = 1  # of --json; a change of meaning counts it up
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _GPU_FACTS = ("processor", "name", "pci_address", "memory", "usable", "why_not")
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The form of the answer."""
+    """The form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "loader": {}, "sdk": {}, ...}')
 
 
 def run(options: "Namespace") -> int:
-    """Prints it; status 1 where there is no SDK."""
+    """Prints everything; status 1 if there is no SDK."""
     facts = collect()
     if options.json:
         import json
@@ -43,7 +41,7 @@ def run(options: "Namespace") -> int:
 
 
 def collect() -> dict[str, Any]:
-    """What --json prints; docs/commands.md describes it."""
+    """The document of --json, which docs/commands.md describes."""
     import platform
 
     problems: list[str] = []
@@ -78,26 +76,25 @@ def collect() -> dict[str, Any]:
 
 
 def _ownership_problems() -> list[str]:
-    """Whether AMD's distribution rocm and ours are in each other's way."""
+    """Whether AMD's distribution rocm and this one claim the same files."""
     from rocm_sdk.adoption import state
     from rocm_sdk.adoption.errors import AdoptionError
 
     try:
         found = state()
-    except AdoptionError:  # an editable installation, which shares no file
+    except AdoptionError:  # an editable installation, which shares no files
         return []
-    return [f"{found.problem}; {found.cure}"] if found.problem else []
+    return [f"{found.problem}; {found.fix}"] if found.problem else []
 
 
 def _packages() -> list[dict[str, Any]]:
-    """The distributions of the SDK that are installed, as an installer knows them, and their platform directories."""
-    from importlib.metadata import distributions
+    """The installed distributions of the SDK, and their platform directories."""
+    from rocm_sdk.installed.distributions import sdk_distributions
 
     found: dict[str, str] = {}
-    for distribution in distributions():
-        name = distribution.metadata["Name"] or ""
-        if name == "rocm" or name.startswith(("rocm-profiler", "rocm-sdk-")):
-            found.setdefault(name, distribution.version)
+    for entry in sys.path:
+        for distribution in sdk_distributions(os.path.abspath(entry)):
+            found.setdefault(distribution.spelling, distribution.version)
     directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(name))]
     return [
         {"name": name, "version": version, "directory": next(filter(_belongs_to(name), directories), None)}
@@ -113,19 +110,21 @@ def _platform_directory(package: str) -> str | None:
 
 
 def _belongs_to(distribution: str) -> Callable[[str], bool]:
-    """Whether a platform directory is this distribution's: its name may end with the SDK's nonce."""
+    """Whether a platform directory belongs to this distribution: its name may end with the SDK's nonce."""
     prefix = f"_{distribution.replace('-', '_')}"
     return lambda directory: os.path.basename(directory).startswith(prefix)
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
+    from .terminal import style
+
     strong, faint = style("bold", sys.stdout), style("faint", sys.stdout)
     sdk = facts["sdk"]
     yield f"{strong('ROCm SDK')}     {sdk['version'] or 'not installed'}"
     yield f"{strong('loader')}       {facts['loader']['version']}  {faint(facts['loader']['directory'])}"
     yield f"{strong('Python')}       {facts['python']['version']}  {faint(facts['python']['executable'])}"
     if sdk["version"]:
-        yield f"{strong('targets')}      {' '.join(sdk['targets'] or ()) or 'not told'}"
+        yield f"{strong('targets')}      {' '.join(sdk['targets'] or ()) or 'unknown'}"
         yield f"{strong('families')}     {' '.join(sdk['available_families'] or ()) or 'none'}"
     yield f"{strong('development')}  {facts['devel']}"
     yield strong("packages")
@@ -136,4 +135,4 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
         usable = "usable" if gpu["usable"] else f"not usable: {gpu['why_not']}"
         yield f"  {gpu['processor']}  {gpu['name']}  {gpu['pci_address']}  {usable}"
     if not facts["gpus"]:
-        yield "  none found: rocm-sdk gpus says why"
+        yield "  none found: see rocm-sdk gpus"

@@ -1,6 +1,5 @@
-"""`rocm-sdk init`: expands the development tree, mends its links, and with `--check` verifies every file of it."""
+"""`rocm-sdk init`: extracts the development tree, updates its links, and with `--check` verifies every file."""
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -9,24 +8,17 @@ if TYPE_CHECKING:
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk init --quiet) ..."
 
-_SHOWN = 20  # findings; a tree of which a package is gone has thousands
-
-# What a finding of rocm_sdk.devel.check needs -> the advice.
-_ADVICE = {
-    "relink": "run `rocm-sdk init` as the owner of the environment",
-    "runtime": 'install the packages that the links lead into: pip install "rocm[libraries]=={version}"',
-    "reinstall": "pip install --force-reinstall --no-deps rocm-sdk-devel=={version} && rocm-sdk init",
-}
+_SHOWN = 20  # differences; a tree has thousands once a package is removed
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """How to expand, and whether to verify."""
-    parser.add_argument("--quiet", action="store_true", help="say nothing while it works")
+    """How to extract, and whether to verify."""
+    parser.add_argument("--quiet", action="store_true", help="print no messages")
     parser.add_argument("--check", action="store_true", help="verify every file of the tree")
     parser.add_argument(
         "--store",
         metavar="DIR",
-        help="keep the files in DIR once for all environments (default: ROCM_SDK_STORE)",
+        help="keep the files in DIR, once for all environments (default: ROCM_SDK_STORE)",
     )
     parser.add_argument(
         "--timeout",
@@ -37,12 +29,15 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the directory of the tree; status 1 where `--check` found something that could not be mended."""
-    from rocm_sdk.devel.prepare import DEFAULT_TIMEOUT, prepare
-    from rocm_sdk.devel.progress import Reporter
+    """Prints the directory of the tree; status 1 if `--check` finds a difference."""
+    from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
+    from rocm_sdk.devel.reporter import Reporter
+
+    from .terminal import TerminalReporter
 
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
-    root = prepare(Reporter(options.quiet), timeout=timeout, store=options.store, verify=True)
+    reporter = Reporter() if options.quiet else TerminalReporter()
+    root = make_ready(reporter, Request(timeout, options.store, verify=True))
     if options.check and not _is_sound(root, options.quiet):
         return 1
     print(root)
@@ -50,16 +45,14 @@ def run(options: "Namespace") -> int:
 
 
 def _is_sound(root: str, quiet: bool) -> bool:
-    from rocm_sdk.devel.check import verify_tree
-    from rocm_sdk.devel.metadata import devel_distribution
+    from rocm_sdk.devel.verify import verify_tree
 
-    findings = verify_tree(root)
-    if findings and not quiet:
-        version = devel_distribution(os.path.dirname(root)).version
-        for finding in findings[:_SHOWN]:
-            print(f"rocm-sdk: {os.path.join(root, finding.path)} {finding.problem}", file=sys.stderr)
-        if len(findings) > _SHOWN:
-            print(f"rocm-sdk: ... and {len(findings) - _SHOWN} more", file=sys.stderr)
-        for need in dict.fromkeys(finding.needs for finding in findings):
-            print(f"  hint: {_ADVICE[need].format(version=version)}", file=sys.stderr)
-    return not findings
+    differences = verify_tree(root)
+    if differences and not quiet:
+        for found in differences[:_SHOWN]:
+            print(f"rocm-sdk: {found.path} {found.facts['detail']}", file=sys.stderr)
+        if len(differences) > _SHOWN:
+            print(f"rocm-sdk: ... and {len(differences) - _SHOWN} more", file=sys.stderr)
+        for fix in dict.fromkeys(found.fix for found in differences):
+            print(f"  fix: {fix}", file=sys.stderr)
+    return not differences

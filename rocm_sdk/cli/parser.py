@@ -9,14 +9,14 @@ from rocm_sdk._native import loader_version
 from . import COMMANDS
 
 
-def parse(words: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
-    """The function to run and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
-    options = make_parser().parse_args(words)
+def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
+    """The function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
+    options = make_parser().parse_args(arguments)
     return options.run, options
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of all subcommands; documentation and shell completion are made from it too."""
+    """The parser of all subcommands. Documentation and shell completion use it too."""
     parser = argparse.ArgumentParser(prog="rocm-sdk", description="Ask about the ROCm SDK that is installed here.")
     parser.add_argument("--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

@@ -1,7 +1,7 @@
 """`rocm-sdk path`: the file of a library, or a directory of the SDK.
 
-The directories of the development tree are found, and the tree expanded if nobody did before. Imports next to nothing,
-for build scripts call this often.
+The first question about the development tree extracts it. Imports next to nothing, because build scripts call this
+often.
 """
 
 import os
@@ -9,13 +9,15 @@ import sys
 
 from rocm_sdk._native import locate, package_directory
 
-TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from rocm_sdk.devel.reporter import Reporter
+
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 
-# Option -> package, directories in it of which the first that is there is the answer, what it is.
+# Option -> package, directories in it of which the first that exists is printed, and a description.
 DIRECTORIES = {
     "--root": ("devel", ("",), "the development tree"),
     "--cmake": ("devel", ("lib/cmake",), "packages for CMake's find_package"),
@@ -31,40 +33,40 @@ DIRECTORIES = {
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The name of the library, or what else is asked for."""
+    """The name of the library, or a directory."""
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("shortname", nargs="?", metavar="SHORTNAME", help="a library, as in amdhip64 or hipsparse")
+    what.add_argument("shortname", nargs="?", metavar="SHORTNAME", help="a library, such as amdhip64 or hipsparse")
     for option, (_, _, summary) in DIRECTORIES.items():
         what.add_argument(option, dest="directory", action="store_const", const=option, help=f"directory: {summary}")
 
 
 def run(options: "Namespace") -> int:
-    """Prints the path; status 1 where the SDK comes without it."""
+    """Prints the path; status 1 if the SDK does not have it."""
     if options.directory is not None:
         return print_directory(options.directory)
     location = locate(options.shortname)
     if location.path is None:
-        print(f"rocm-sdk: {location.shortname} is {location.found_via}: this SDK comes without it", file=sys.stderr)
+        print(f"rocm-sdk: {location.shortname} is {location.found_via}: this SDK does not have it", file=sys.stderr)
         return 1
     print(location.path)
     return 0
 
 
 def print_directory(option: str) -> int:
-    """Prints what a key of DIRECTORIES asks for; status 1 where the SDK comes without it."""
+    """Prints the directory of an option in DIRECTORIES; status 1 if the SDK does not have it."""
     package, candidates, summary = DIRECTORIES[option]
     root = _development_root() if package == "devel" else package_directory(package)
     directory = directory_in(root, option)
     if directory is None:
         tried = " nor ".join(candidates)
-        print(f"rocm-sdk: this SDK comes without {summary}: {root} has no {tried}", file=sys.stderr)
+        print(f"rocm-sdk: this SDK has no {summary}: {root} has no {tried}", file=sys.stderr)
         return 1
     print(directory)
     return 0
 
 
 def directory_in(root: str, option: str) -> str | None:
-    """What a key of DIRECTORIES asks for, in the directory of its package; None where that has none."""
+    """The directory of an option in DIRECTORIES, in the directory of its package; None if the package has none."""
     for candidate in DIRECTORIES[option][1]:
         path = f"{root}/{candidate}" if candidate else root
         if os.path.isdir(path):
@@ -75,4 +77,10 @@ def directory_in(root: str, option: str) -> str | None:
 def _development_root() -> str:
     from rocm_sdk.devel.root import development_root
 
-    return development_root(quiet=False)
+    return development_root(_terminal_reporter)
+
+
+def _terminal_reporter() -> "Reporter":
+    from .terminal import TerminalReporter
+
+    return TerminalReporter()

@@ -1,7 +1,7 @@
-"""`rocm-sdk run COMMAND...`: starts a program outside of Python, which finds this SDK's libraries and tools.
+"""`rocm-sdk run COMMAND...`: runs a program that finds this SDK's libraries and tools.
 
-The process becomes the program: no shell, and nothing between it and its signals. Of its environment two variables
-change, LD_LIBRARY_PATH and PATH.
+The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
+and PATH.
 """
 
 import os
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 DESCRIPTION = """\
-Start a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
-Nothing else in its environment changes. Exit status 127: there is no such program; 126: it cannot be started; else
-the program's own."""
+Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
+Nothing else in its environment changes. The exit status is 127 if there is no such program, 126 if it cannot be
+started, else the program's own."""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
@@ -28,12 +28,12 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The program and its arguments."""
     from argparse import REMAINDER
 
-    parser.add_argument("program", metavar="COMMAND", help="a program, looked for in the SDK's tools, then in PATH")
+    parser.add_argument("program", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
     parser.add_argument("arguments", nargs=REMAINDER, metavar="ARGUMENT", help="its arguments, options included")
 
 
 def run(options: "Namespace") -> int:
-    """Becomes the program. Returns only if that fails: 127 or 126, as shells do."""
+    """Becomes the program. Returns only if that fails: 127 or 126, as in shells."""
     environment = _own_environment()
     _prepend(environment, b"LD_LIBRARY_PATH", library_directories())
     _prepend(environment, b"PATH", tool_directories())
@@ -48,9 +48,8 @@ def run(options: "Namespace") -> int:
 
 
 def library_directories() -> list[str]:
-    """Directories in which a program has to look: those of all libraries, and where their own RPATHs do not lead the
-    linker to what they need, the directories of that too."""
-    from .installed_libraries import installed_libraries
+    """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there."""
+    from rocm_sdk.installed.libraries import installed_libraries
 
     steps = load_plan(*installed_libraries()).steps
     paths = [step.path for step in steps]
@@ -59,16 +58,16 @@ def library_directories() -> list[str]:
 
 
 def tool_directories() -> list[str]:
-    """Directories of programs: of the development tree, if it has been expanded, and of the core package."""
+    """The directories of programs, in the development tree if it is extracted, and in the core package."""
     roots = [package_directory("core")]
     with suppress(ModuleNotFoundError):
         roots.insert(0, package_directory("devel"))
-    places = (f"{root}/{directory}" for directory in _TOOL_DIRECTORIES for root in roots)
-    return [place for place in places if os.path.isdir(place)]
+    directories = (f"{root}/{directory}" for directory in _TOOL_DIRECTORIES for root in roots)
+    return [directory for directory in directories if os.path.isdir(directory)]
 
 
 def _own_environment() -> dict[bytes, bytes]:
-    """What this process was started with: Python may have added LC_CTYPE to os.environ."""
+    """The environment that this process was started with: Python may have added LC_CTYPE to os.environ."""
     try:
         with open("/proc/self/environ", "rb") as file:
             entries = file.read().split(b"\0")
@@ -83,9 +82,9 @@ def _prepend(environment: dict[bytes, bytes], name: bytes, directories: list[str
         environment[name] = b":".join(entries)
 
 
-def _become(words: list[str], environment: dict[bytes, bytes]) -> NoReturn:
+def _become(command: list[str], environment: dict[bytes, bytes]) -> NoReturn:
     sys.stdout.flush()
-    # Python ignores these, and what is ignored stays so across an exec.
+    # Python ignores these signals, and exec keeps ignored signals ignored.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.execvpe(words[0], words, environment)
+    os.execvpe(command[0], command, environment)

@@ -1,10 +1,10 @@
-"""`rocm-sdk targets`: the gfx targets of the SDK, what its packages serve, and flags to build for them."""
+"""`rocm-sdk targets`: the gfx targets of the SDK and of its packages, and flags to build for them."""
 
 import sys
 
 from rocm_sdk._native import built_targets
 
-TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
@@ -13,31 +13,31 @@ EXAMPLE = "cmake $(rocm-sdk targets --cmake machine) .."
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """What is asked, and for which targets."""
+    """The question, and the targets."""
     question = parser.add_mutually_exclusive_group()
-    question.add_argument("--installed", action="store_true", help="the targets that the installed packages serve")
-    question.add_argument("--missing", action="store_true", help="GPUs here that no installed package serves")
-    question.add_argument("--check", action="store_true", help="whether core, libraries and torch serve the same GPUs")
+    question.add_argument("--installed", action="store_true", help="the targets that the installed packages support")
+    question.add_argument("--missing", action="store_true", help="GPUs of this machine that no package supports")
+    question.add_argument("--check", action="store_true", help="whether all parts support the same GPUs")
     for name in _FLAGS:
         question.add_argument(f"--{name}", action="store_true", help=f"flags for a build: {_FLAGS[name](('gfx942',))}")
     parser.add_argument(
         "selection",
         nargs="?",
         metavar="SELECTION",
-        help="for --cmake, --offload-arch, --torch: `sdk` (the default), `machine`, or targets and families with a"
-        " comma between them",
+        help="for --cmake, --offload-arch, --torch: `sdk` (the default), `machine`, or targets and families"
+        " separated by commas",
     )
 
 
 def run(options: "Namespace | None") -> int:
-    """Prints the answer in one line; status 1 where there is none, or where something is missing."""
+    """Prints the answer in one line; status 1 if there is none, or if something is missing."""
     if options is None:
         return _print_built()
     flags = next((name for name in _FLAGS if getattr(options, name.replace("-", "_"))), None)
     if flags is not None:
         return _print_flags(_FLAGS[flags], options.selection or "sdk")
     if options.selection is not None:
-        print("rocm-sdk: a selection goes with --cmake, --offload-arch or --torch", file=sys.stderr)
+        print("rocm-sdk: a selection needs --cmake, --offload-arch or --torch", file=sys.stderr)
         return 2
     if options.installed:
         return _print_installed()
@@ -50,7 +50,7 @@ def _print_built() -> int:
     targets = built_targets()
     if not targets:
         print(
-            "rocm-sdk: the installed SDK does not say what it was built for (share/therock/dist_info.json)",
+            "rocm-sdk: the installed SDK does not say which targets it was built for (share/therock/dist_info.json)",
             file=sys.stderr,
         )
         return 1
@@ -82,7 +82,7 @@ _FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
 
 
 def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> int:
-    from rocm_sdk._target_selection import select
+    from rocm_sdk.targets.selection import select
 
     chosen, notes = select(selection)
     for note in notes:
@@ -95,42 +95,42 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> in
 
 
 def _print_installed() -> int:
-    from rocm_sdk._package_targets import served_targets, serving_packages
+    from rocm_sdk.targets.packages import supported_targets, supporting_packages
 
-    faulty = [package for package in serving_packages() if package.fault is not None]
+    faulty = [package for package in supporting_packages() if package.fault is not None]
     for package in faulty:
-        print(f"rocm-sdk: {package.distribution} serves nothing: {package.fault}", file=sys.stderr)
-    served = served_targets()
-    if not served:
-        print("rocm-sdk: no installed package has device code; rocm-sdk targets --missing says more", file=sys.stderr)
+        print(f"rocm-sdk: {package.distribution} supports no target: {package.fault}", file=sys.stderr)
+    supported = supported_targets()
+    if not supported:
+        print("rocm-sdk: no installed package has device code; see rocm-sdk targets --missing", file=sys.stderr)
         return 1
-    print(";".join(served))
+    print(";".join(supported))
     return 0
 
 
 def _print_missing() -> int:
     from rocm_sdk import _native
-    from rocm_sdk._package_targets import missing_targets, requirement_for, served_targets
+    from rocm_sdk.targets.packages import missing_targets, requirement_for, supported_targets
 
     gpus = _native.gpus()
-    missing = missing_targets(gpus, served_targets())
+    missing = missing_targets(gpus, supported_targets())
     for name in missing:
         requirement = requirement_for(name)
         line = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it"
         print(f"{name}: {line}")
     if not gpus:
-        print("rocm-sdk: no GPU was found: rocm-sdk gpus says why", file=sys.stderr)
+        print("rocm-sdk: no GPU was found: see rocm-sdk gpus", file=sys.stderr)
     return 1 if missing else 0
 
 
 def _print_check() -> int:
-    from rocm_sdk._target_coherence import check
+    from rocm_sdk.targets.consistency import check
 
     result = check()
-    for part, served in result.parts:
-        print(f"{part}: {';'.join(served)}")
+    for part, supported in result.parts.items():
+        print(f"{part}: {';'.join(supported)}")
     for note in result.notes:
         print(f"rocm-sdk: {note}", file=sys.stderr)
-    for lacking, name, server in result.gaps:
-        print(f"rocm-sdk: {lacking} does not serve {name}, which {server} serves", file=sys.stderr)
+    for gap in result.gaps:
+        print(f"rocm-sdk: {gap.target} is supported by {gap.other}, not by {gap.part}", file=sys.stderr)
     return 1 if result.gaps or result.notes else 0

@@ -1,4 +1,4 @@
-"""`rocm-sdk test`: proves the installation sound, or names what is wrong and how to mend it."""
+"""`rocm-sdk test`: checks the installation and shows how to fix what is wrong."""
 
 import sys
 
@@ -14,18 +14,18 @@ EXAMPLE = "rocm-sdk test --deep --report rocm-report.zip"
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """What is tested, and how it is told."""
+    """What to test, and how to report."""
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--target", metavar="DIR", help="test the packages in this directory, not this environment's")
-    what.add_argument("--pid", type=int, metavar="N", help="look at a running process instead: which ROCm is in it")
-    parser.add_argument("--deep", action="store_true", help="read every file, and compare it with what was installed")
-    parser.add_argument("--init", action="store_true", help="expand the development tree for the tools that need it")
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended without harm; says what it did")
-    parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, with commas between them")
-    parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to leave out")
+    what.add_argument("--target", metavar="DIR", help="test the packages in DIR instead of this environment's")
+    what.add_argument("--pid", type=int, metavar="N", help="check the libraries of a running process instead")
+    parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
+    parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
+    parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
+    parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
+    parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to skip")
     parser.add_argument("--seconds", type=_seconds, default=60, help="time limit of each library and program (60)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say what passed and what was not tried, too")
-    parser.add_argument("--json", action="store_true", help="the results for programs")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also print what passed and what was not tried")
+    parser.add_argument("--json", action="store_true", help="print the results for programs")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
     parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
 
@@ -40,7 +40,7 @@ def _seconds(text: str) -> int:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the report; status 1 where there is an error, 130 after Ctrl-C."""
+    """Prints the report; status 1 if there is an error, 130 after Ctrl-C."""
     from rocm_sdk.selftest import installation as installations
 
     wanted = _wanted(options)
@@ -55,7 +55,7 @@ def run(options: "Namespace") -> int:
         else:
             _run_subjects(tested, wanted, recorders, options)
     except KeyboardInterrupt:
-        print("rocm-sdk: interrupted; what is known so far:", file=sys.stderr)
+        print("rocm-sdk: interrupted; results so far:", file=sys.stderr)
         status = 130
     _print_report(tested, recorders, options)
     if not _write_files(tested, recorders, options):
@@ -66,71 +66,79 @@ def run(options: "Namespace") -> int:
 
 
 def _wanted(options: "Namespace") -> "Options | None":
-    """The options of the test; None, said on stderr, for words that are neither subject nor code."""
-    from rocm_sdk.findings import ENTRIES
+    """The options of the test; None after a message for a name that is neither a subject nor a code."""
+    from rocm_sdk.problems import ENTRIES
     from rocm_sdk.selftest.loading import default_parallel
     from rocm_sdk.selftest.options import Options
     from rocm_sdk.selftest.run import SUBJECTS
 
-    only, skip = (frozenset(filter(None, words.split(","))) for words in (options.only, options.skip))
-    unknown = sorted(word for word in only | skip if word not in SUBJECTS and word not in ENTRIES)
+    from .terminal import count_progress
+
+    only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
+    unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
     if unknown:
         known = ", ".join(SUBJECTS)
-        print(f"rocm-sdk: neither subject nor code: {', '.join(unknown)}; subjects are {known}", file=sys.stderr)
+        print(
+            f"rocm-sdk: neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}", file=sys.stderr
+        )
         return None
     return Options(
         deep=options.deep,
-        may_expand=options.init,
+        may_extract=options.init,
         seconds=options.seconds,
         parallel=default_parallel(),
         only=only,
         skip=skip,
+        progress=count_progress,
     )
 
 
 def _look_at_process(tested: "Installation", pid: int) -> "Recorder":
-    from rocm_sdk.selftest.process import check_process
     from rocm_sdk.selftest.recorder import Recorder
+    from rocm_sdk.selftest.subjects.process import check_process
 
-    recorder = Recorder("process", "looked at", count=1)
+    recorder = Recorder("process", "checked", count=1)
     recorder.problems += check_process(tested, pid)
     return recorder
 
 
 def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
-    from rocm_sdk.selftest import text_report
+    from rocm_sdk.selftest.report import text
     from rocm_sdk.selftest.run import run as run_subjects
 
     if not options.json:
-        print(text_report.heading(tested), flush=True)
+        print(text.heading(tested), flush=True)
     for recorder in run_subjects(tested, wanted, recorders):
         if not options.json:
-            print(text_report.line_of(recorder), flush=True)
+            print(text.line_of(recorder), flush=True)
 
 
 def _print_report(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> None:
-    from rocm_sdk.selftest import machine_reports, text_report
+    from rocm_sdk.selftest.report import text
+    from rocm_sdk.selftest.report.json import as_document
 
     if options.json:
         import json
 
-        print(json.dumps(machine_reports.as_document(tested, recorders), indent=2))
+        print(json.dumps(as_document(tested, recorders), indent=2))
     else:
-        print("\n".join(text_report.findings(recorders, verbose=options.verbose)))
+        print("\n".join(text.problems(recorders, verbose=options.verbose)))
 
 
 def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> bool:
-    """Writes what was asked for; False, said on stderr, where that fails."""
-    from rocm_sdk.selftest import bundle, machine_reports, text_report
+    """Writes the requested files; False after a message if that fails."""
+    from rocm_sdk.selftest.report import bundle, text
+    from rocm_sdk.selftest.report.json import as_document
+    from rocm_sdk.selftest.report.junit import as_junit
 
     path = ""
     try:
         if path := options.junit:
             with open(path, "w", encoding="utf-8") as file:
-                file.write(machine_reports.as_junit(tested, recorders))
+                file.write(as_junit(tested, recorders))
         if path := options.report:
-            whole = "\n".join(text_report.whole(tested, recorders))
-            bundle.write_bundle(path, whole, machine_reports.as_document(tested, recorders))
+            whole = "\n".join(text.whole(tested, recorders))
+            bundle.write_bundle(path, whole, as_document(tested, recorders))
     except OSError as error:
         print(f"rocm-sdk: cannot write {path}: {error.strerror}", file=sys.stderr)
         return False
@@ -140,5 +148,5 @@ def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "
 def _fix(tested: "Installation", recorders: "list[Recorder]") -> None:
     from rocm_sdk.selftest.repairs import repair
 
-    for line in repair(tested, recorders) or ["nothing that can be mended without harm"]:
+    for line in repair(tested, recorders) or ["there is nothing that can be fixed safely"]:
         print(f"rocm-sdk: {line}", file=sys.stderr)

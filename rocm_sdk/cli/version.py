@@ -2,7 +2,7 @@
 
 from rocm_sdk._native import sdk_version
 
-TYPE_CHECKING = False  # for type checkers; the module typing takes longer to import than the answer to find
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -10,7 +10,7 @@ EXAMPLE = 'pip install "rocm[libraries]==$(rocm-sdk version)"'
 
 
 def add_arguments(_parser: "ArgumentParser") -> None:
-    """It has none."""
+    """There are none."""
 
 
 def run(_options: "Namespace | None") -> int:

@@ -1,5 +1,6 @@
-"""The development tree: `rocm-sdk-devel`'s archive, expanded in site-packages, and kept in step with its neighbours.
+"""The development tree: the archive of `rocm-sdk-devel`, extracted into site-packages, and kept up to date there.
 
-A file a subject; `prepare` is where they come together. Everything that changes a tree does so under the lock of
-`lock`, in the staging directory of `staging`, and shows its work by a rename.
+`make_ready` is the entry: it calls `extract` (archive to tree) or `update` (links, RECORD and stamp of a tree). Whoever
+changes a tree holds the lock of `lock`, works in a staging directory and shows the result by a rename (`replace`).
+`verify` compares a tree with its manifest and changes nothing.
 """

@@ -1,7 +1,7 @@
 """Reads the archive of a development tree: `.tar`, `.tar.xz` or `.tar.zst`, once, from its beginning to its end.
 
-tarfile parses the headers; what the members may be is said in `archive_rules`. tarfile itself takes a damaged header
-for the end of the archive, so the end is looked for here.
+tarfile parses the headers, and `archive_rules` says what the members may be. tarfile itself takes a damaged header for
+the end of the archive, so this module looks for the end.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
 from .archive_rules import ArchiveRules, Member
 from .record import Digest
 
-# No honest header (a long name, a pax header) is longer; tarfile reads one into memory whole.
+# No valid header (a long name, a pax header) is longer; tarfile reads a whole header into memory.
 _LONGEST_HEADER = 1 << 20
 _BUFFER = 1 << 20
-_HINT = "get it again: pip install --force-reinstall --no-cache-dir --no-deps rocm-sdk-devel"
+_FIX = "get it again: pip install --force-reinstall --no-cache-dir --no-deps rocm-sdk-devel"
 
 
 class Archive:
-    """An archive that is being read. Iterate over `members()`, and `read` the data of each file before the next one."""
+    """An archive that is being read. Iterate over `members()`, and read `data_of` each file before the next one."""
 
     def __init__(self, path: str, digest: Digest | None = None) -> None:
-        """digest: what RECORD says of the file, if anything; the end of the archive is reached only if it has it."""
+        """digest: the digest in RECORD, if any. The end of the archive is reached only if the file has it."""
         self.path = path
         self._digest = digest
         self._file = _HashedFile(path, digest)
@@ -47,18 +47,18 @@ class Archive:
 
     @property
     def tree_name(self) -> str:
-        """The directory that all members lie in; known once the first member is."""
+        """The directory that holds all members; known after the first member."""
         return self._rules.tree_name
 
     @property
     def bytes_read(self) -> int:
-        """How far the file has been read, in bytes."""
+        """How many bytes of the file have been read."""
         return self._file.tell()
 
     def members(self) -> Iterator[Member]:
-        """The members, each directory before what is in it, also those that the archive does not name.
+        """The members. Each directory comes before its content, also if the archive does not name it.
 
-        Raises BadArchiveError for what such an archive must not hold, and for damaged data.
+        Raises BadArchiveError for a member that such an archive must not contain, and for damaged data.
         """
         while (header := self._next_header()) is not None:
             data_end = self._position + (header.size if header.isreg() else 0)
@@ -83,9 +83,13 @@ class Archive:
                 raise
             raise self._damaged(f"no valid header at byte {self._position}: {error}") from error
 
-    def read(self, size: int, name: str) -> bytes:
-        """The next `size` bytes of the data of member `name`."""
-        return self._read_exactly(size, name)
+    def data_of(self, member: Member) -> Iterator[bytes]:
+        """The data of the last member, in chunks."""
+        left = member.size
+        while left:
+            data = self._read_exactly(min(left, _BUFFER), member.path)
+            left -= len(data)
+            yield data
 
     def _read_exactly(self, size: int, name: str) -> bytes:
         data = self.read_some(size)
@@ -97,12 +101,12 @@ class Archive:
         return data
 
     def _read_to_end(self) -> None:
-        """Reads the blocks of zeros after the last member; the checksum of the compressed data comes after them."""
+        """Reads the blocks of zeros after the last member: the checksum of the compressed data follows them."""
         while block := self.read_some(_BUFFER):
             if block.strip(b"\0"):
-                raise self._damaged("something follows its end")
+                raise self._damaged("there is data after its end")
         if self._digest is not None and self._file.digest() != self._digest.value:
-            raise self._damaged(f"its {self._digest.algorithm} digest is not the one that RECORD gives")
+            raise self._damaged(f"its {self._digest.algorithm} digest is not the one in RECORD")
 
     def read_some(self, size: int) -> bytes:
         """At most `size` bytes; b"" at the end."""
@@ -116,15 +120,15 @@ class Archive:
         return data
 
     def tell(self) -> int:
-        """Bytes read of the uncompressed archive."""
+        """How many bytes of the uncompressed archive have been read."""
         return self._position
 
     def _damaged(self, what: str) -> BadArchiveError:
-        return BadArchiveError(f"{self.path} is damaged: {what}", _HINT, self.path)
+        return BadArchiveError(f"{self.path} is damaged: {what}", _FIX, self.path)
 
 
 class _HashedFile(io.FileIO):
-    """A file that is read once, from its beginning to its end, and hashed meanwhile."""
+    """A file that is hashed while it is read once, from its beginning to its end."""
 
     def __init__(self, path: str, digest: Digest | None) -> None:
         super().__init__(path)
@@ -146,7 +150,7 @@ class _Readable(Protocol):
 
 
 class _HeaderSource:
-    """The file that tarfile sees: enough of one to read headers, and none too long."""
+    """The file object that tarfile sees. It reads headers, and refuses one that is too long."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
@@ -161,7 +165,7 @@ class _HeaderSource:
 
 
 def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Exception], ...]]:
-    """The uncompressed data, and the exceptions by which its reader says that they are damaged."""
+    """The uncompressed data, and the exceptions that its reader raises for damaged data."""
     file = io.BufferedReader(raw, _BUFFER)
     if path.endswith(".xz"):
         return lzma.open(file), (lzma.LZMAError, EOFError)
@@ -172,7 +176,7 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
 
 
 def _import_zstd(path: str) -> Any:
-    """The module of PEP 784: in Python from 3.14 on, before that a package."""
+    """The module of PEP 784: part of Python since 3.14, a package for earlier versions."""
     try:
         return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
-"""What the archive of a development tree may hold. Whoever made it, nothing outside the tree is ever written.
+"""What the archive of a development tree may contain. Whoever made it, nothing outside the tree is ever written.
 
-All rules are about texts: since the tree is written into a new directory in which every directory is one that we made,
-a path that is sound as a text is sound on the disk.
+All rules concern texts: the tree is written into a new directory in which this package made every directory, so a path
+that is safe as a text is safe on the disk.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ _END_OF_TIME = 1 << 34  # seconds; ext4 counts no further
 class Member(NamedTuple):
     """A member of the archive.
 
-    path: below the tree, "" the tree itself. kind: DIRECTORY, FILE, HARD_LINK (to an earlier file), LINK (a symbolic
-    link within the tree) or RUNTIME (a symbolic link into a platform directory beside the tree). is_program: whether it
-    is executable. size in bytes, mtime in seconds. target: the text of a symbolic link; the path of a hard link's file.
+    path is relative to the tree, "" for the tree itself. kind is DIRECTORY, FILE, HARD_LINK (to an earlier file), LINK
+    (a symbolic link within the tree) or RUNTIME (a symbolic link into a platform directory beside the tree). is_program
+    says whether it is executable. size is in bytes, mtime in seconds. target is the text of a symbolic link, or the
+    path of a hard link's file.
     """
 
     path: str
@@ -38,7 +39,7 @@ class Member(NamedTuple):
 
 
 class ArchiveRules:
-    """Admits the members of one archive, in their order."""
+    """Checks the members of one archive, in their order."""
 
     def __init__(self, archive: str) -> None:
         self.tree_name = ""
@@ -47,7 +48,7 @@ class ArchiveRules:
         self._implied: set[str] = set()
 
     def admit(self, header: TarInfo) -> list[Member]:
-        """The member, after the directories that it lies in and that no member has named."""
+        """The member, after its parent directories that no member has named. Raises BadArchiveError."""
         path = self._path(header)
         kind, target = self._kind(header, path)
         known = self._kinds.get(path)
@@ -55,7 +56,7 @@ class ArchiveRules:
             self._implied.discard(path)
             return []
         if known is not None:
-            raise self._refuse(header, "is there twice")
+            raise self._refuse(header, "occurs twice")
         members = [] if kind == DIRECTORY and not path else self._missing_parents(header, path)
         self._kinds[path] = kind
         size = header.size if kind == FILE else 0
@@ -63,10 +64,10 @@ class ArchiveRules:
         return members
 
     def finish(self) -> None:
-        """At the end: there must have been a tree."""
+        """Called after the last member. Raises BadArchiveError if the archive contains no tree."""
         if self._kinds.get("__init__.py") != FILE:
             raise BadArchiveError(
-                f"{self._archive} holds no development tree: no {self.tree_name or TREE_PREFIX}/__init__.py",
+                f"{self._archive} contains no development tree: no {self.tree_name or TREE_PREFIX}/__init__.py",
                 "reinstall rocm-sdk-devel",
                 self._archive,
             )
@@ -76,13 +77,13 @@ class ArchiveRules:
             raise self._refuse(header, "has a name that is not UTF-8 text")
         parts = header.name.split("/")
         if "" in parts or "." in parts or ".." in parts:
-            raise self._refuse(header, "has a name that does not simply lead down")
+            raise self._refuse(header, "has a name with an empty part, . or ..")
         if not self.tree_name:
             if not _TREE_NAME.fullmatch(parts[0]):
-                raise self._refuse(header, f"lies outside {TREE_PREFIX}")
+                raise self._refuse(header, f"is outside {TREE_PREFIX}")
             self.tree_name = parts[0]
         if parts[0] != self.tree_name:
-            raise self._refuse(header, f"lies outside {self.tree_name}")
+            raise self._refuse(header, f"is outside {self.tree_name}")
         if len(parts) > 1 and parts[1] == NOTES:
             raise self._refuse(header, f"has a reserved name ({NOTES})")
         return "/".join(parts[1:])
@@ -98,12 +99,12 @@ class ArchiveRules:
             prefix = f"{self.tree_name}/"
             target = header.linkname[len(prefix) :] if header.linkname.startswith(prefix) else ""
             if self._kinds.get(target) != FILE:
-                raise self._refuse(header, f"is a hard link to {header.linkname}, which is no file before it")
+                raise self._refuse(header, f"is a hard link to {header.linkname}, which is no earlier file")
             return HARD_LINK, target
         if header.issparse():
             raise self._refuse(header, "is a sparse file")
         if not header.isreg():
-            raise self._refuse(header, "is neither file nor directory nor link")
+            raise self._refuse(header, "is neither a file, a directory nor a link")
         if header.mode & _SPECIAL_BITS:
             raise self._refuse(header, "has a setuid, setgid or sticky bit")
         if header.size < 0 or not 0 <= header.mtime < _END_OF_TIME:
@@ -113,12 +114,12 @@ class ArchiveRules:
     def _link(self, header: TarInfo, path: str) -> tuple[str, str]:
         text = header.linkname
         depth = path.count("/")
-        place = link_place(depth, text)
-        if place is None:
+        directory = directory_of_link(depth, text)
+        if directory is None:
             raise self._refuse(header, f"is a link to {text}, which leaves the tree")
-        if place == "":
+        if directory == "":
             return LINK, text
-        if not is_platform_directory(place, nonce_of(self.tree_name)):
+        if not is_platform_directory(directory, nonce_of(self.tree_name)):
             raise self._refuse(header, f"is a link to {text}, outside the tree and the SDK's packages")
         return RUNTIME, text
 
@@ -129,7 +130,7 @@ class ArchiveRules:
             parents.append(parent)
             parent = parent.rpartition("/")[0]
         if known != DIRECTORY:
-            raise self._refuse(header, f"lies below {parent}, which is no directory")
+            raise self._refuse(header, f"is below {parent}, which is no directory")
         for parent in parents:
             self._kinds[parent] = DIRECTORY
             self._implied.add(parent)
@@ -137,17 +138,17 @@ class ArchiveRules:
 
     def _refuse(self, header: TarInfo, what: str) -> BadArchiveError:
         return BadArchiveError(
-            f"{self._archive}: member {header.name!r} {what}; nothing was expanded",
+            f"{self._archive}: member {header.name!r} {what}; nothing was extracted",
             "get rocm-sdk-devel from a source that you trust",
             self._archive,
         )
 
 
-def link_place(depth: int, text: str) -> str | None:
-    """Where a symbolic link with `text`, `depth` directories below the tree, leads: "" into the tree, else the name of
-    the directory beside the tree that it leads into; None where it leads elsewhere.
+def directory_of_link(depth: int, text: str) -> str | None:
+    """What a symbolic link with `text`, `depth` directories below the tree, points into.
 
-    `..` counts only at the beginning of the text, where every directory that it leaves is a real one.
+    "" is the tree, another text the name of a directory beside the tree, None any other place. `..` is allowed only at
+    the beginning of the text, where every directory that it leaves is a real one.
     """
     parts = text.split("/")
     ups = 0
@@ -164,7 +165,7 @@ def link_place(depth: int, text: str) -> str | None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether it can be the name of a file and a row of RECORD."""
+    """Whether it can be a file name and a row of RECORD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -173,5 +174,5 @@ def _is_text(text: str) -> bool:
 
 
 def is_platform_directory(name: str, nonce: str) -> bool:
-    """Whether this is the name of a directory of the SDK's packages, of the tree's nonce."""
+    """Whether this is the name of a directory of the SDK's packages with the tree's nonce."""
     return re.fullmatch(rf"_rocm_(sdk_\w+|profiler\w*){re.escape(nonce)}", name, re.ASCII) is not None

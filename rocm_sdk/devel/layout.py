@@ -1,12 +1,12 @@
 """Names and places of the development tree in site-packages, and the state that it is in.
 
     rocm_sdk_devel/                 what pip installed: the module with the archive
-    _rocm_sdk_devel<nonce>/         the tree, made of it
+    _rocm_sdk_devel<nonce>/         the tree, extracted from it
     _rocm_sdk_devel<nonce>/.rocm-sdk/   our notes on the tree: manifest, device links, stamp
     .rocm_sdk_devel.lock            the lock of all writers
-    .rocm_sdk_devel.staging-*/      where a writer works; one that nobody holds the lock for is a leftover
+    .rocm_sdk_devel.staging-*/      where a writer works; a leftover if nobody holds the lock
 
-Imports next to nothing: the commands that scripts call pass through here.
+Imports next to nothing: commands that scripts call often pass through here.
 """
 
 import os
@@ -25,11 +25,11 @@ DEVICE_LINKS = f"{NOTES}/device_links.json"
 STAMP = f"{NOTES}/stamp"
 
 # The states of a tree (see `tree_state`).
-ABSENT, PACKED, EXPANDED, INTERRUPTED, LOST = "absent", "packed", "expanded", "interrupted", "lost"
+ABSENT, PACKED, EXTRACTED, INTERRUPTED, LOST = "absent", "packed", "extracted", "interrupted", "lost"
 
 
 def find_site() -> str | None:
-    """The site-packages directory that holds the development package; None where it is not installed."""
+    """The site-packages directory that holds the development package; None if it is not installed."""
     for entry in sys.path:
         site = os.path.abspath(entry)
         if os.path.exists(f"{site}/{MODULE}/__init__.py"):
@@ -38,7 +38,7 @@ def find_site() -> str | None:
 
 
 def find_archive(site: str) -> str | None:
-    """The archive that waits to be expanded; None once it has been."""
+    """The archive that is still to be extracted; None after the extraction."""
     for name in ARCHIVES:
         path = f"{site}/{MODULE}/{name}"
         if os.path.exists(path):
@@ -47,14 +47,14 @@ def find_archive(site: str) -> str | None:
 
 
 def find_tree(site: str) -> str | None:
-    """The directory of the tree; None where there is none. Of several, the one that was made last."""
+    """The directory of the tree; None if there is none. Of several, the one that was made last."""
     trees = [f"{site}/{name}" for name in os.listdir(site) if name.startswith(TREE_PREFIX)]
     made_at = {tree: _made_at(tree) for tree in trees}
     return max((tree for tree in trees if made_at[tree]), key=made_at.__getitem__, default=None)
 
 
 def _made_at(tree: str) -> int:
-    """When the tree was made, in nanoseconds; 0: it is none, or is just being removed."""
+    """When the tree was made, in nanoseconds; 0 if it is no tree, or is just being removed."""
     try:
         return os.stat(f"{tree}/__init__.py").st_ctime_ns
     except OSError:
@@ -62,27 +62,28 @@ def _made_at(tree: str) -> int:
 
 
 def find_leftovers(site: str) -> list[str]:
-    """Staging directories. They are leftovers only for the holder of the lock."""
+    """Staging directories. Only the holder of the lock knows that they are leftovers."""
     return [f"{site}/{name}" for name in os.listdir(site) if name.startswith(STAGING_PREFIX)]
 
 
 def nonce_of(tree_name: str) -> str:
-    """What the names of the SDK's platform directories end with, mostly ""."""
+    """The ending of the names of the SDK's platform directories, mostly ""."""
     return tree_name[len(TREE_PREFIX) :]
 
 
 def tree_state(site: str | None = None) -> str:
-    """The state of the tree in `site` (default: wherever the package is installed).
+    """The state of the tree in `site` (default: the directory in which the package is installed).
 
-    ABSENT: the package is not installed. PACKED: not expanded yet. EXPANDED: done. INTERRUPTED: an expansion began and
-    is not done (another process may be at it). LOST: neither archive nor tree is there, only reinstalling helps.
+    ABSENT: the package is not installed. PACKED: the archive is not extracted yet. EXTRACTED: the tree is complete.
+    INTERRUPTED: an extraction has begun and is not complete; another process may be working on it. LOST: neither the
+    archive nor the tree exists, and the package must be reinstalled.
     """
     site = site or find_site()
     if site is None or not os.path.exists(f"{site}/{MODULE}/__init__.py"):
         return ABSENT
-    # The archive first: a tree appears before its archive goes.
+    # The archive first: a tree appears before its archive is removed.
     has_archive = find_archive(site) is not None
     has_tree = find_tree(site) is not None
     if not has_archive:
-        return EXPANDED if has_tree else LOST
+        return EXTRACTED if has_tree else LOST
     return INTERRUPTED if has_tree or find_leftovers(site) else PACKED

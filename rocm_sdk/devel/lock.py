@@ -1,7 +1,8 @@
 """The lock that every writer of a development tree holds, on this machine and, over NFS, on others.
 
-It is flock(2) on a file of its own, which stays: unlinking a lock file lets two processes hold locks on two files of
-the same name. Only pip removes it, with the package; whoever gets the lock looks whether the file is still in place.
+It is flock(2) on a file of its own, which is never unlinked here: otherwise two processes could hold locks on two files
+of the same name. Only pip removes it, with the package, so a process that gets the lock checks that the file is still
+in place.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ os.register_at_fork(after_in_child=_close_inherited)
 
 @contextmanager
 def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: bool = False) -> Iterator[None]:
-    """Holds the lock file `path`, which is made at need.
+    """Holds the lock file `path`, and creates it if needed.
 
-    timeout: seconds to wait for it. say: told once who holds it. shared: together with others that hold it shared.
-    Raises DevelopmentTreeLockedError when the time is up, DevelopmentTreeError where locking does not work.
+    timeout: seconds to wait. say: called once with the holder. shared: together with others that hold it shared. Raises
+    DevelopmentTreeLockedError when the time is up, DevelopmentTreeError if locking does not work.
     """
     descriptor = _acquire(path, timeout, say, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
@@ -71,7 +72,7 @@ def _acquire(path: str, timeout: float, say: Callable[[str], None], kind: int) -
         if waited >= timeout:
             raise DevelopmentTreeLockedError(
                 f"{holder} works on the development tree and is not done after {timeout:g} s",
-                "wait for it, or give --timeout more seconds",
+                "wait for it, or set a longer --timeout",
                 path,
             )
         if waited > 1 and not has_said:
@@ -101,12 +102,12 @@ def _try(descriptor: int, path: str, kind: int) -> bool:
     except OSError as error:
         _held.discard(descriptor)
         os.close(descriptor)
-        hint = (
+        fix = (
             "start the NFS lock service (rpc.statd), or mount with -o local_lock=flock if no other machine writes here"
         )
         raise DevelopmentTreeError(
             f"the file system of {path} refuses locks: {error.strerror}",
-            hint if error.errno == errno.ENOLCK else "use an environment on another file system",
+            fix if error.errno == errno.ENOLCK else "use an environment on another file system",
             path,
         ) from error
     return True

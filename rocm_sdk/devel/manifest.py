@@ -1,4 +1,4 @@
-"""The manifest: what an expansion put into a tree, to verify the tree by, and to mend it when packages change."""
+"""The manifest: the entries that an extraction wrote. It serves to verify a tree and to update its links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocm_sdk.errors import BadMetadataError
 
 from .layout import MANIFEST
-from .staging import write_file
+from .replace import replace_file
 from .stamp import Identity, identify
 
 _FORMAT = 1
@@ -17,8 +17,8 @@ _FORMAT = 1
 class Entry(NamedTuple):
     """One entry of a tree.
 
-    path: below the tree. kind: a kind of `archive_rules`. mode: permission bits; of files and directories. size: bytes;
-    of files. checksum: "crc32:..." or "sha256:..."; of files. target: the text of a symbolic link in the archive.
+    path is relative to the tree, kind a kind of `archive_rules`. Files and directories have a mode (permission bits),
+    files a size in bytes and a checksum ("crc32:..." or "sha256:..."), symbolic links of the archive a target.
     """
 
     path: str
@@ -30,20 +30,20 @@ class Entry(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """archive: identity of the archive file that the tree was made of (see `stamp`)."""
+    """The identity (see `stamp`) of the archive that the tree was extracted from, and the entries."""
 
     archive: Identity
     entries: list[Entry]
 
 
-def write_manifest(tree: str, manifest: Manifest, scratch: str) -> None:
-    """Writes it into the tree."""
+def write_manifest(tree: str, manifest: Manifest, staging: str) -> None:
+    """Writes the manifest into the tree, through a staging directory."""
     content = {"format": _FORMAT, "archive": manifest.archive, "entries": manifest.entries}
-    write_file(f"{tree}/{MANIFEST}", json.dumps(content, separators=(",", ":")).encode(), scratch)
+    replace_file(f"{tree}/{MANIFEST}", json.dumps(content, separators=(",", ":")).encode(), staging)
 
 
 def read_manifest(tree: str) -> Manifest | None:
-    """None where there is none: the tree was made by another program. BadMetadataError: it is damaged."""
+    """None if there is none: another program made the tree. Raises BadMetadataError if it is damaged."""
     path = f"{tree}/{MANIFEST}"
     try:
         with open(path, encoding="utf-8") as file:
@@ -60,8 +60,8 @@ def read_manifest(tree: str) -> Manifest | None:
         ) from error
 
 
-def is_made_of(tree: str, archive: str) -> bool:
-    """Whether the tree was made, to its end, of this very archive."""
+def is_extracted_from(tree: str, archive: str) -> bool:
+    """Whether the tree was extracted from this very archive, completely."""
     try:
         manifest = read_manifest(tree)
     except BadMetadataError:

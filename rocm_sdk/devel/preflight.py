@@ -1,4 +1,4 @@
-"""What must hold before anything is written: permission and room. And the words for it when it stops holding."""
+"""Checks permission and disk space before anything is written, and explains errors that occur later."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
+from rocm_sdk.problems.text import size_text
 
 from .layout import DISTRIBUTION, MODULE
-
-_GB = 1e9
 
 
 def is_writable(site: str) -> bool:
@@ -20,7 +19,7 @@ def is_writable(site: str) -> bool:
 
 
 def require_writable(site: str, record: str) -> None:
-    """DevelopmentTreeError where files cannot be made, changed or removed as an expansion must."""
+    """Raises DevelopmentTreeError if an extraction could not create, change or remove its files."""
     for directory in (site, f"{site}/{MODULE}", os.path.dirname(record)):
         if not is_writable(directory):
             raise DevelopmentTreeError(
@@ -30,30 +29,31 @@ def require_writable(site: str, record: str) -> None:
             )
 
 
-def require_room(site: str, archive: str) -> None:
-    """DevelopmentTreeError where the tree cannot fit: it takes at least what the archive takes.
+def require_space(site: str, archive: str) -> None:
+    """Raises DevelopmentTreeError if the tree cannot fit: it needs at least the size of the archive.
 
-    How much more a compressed one takes, nobody knows before it is read; when the disk is full then, nothing is left.
+    The content of a compressed archive is larger; its size is known only after reading. If the disk is full by then,
+    the extraction leaves nothing behind.
     """
     needed = os.path.getsize(archive)
     facts = os.statvfs(site)
     free = facts.f_bavail * facts.f_frsize
     if free < needed:
-        raise _no_room(site, f"{needed / _GB:.1f} GB are needed at least, {free / _GB:.1f} GB are free")
+        raise _no_space(site, f"at least {size_text(needed)} are needed, {size_text(free)} are free")
     if facts.f_files and not facts.f_favail:
-        raise _no_room(site, "it has no inodes left")
+        raise _no_space(site, "it has no inodes left")
 
 
-def require_room_for(site: str, size: int, name: str) -> None:
+def require_space_for(site: str, size: int, name: str) -> None:
     """The same for a single large file."""
     facts = os.statvfs(site)
     if facts.f_bavail * facts.f_frsize < size:
-        raise _no_room(site, f"{name} alone needs {size / _GB:.1f} GB")
+        raise _no_space(site, f"{name} alone needs {size_text(size)}")
 
 
 @contextmanager
 def explained(site: str) -> Iterator[None]:
-    """Turns an error of the operating system into a DevelopmentTreeError that says what to do."""
+    """Turns an error of the operating system into a DevelopmentTreeError with a fix."""
     try:
         yield
     except RocmSdkError:
@@ -63,17 +63,17 @@ def explained(site: str) -> Iterator[None]:
             facts = os.statvfs(site)
             no_inodes = facts.f_files and facts.f_favail < 100
             reason = "your quota is used up" if error.errno == errno.EDQUOT else "it is full"
-            raise _no_room(site, "it has no inodes left" if no_inodes else reason) from error
+            raise _no_space(site, "it has no inodes left" if no_inodes else reason) from error
         raise DevelopmentTreeError(
-            f"cannot expand {DISTRIBUTION}: {error}; nothing was changed",
-            "if another program removed or reinstalled it meanwhile, run it again",
+            f"cannot extract {DISTRIBUTION}: {error}; nothing was changed",
+            "if another program removed or reinstalled it at the same time, try again",
             site,
         ) from error
 
 
-def _no_room(site: str, what: str) -> DevelopmentTreeError:
+def _no_space(site: str, what: str) -> DevelopmentTreeError:
     return DevelopmentTreeError(
-        f"no room for the development tree on the file system of {site}: {what}",
-        "free some, or share the files with other environments: rocm-sdk init --store DIR",
+        f"not enough disk space for the development tree on the file system of {site}: {what}",
+        "free some space, or share the files with other environments: rocm-sdk init --store DIR",
         site,
     )

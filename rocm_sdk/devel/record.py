@@ -1,25 +1,25 @@
-"""RECORD, the list of the files that pip removes with a distribution. A changed one is a new file, renamed over it."""
+"""Changes RECORD, so that pip removes with a distribution what this package added to it."""
 
 from __future__ import annotations
 
 import base64
 import csv
 import io
-import os
 import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError, DevelopmentTreeError
+from rocm_sdk.installed.record import read_record
 
-from .staging import write_file
+from .replace import replace_file
 from .stamp import Identity, identify
 
 _ALGORITHMS = ("sha256", "sha384", "sha512")
 
 
 class Digest(NamedTuple):
-    """A hash as RECORD gives it: the algorithm's name for hashlib, and the value."""
+    """A hash of RECORD: the algorithm's name for hashlib, and the value."""
 
     algorithm: str
     value: bytes
@@ -28,18 +28,15 @@ class Digest(NamedTuple):
 class Record:
     """A RECORD file as it was when it was read.
 
-    path: of the file. rows: what it lists, a list of texts each: path, hash, size. identity: as last read
-    or written (see `stamp`).
+    rows are lists of texts: path, hash, size. identity (see `stamp`) is that of the file as last read or written.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        with open(path, encoding="utf-8", newline="") as file:
-            facts = os.fstat(file.fileno())
-            try:
-                self.rows = [row for row in csv.reader(file) if row]
-            except (csv.Error, UnicodeDecodeError) as error:
-                raise self._damaged(str(error)) from error
+        try:
+            self.rows, facts = read_record(path)
+        except ValueError as error:
+            raise self._damaged(str(error)) from error
         self._mode = stat.S_IMODE(facts.st_mode)
         self.identity: Identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
@@ -49,7 +46,7 @@ class Record:
         return {row[0] for row in self.rows}
 
     def digest_of(self, path: str) -> Digest | None:
-        """The hash that it gives for a path; None where it gives none that a wheel may have."""
+        """The hash of a path; None if RECORD has none that a wheel may have."""
         text = next((row[1] for row in self.rows if row[0] == path and len(row) > 1), "")
         algorithm, _, value = text.partition("=")
         if algorithm not in _ALGORITHMS:
@@ -59,11 +56,11 @@ class Record:
         except ValueError as error:
             raise self._damaged(f"{path} has the hash {text!r}") from error
 
-    def require(self, paths: Iterable[str], scratch: str, *, below: str | None = None) -> None:
-        """Writes it so that it lists each of `paths`, and nothing twice. `below`: forget other paths below this one.
+    def require(self, paths: Iterable[str], staging: str, *, below: str | None = None) -> None:
+        """Rewrites RECORD, through a staging directory, so that it lists each of `paths` and nothing twice.
 
-        scratch: a staging directory. DevelopmentTreeError where somebody has changed the file since it was read. A file
-        that says all this already stays as it is.
+        below: remove other paths below this one. Raises DevelopmentTreeError if another program has changed the file
+        since it was read. Does nothing if RECORD lists all this already.
         """
         first: dict[str, list[str]] = {}
         for row in self.rows:
@@ -75,13 +72,11 @@ class Record:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(new)
         if identify(self.path) != self.identity:
-            raise DevelopmentTreeError(
-                f"{self.path} was changed meanwhile (is pip at work?)", "run it again", self.path
-            )
-        facts = write_file(self.path, text.getvalue().encode(), scratch, self._mode)
+            raise DevelopmentTreeError(f"{self.path} was changed meanwhile (is pip running?)", "try again", self.path)
+        facts = replace_file(self.path, text.getvalue().encode(), staging, self._mode)
         self.rows = new
         self.identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
     def _damaged(self, what: str) -> BadMetadataError:
-        hint = "reinstall its package: pip install --force-reinstall"
-        return BadMetadataError(f"{self.path} is damaged: {what}", hint, self.path)
+        fix = "reinstall its package: pip install --force-reinstall"
+        return BadMetadataError(f"{self.path} is damaged: {what}", fix, self.path)

@@ -1,4 +1,4 @@
-"""The quick way to the tree: its directory, if it is expanded and nothing around it has changed.
+"""The quick way to the tree: its directory, if it is extracted and nothing around it has changed.
 
 Imports next to nothing: `rocm-sdk path --root` in a build script costs little more than starting Python.
 """
@@ -10,9 +10,15 @@ from rocm_sdk._native import package_directory
 from .layout import MODULE, find_archive
 from .stamp import is_current
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .reporter import Reporter
+
 
 def ready_root() -> str | None:
-    """The directory of a tree that is ready for use; None: ask `prepare`, which makes it so or says why not."""
+    """The directory of a tree that is ready for use; None: `make_ready` makes it so, or says why it cannot."""
     try:
         tree = package_directory("devel")
     except ModuleNotFoundError:
@@ -23,12 +29,14 @@ def ready_root() -> str | None:
     return tree if is_current(site, tree) else None
 
 
-def development_root(*, quiet: bool) -> str:
-    """The directory of the tree, made ready if it is not. quiet: nothing is said meanwhile. Errors as of `prepare`."""
+def development_root(make_reporter: "Callable[[], Reporter]") -> str:
+    """The directory of the tree, made ready if it is not. Errors as of `make_ready`.
+
+    make_reporter: called only if there is something to do and to report.
+    """
     root = ready_root()
     if root is None:
-        from .prepare import prepare
-        from .progress import Reporter
+        from .make_ready import make_ready
 
-        root = prepare(Reporter(quiet))
+        root = make_ready(make_reporter())
     return root

@@ -1,15 +1,15 @@
-"""The stamp: tells in microseconds that nothing has changed around a tree since it was last brought up to date.
+"""The stamp: tells in microseconds that nothing around a tree has changed since its last update.
 
-It lists the metadata directories of the SDK's packages and, of each RECORD and device manifest, inode, size and
-modification time. pip and uv write a new RECORD whenever they install anything, so a package that came, went or was
+It lists the metadata directories of the SDK's packages and the inode, size and modification time of each RECORD and
+device manifest. pip and uv write a new RECORD for each installation, so a package that was added, removed or
 reinstalled shows. Clocks do not matter: a difference in either direction counts.
 
-Imports next to nothing: the commands that scripts call pass through here.
+Imports next to nothing: commands that scripts call often pass through here.
 """
 
 import os
 
-from rocm_sdk._site_metadata import sdk_metadata
+from rocm_sdk.installed import sdk_metadata
 
 from .layout import STAMP
 
@@ -19,7 +19,7 @@ GONE: Identity = (0, 0, 0)
 
 
 def identify(path: str) -> Identity:
-    """The identity of a file; GONE where there is none."""
+    """The identity of a file; GONE if there is none."""
     try:
         facts = os.stat(path)
     except OSError:
@@ -28,7 +28,7 @@ def identify(path: str) -> Identity:
 
 
 def is_current(site: str, tree: str, version: str | None = None) -> bool:
-    """Whether everything is as it was when the stamp was written, and that was for `version` (None: any)."""
+    """Whether nothing has changed since the stamp was written, and it was written for `version` (None: any)."""
     try:
         with open(f"{tree}/{STAMP}", encoding="utf-8", errors="surrogateescape") as file:
             stamped_version, names, *rows = file.read().split("\n")
@@ -44,7 +44,7 @@ def is_current(site: str, tree: str, version: str | None = None) -> bool:
 
 
 def stamp_text(version: str, names: list[str], identities: dict[str, Identity]) -> str:
-    """The content of a stamp. `identities`: of files named below site-packages, as they were when they were read."""
+    """The content of a stamp. identities: of files, relative to site-packages, as they were when they were read."""
     rows = [f"{_text(identity)}\t{path}" for path, identity in sorted(identities.items())]
     return "\n".join([version, "/".join(names), *rows])
 

@@ -1,5 +1,5 @@
-"""`rocm-sdk test`: proves an installation sound, or names what is wrong and how to mend it. One file per subject.
+"""The self test: checks an installation and shows how to fix what is wrong.
 
-A subject is a function that looks at an Installation and tells a Recorder what it found. It changes nothing, and trusts
-no file: whatever is in the installation may be damaged.
+`run` runs the subjects of `subjects/` on an `Installation`; each reports to a `Recorder`, and `report/` prints the
+results. `loading` loads libraries in processes of their own.
 """

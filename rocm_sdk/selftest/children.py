@@ -1,6 +1,6 @@
-"""Programs that the test starts: several at a time, each with a time limit, without core dumps, its output bounded.
+"""Runs programs: several at a time, each with a time limit, without core dumps, with bounded output.
 
-Whatever ends the wait, Ctrl-C too, nothing of them is left: each runs in a session of its own, which is killed.
+No process is left when the wait ends, also after Ctrl-C: each program has a session of its own, which is killed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import IO, NamedTuple, cast
 
-_OUTPUT_LIMIT = 1 << 16  # bytes of what a program prints; the rest is read and dropped
+_OUTPUT_LIMIT = 1 << 16  # bytes of a program's output that are kept; the rest is read and discarded
 _CHUNK = 1 << 16
-_GLANCE = 0.01  # seconds between looks at programs that may have ended
-_PATIENCE = 5.0  # seconds that a killed program may take to be gone: one in the kernel's hands cannot die
+_POLL_INTERVAL = 0.01  # seconds
+_KILL_SECONDS = 5.0  # seconds to wait for a killed program: one that is blocked in the kernel cannot exit
 
 # Code must not find modules in the current directory.
 _WITHOUT_CURRENT_DIRECTORY = "import sys; sys.path.pop(0)\n"
@@ -29,7 +29,7 @@ class Ended(NamedTuple):
     """How a program ended."""
 
     status: int | None  # exit status; negative: the signal that killed it; None: killed at the time limit
-    output: str  # the beginning of what it printed on stdout and stderr
+    output: str  # the beginning of its stdout and stderr
     refusal: OSError | None = None  # why it could not be started
 
     @property
@@ -38,7 +38,7 @@ class Ended(NamedTuple):
 
     @property
     def how(self) -> str:
-        """In words."""
+        """A description: "exit status 1"."""
         if self.refusal is not None:
             return str(self.refusal.strerror)
         if self.status is None:
@@ -57,19 +57,19 @@ def signal_name(number: int) -> str:
 
 
 def run_program(command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None) -> Ended:
-    """Runs one program. seconds: its time limit. variables: of the environment, beside our own."""
+    """Runs one program. seconds: its time limit. variables: added to the environment."""
     return next(run_programs([command], seconds, 1, variables))
 
 
 def python_command(code: str, *arguments: str) -> list[str]:
-    """Runs code in a fresh interpreter of this kind, which sees what this one sees."""
+    """The command that runs code in a new interpreter with the same modules."""
     return [sys.executable, "-c", _WITHOUT_CURRENT_DIRECTORY + code, *arguments]
 
 
 def run_programs(
     commands: Sequence[Sequence[str]], seconds: float, parallel: int, variables: Mapping[str, str] | None = None
 ) -> Iterator[Ended]:
-    """Runs programs, at most `parallel` at a time; how they ended, in the order of the commands."""
+    """Runs programs, at most `parallel` at a time; yields how they ended, in the order of the commands."""
     waiting = list(enumerate(commands))
     running: list[_Child] = []
     ended: dict[int, Ended] = {}
@@ -96,9 +96,9 @@ def run_programs(
 
 @contextmanager
 def _without_interruption() -> Iterator[None]:
-    """Ctrl-C waits until a program that is being started is known, so that it is killed with the others.
+    """Delays Ctrl-C until a program that is being started is in the list of those to kill.
 
-    The program inherits that; in a session of its own it would not get the signal in any case.
+    The program inherits the blocked signal; in a session of its own it would not receive it anyway.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -108,12 +108,12 @@ def _without_interruption() -> Iterator[None]:
 
 
 def _take_output(selector: selectors.BaseSelector) -> None:
-    for key, _ in selector.select(_GLANCE):
+    for key, _ in selector.select(_POLL_INTERVAL):
         key.data.read()
 
 
 class _Child:
-    """A program that runs."""
+    """A running program."""
 
     def __init__(
         self,
@@ -138,12 +138,12 @@ class _Child:
         self._pipe = cast("IO[bytes]", self._process.stdout)
         os.set_blocking(self._pipe.fileno(), False)
         selector.register(self._pipe, selectors.EVENT_READ, self)
-        # One byte: a limit of 0 would still feed a core to a program that core_pattern names (core(5)).
+        # One byte: with a limit of 0 a program of core_pattern would still receive a core (core(5)).
         with suppress(ProcessLookupError, PermissionError):
             resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))
 
     def read(self) -> bool:
-        """Takes what is there; whether there may be more."""
+        """Reads the available output; returns whether there may be more."""
         try:
             data = os.read(self._pipe.fileno(), _CHUNK)
         except BlockingIOError:
@@ -158,7 +158,7 @@ class _Child:
         return self._process.poll() is not None or monotonic() > self._deadline
 
     def finish(self) -> Ended:
-        """Kills what is left of it, and tells how it ended."""
+        """Kills its remaining processes, and returns how it ended."""
         status = self._process.poll()
         for _ in range(_OUTPUT_LIMIT // _CHUNK + 1):
             if not self.read():
@@ -169,5 +169,5 @@ class _Child:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_PATIENCE)
+            self._process.wait(_KILL_SECONDS)
         return Ended(status, self._output.decode(errors="replace"))

@@ -1,8 +1,8 @@
-"""Facts about libraries that the test needs, one row per line."""
+"""Facts about libraries, one row per line."""
 
 import re
 
-# Libraries that do not load alone, by the design of who made them, and why. Patterns of file names.
+# Libraries that are not made to be loaded alone, and why. Patterns of file names.
 NOT_LOADED_ALONE = {
     r"libclang_rt\..*\.so": "a sanitizer's run-time library: it must be the first in its process",
     r"lib(omp|hip|asan|lsan)?[a-z]*_?asan.*\.so.*": "built for AddressSanitizer, which must be first in the process",
@@ -21,7 +21,7 @@ NOT_LOADED_ALONE = {
     r"libopencl_(icd|test).*\.so": "a plug-in of OpenCL's own tests",
 }
 
-# A function that only the library of this name has.
+# A function that only this library has.
 SYMBOLS = {
     "amdhip64": "hipGetDeviceCount",
     "hiprtc": "hiprtcCreateProgram",
@@ -53,5 +53,5 @@ SYMBOLS = {
 
 
 def reason_not_loaded_alone(name: str) -> str | None:
-    """Why a library of this file name is not loaded by itself; None: it is."""
+    """Why a library of this file name is not loaded alone; None if it is."""
     return next((reason for pattern, reason in NOT_LOADED_ALONE.items() if re.fullmatch(pattern, name)), None)

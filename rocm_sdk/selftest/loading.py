@@ -1,4 +1,4 @@
-"""Loads libraries, each in a process of its own, several at a time: the program load_check does it."""
+"""Loads libraries with the program load_check, each in a process of its own, several at a time."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
-_OUTPUT_LIMIT = 2048  # bytes of what a library prints
+_OUTPUT_LIMIT = 2048  # bytes of a library's output
 _FIELDS = 6
 _CHUNK = 1 << 16  # bytes
 
 
 class LoadResult(NamedTuple):
-    """How loading one library went."""
+    """The result of loading one library."""
 
     path: str
     outcome: str  # "loaded", "refused", "killed", "ended", "stuck"
     number: int  # of the signal, or the exit status
     seconds: float
-    words: str  # the dynamic linker's
+    dlerror_text: str
     output: str  # what the library printed
 
 
 def load_all(
     paths: Iterable[str], seconds: int, parallel: int, library_path: str | None = None
 ) -> Iterator[LoadResult]:
-    """Each path loaded alone, RTLD_NOW; results as they come.
+    """Loads each path alone with RTLD_NOW; yields results as they come.
 
-    seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes, None: as it is. OSError where the
-    program does not start; RuntimeError, with its words, where it fails.
+    seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. Raises OSError if
+    the program does not start, and RuntimeError with its message if it fails.
     """
     wanted = list(paths)
     if not wanted:
@@ -52,14 +52,14 @@ def load_all(
         output = process.stdout.fileno()
         for fields in _records(iter(lambda: os.read(output, _CHUNK), b"")):
             yield _result(wanted, fields)
-        words = process.stderr.read().decode(errors="replace").strip()
+        message = process.stderr.read().decode(errors="replace").strip()
     finally:
-        process.terminate()  # it ends its children, and what they have started, before itself
+        process.terminate()  # it kills its children and their descendants first
         process.stdout.close()
         process.stderr.close()
         process.wait()
-    if words:
-        raise RuntimeError(words)
+    if message:
+        raise RuntimeError(message)
 
 
 def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -73,10 +73,10 @@ def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _result(paths: list[str], fields: list[bytes]) -> LoadResult:
-    index, outcome, number, microseconds, words, output = (field.decode(errors="replace") for field in fields)
-    return LoadResult(paths[int(index)], outcome, int(number), int(microseconds) / 1e6, words, output.strip())
+    index, outcome, number, microseconds, dlerror_text, output = (field.decode(errors="replace") for field in fields)
+    return LoadResult(paths[int(index)], outcome, int(number), int(microseconds) / 1e6, dlerror_text, output.strip())
 
 
 def default_parallel() -> int:
-    """As many as there are processors for this process."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0))

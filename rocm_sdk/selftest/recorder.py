@@ -1,11 +1,11 @@
-"""What the subjects find: counts, problems of the registry, and what was not tried."""
+"""The results of a subject: counts, problems, and what was not tried."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rocm_sdk.findings import Problem, problem
-from rocm_sdk.findings.problem import one_line
+from rocm_sdk.problems import Problem, problem
+from rocm_sdk.problems.text import one_line
 
 
 @dataclass
@@ -14,31 +14,36 @@ class Recorder:
 
     subject: str
     unit: str  # what is counted: "checks", "loaded"
-    count: int = 0  # of what was looked at, good or bad
+    count: int = 0  # of what was checked, good or bad
     problems: list[Problem] = field(default_factory=list)
-    passed: list[str] = field(default_factory=list)  # what was found to be right, for --verbose
+    passed: list[str] = field(default_factory=list)  # for --verbose
     not_tried: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def good(self, what: str) -> None:
-        """One thing that was looked at and is right."""
+        """Counts a check that passed."""
         self.count += 1
         self.passed.append(one_line(what))
 
     def skip(self, what: str) -> None:
-        """One thing that was not looked at, and why not."""
+        """Records something that was not checked, with the reason."""
         self.not_tried.append(one_line(what))
 
     def bad(self, code: str, path: str | None = None, **facts: object) -> None:
-        """One thing that was looked at and is wrong: an entry of the registry, and the facts it asks for."""
+        """Counts a check that failed, as an entry of the registry with the facts that it names."""
         self.count += 1
         self.say(code, path, **facts)
 
+    def add(self, found: Problem) -> None:
+        """Counts a check that failed, as a problem."""
+        self.count += 1
+        self.problems.append(found)
+
     def say(self, code: str, path: str | None = None, **facts: object) -> None:
-        """Something about a thing that is counted elsewhere."""
+        """Records a problem of something that is counted elsewhere."""
         self.problems.append(problem(code, path, **facts))
 
     @property
     def failed(self) -> int:
-        """How many errors there are."""
+        """The number of errors."""
         return sum(found.severity == "error" for found in self.problems)

@@ -1,4 +1,4 @@
-"""Repairs of `rocm-sdk test --fix`: only those that cannot do harm."""
+"""The repairs of `rocm-sdk test --fix`. Only safe ones are made."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterable
 
 from rocm_sdk.devel.layout import find_site
-from rocm_sdk.devel.prepare import prepare
-from rocm_sdk.devel.progress import Reporter
+from rocm_sdk.devel.make_ready import Request, make_ready
+from rocm_sdk.devel.reporter import Reporter
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.findings import Problem
+from rocm_sdk.problems import ENTRIES, Problem
 
 from .installation import Installation
 from .recorder import Recorder
 
 
 def repair(installation: Installation, recorders: Iterable[Recorder]) -> list[str]:
-    """Mends what can be mended; what was done and what failed, one line each."""
-    problems = [found for recorder in recorders for found in recorder.problems if found.fix is not None]
-    lines = [_make_init_file(found) for found in problems if found.fix == "init-file"]
-    if any(found.fix in {"finish-expansion", "relink"} for found in problems):
+    """Repairs what can be repaired; returns what was done and what failed, one line each."""
+    found = [(ENTRIES[each.code].repair, each) for recorder in recorders for each in recorder.problems]
+    lines = [_make_init_file(each) for repair, each in found if repair == "init-file"]
+    if any(repair in {"finish-extraction", "update-links"} for repair, _ in found):
         lines.append(_finish_tree(installation))
     return lines
 
@@ -30,14 +30,14 @@ def _make_init_file(found: Problem) -> str:
         with open(path, "x", encoding="utf-8"):
             pass
     except OSError as error:
-        return f"could not make {path}: {error.strerror}"
-    return f"made {path}"
+        return f"could not create {path}: {error.strerror}"
+    return f"created {path}"
 
 
 def _finish_tree(installation: Installation) -> str:
     if find_site() != installation.site:  # --target, or another development tree comes first on sys.path
-        return f"left the development tree alone: run rocm-sdk init in the environment of {installation.site}"
+        return f"the development tree is unchanged: run rocm-sdk init in the environment of {installation.site}"
     try:
-        return f"brought the development tree up to date: {prepare(Reporter(quiet=True), verify=True)}"
+        return f"updated the development tree: {make_ready(Reporter(), Request(verify=True))}"
     except RocmSdkError as error:
-        return f"could not bring the development tree up to date: {error.message}"
+        return f"could not update the development tree: {error.message}"

@@ -1,4 +1,4 @@
-"""The shared objects of an installation, and what their files say."""
+"""The shared objects of an installation, and the facts that their files contain."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.files import NotAFileError, read_beginning
 
 from .installation import Installation
-from .reading import NotAFileError, read_beginning
 
 _FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
 _MAGIC = b"\x7fELF"
 _TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
-_MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU, which no host loads
+_MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
 
-# Directories below a platform directory whose shared objects are for programs of other machines or kinds.
+# Directories of a platform directory whose shared objects are not for programs of this machine.
 _SKIPPED_PARTS = frozenset({".devel_links", ".kpack"})
 
 
@@ -29,7 +29,7 @@ class SharedObject:
 
     path: str
     facts: _native.LibraryFacts | None  # None: the file cannot be used
-    fault: str | None  # why not
+    fault: str | None  # why it cannot be used
 
     @property
     def name(self) -> str:
@@ -42,26 +42,25 @@ class SharedObject:
 
 
 def shared_objects(installation: Installation) -> list[SharedObject]:
-    """All of them, each file once, those of the development tree left out: they are the same files."""
+    """All shared objects, each file once. The development tree is skipped: it has the same files."""
     found: dict[tuple[int, int], SharedObject] = {}
     for directory in installation.platform_directories:
         if "devel" in os.path.basename(directory):
             continue
         for path, identity in _candidates(directory):
-            found.setdefault(identity, _look_at(path))
+            found.setdefault(identity, _inspect(path))
     return sorted(found.values(), key=lambda each: each.path)
 
 
-def library_stems(installation: Installation) -> set[str]:
-    """The names of the libraries without their versions: "libamdhip64"."""
+def linker_names(installation: Installation) -> set[str]:
+    """The linker names of the libraries: "libamdhip64.so"."""
     paths = (path for directory in installation.platform_directories for path, _ in _candidates(directory))
-    return {stem_of(os.path.basename(path)) for path in paths}
+    return {linker_name(os.path.basename(path)) for path in paths}
 
 
-def stem_of(name: str) -> str:
-    """ "libamdhip64" of "libamdhip64.so.7"; "" for what is no shared object by its name."""
-    stem, mark, _ = name.partition(".so")
-    return stem if mark else ""
+def linker_name(name: str) -> str:
+    """ "libamdhip64.so" for "libamdhip64.so.7"; "" if this is not the name of a shared object."""
+    return "".join(name.partition(".so")[:2]) if ".so" in name else ""
 
 
 def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -81,7 +80,7 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _is_library(path: str, name: str) -> bool:
-    """Whether it is a host's shared object, or should be one: named *.so or *.so.N, and no linker script or data."""
+    """Whether it is a shared object for the host, or should be: named *.so or *.so.N, and not a linker script."""
     if _FILE_NAME.fullmatch(name) is None:
         return False
     try:
@@ -95,7 +94,7 @@ def _is_library(path: str, name: str) -> bool:
     return not (len(head) == 20 and head[_MACHINE_OFFSET] == _AMD_GPU and head[_TYPE_OFFSET] == _SHARED)
 
 
-def _look_at(path: str) -> SharedObject:
+def _inspect(path: str) -> SharedObject:
     try:
         return SharedObject(path, _native.inspect_library(path), None)
     except RocmSdkError as error:

@@ -1,4 +1,4 @@
-"""How to start each program of the packages so that it says something and does nothing, one row per line."""
+"""How to start each program of the packages so that it prints something and does nothing, one row per line."""
 
 from typing import NamedTuple
 
@@ -7,12 +7,12 @@ class ToolRow(NamedTuple):
     """What is known of a program."""
 
     arguments: tuple[str, ...]
-    needs_tree: bool = True  # whether its script expands the development tree first
-    any_status: bool = False  # whether it fails, in good order, where there is no GPU or no driver
+    needs_tree: bool = True  # its script extracts the development tree first
+    any_status: bool = False  # it fails, as designed, without a GPU or driver
     broken: str | None = None  # why it is not started: it fails on a sound installation too
 
 
-# Programs that are not here are started with --version, and taken to need the tree.
+# Other programs are started with --version, and are assumed to need the tree.
 TOOLS = {
     "amd-smi": ToolRow(("version",), needs_tree=False, any_status=True),
     "hipcc": ToolRow(("--version",)),

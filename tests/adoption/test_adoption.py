@@ -74,9 +74,9 @@ def test_an_upgrade_of_rocm_is_noticed_and_adopted_again(environment: Environmen
     noticed = environment.adopt("--check")
     assert (noticed.returncode, noticed.stdout) == (1, "")
     assert noticed.stderr.startswith("rocm-sdk: rocm==7.11.0 and rocm-sdk-loader==")
-    assert noticed.stderr.endswith("\n  hint: python -m rocm_sdk.adoption\n")
+    assert noticed.stderr.endswith("\n  fix: python -m rocm_sdk.adoption\n")
     assert environment.files() == before
-    assert "files put back" in environment.adopt().stdout
+    assert "files restored" in environment.adopt().stdout
     assert_ours_works(environment, "7.11.0")
     checked = environment.command("adopt", "--check")
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
@@ -90,8 +90,8 @@ def test_info_tells_of_it(make_environment: Callable[..., Environment]) -> None:
         environment.install(requirement)
 
     def problems() -> list[str]:
-        told = json.loads(environment.command("info", "--json").stdout)["problems"]
-        return [problem for problem in told if "claim the same files" in problem]
+        problems = json.loads(environment.command("info", "--json").stdout)["problems"]
+        return [problem for problem in problems if "claim the same files" in problem]
 
     (problem,) = problems()
     assert problem.endswith("; rocm-sdk adopt")

@@ -42,7 +42,7 @@ def call(sdk: Site) -> Call:
 
 @pytest.fixture
 def devel_tree(sdk: Site) -> Path:
-    """The root of the development tree, which is packed until somebody asks for it."""
+    """The root of the development tree, which is packed until a command needs it."""
     content = sdk.path.parent / "devel"
     root = content / "_rocm_sdk_devel"
     for name in (

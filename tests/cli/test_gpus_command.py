@@ -43,9 +43,9 @@ def test_the_table(machine: Machine) -> None:
     result = call(machine, "gpus", HIP_VISIBLE_DEVICES="0")
     assert result.returncode == 0
     assert result.stdout.splitlines() == [
-        "node  target   GPU                  PCI           memory   usable  why not",
-        "2     gfx942   AMD Instinct MI300X  0000:c1:00.0  192 GiB  yes",
-        "10    gfx1036  AMD Radeon Graphics  0000:0f:00.0  512 MiB  no      hidden by HIP_VISIBLE_DEVICES=0",
+        "node  target   GPU                  PCI           memory    usable  why not",
+        "2     gfx942   AMD Instinct MI300X  0000:c1:00.0  206.2 GB  yes",
+        "10    gfx1036  AMD Radeon Graphics  0000:0f:00.0  536.9 MB  no      hidden by HIP_VISIBLE_DEVICES=0",
     ]
     assert result.stderr == ""
 
@@ -74,7 +74,7 @@ def test_json_says_all(machine: Machine) -> None:
     assert (answer["schema"], len(answer["gpus"])) == (1, 2)
     assert answer["gpus"][0]["memory"] == 192 * GIB
     assert answer["gpus"][1]["hip_index"] is None
-    assert [finding["code"] for finding in answer["findings"]] == ["visibility-cut-short"]
+    assert [found["facts"]["what"] for found in answer["problems"]] == ["visibility-cut-short"]
     assert '"7" is not the number of a device' in result.stderr
 
 

@@ -38,7 +38,7 @@ def test_states_of_the_development_tree(call: Call, devel_tree: Path) -> None:
     assert json.loads(call("info", "--json").stdout)["devel"] == "packed"
     assert not devel_tree.exists(), "asking changed it"
     assert call("env").returncode == 0
-    assert json.loads(call("info", "--json").stdout)["devel"] == "expanded"
+    assert json.loads(call("info", "--json").stdout)["devel"] == "extracted"
 
 
 def test_text_fits_a_screen(call: Call) -> None:

@@ -69,9 +69,9 @@ def test_the_process_becomes_the_program(script: Path, sdk: Site) -> None:
     command = [str(script), "run", "sh", "-c", loop]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        told = int(process.stdout.readline())
+        pid = int(process.stdout.readline())
         process.terminate()
-        assert (told, process.wait(timeout=10)) == (process.pid, 5)
+        assert (pid, process.wait(timeout=10)) == (process.pid, 5)
     with subprocess.Popen([str(script), "run", "yes"], env=environment, stdout=subprocess.PIPE) as endless:
         assert endless.stdout is not None
         endless.stdout.close()

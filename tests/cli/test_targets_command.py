@@ -67,13 +67,13 @@ def test_installed_device_packages(kpack_sdk: Site, machine: Machine) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (0, "gfx942;gfx1100\n", "")
 
 
-def test_a_device_package_serves_only_what_is_really_there(kpack_sdk: Site, machine: Machine) -> None:
+def test_a_device_package_supports_only_what_exists(kpack_sdk: Site, machine: Machine) -> None:
     device_package(kpack_sdk, "gfx1100", "7.9.0")
     (kpack_sdk.path / LIBRARIES / ".kpack/blas_gfx942.kpack").unlink()
     result = call(kpack_sdk, machine, "--installed")
     assert (result.returncode, result.stdout) == (1, "")
-    assert "rocm-sdk-device-gfx1100 serves nothing: it has version 7.9.0, the SDK 7.10.0" in result.stderr
-    assert "rocm-sdk-device-gfx942 serves nothing: its file _rocm_sdk_libraries/.kpack/blas_gfx942" in result.stderr
+    assert "rocm-sdk-device-gfx1100 supports no target: its version is 7.9.0, that of the SDK 7.10.0" in result.stderr
+    assert "rocm-sdk-device-gfx942 supports no target: its file _rocm_sdk_libraries/.kpack/blas_gfx942" in result.stderr
 
 
 def test_installed_families(family_sdk: Site, machine: Machine) -> None:
@@ -81,7 +81,7 @@ def test_installed_families(family_sdk: Site, machine: Machine) -> None:
     assert (result.returncode, result.stdout) == (0, "gfx1100;gfx1101;gfx1102;gfx1103\n")
 
 
-def test_missing_names_the_line_that_mends_it(kpack_sdk: Site, machine: Machine) -> None:
+def test_missing_names_the_fix(kpack_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx942")
     assert call(kpack_sdk, machine, "--missing").returncode == 0
     machine.gpu(2, "gfx1100")
@@ -133,7 +133,7 @@ def test_flags(kpack_sdk: Site, machine: Machine, words: list[str], line: str) -
         ("gfx943", "did you mean gfx940, gfx941, gfx942"),
         ("gfx803", "ROCm is not built for gfx803"),
         ("gfx1100:xnack+", "leave it out"),
-        (",", "stands for no target"),
+        (",", "contains no target"),
         ("gfx942,gfx1100", 'pip install "rocm-sdk-device-gfx1100==7.10.0"'),
         ("gfx1030", "this SDK offers no package for it"),
         ("machine", "no GPU of this machine is known"),
@@ -147,12 +147,12 @@ def test_what_is_refused_prints_no_list(kpack_sdk: Site, machine: Machine, selec
         assert "Traceback" not in result.stderr
 
 
-def test_an_unsupported_gpu_of_the_machine_is_left_out(kpack_sdk: Site, machine: Machine) -> None:
+def test_an_unsupported_gpu_of_the_machine_is_skipped(kpack_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx942")
     machine.gpu(2, "gfx1013")
     result = call(kpack_sdk, machine, "--torch", "machine")
     assert (result.returncode, result.stdout) == (0, "PYTORCH_ROCM_ARCH=gfx942\n")
-    assert "gfx1013 of this machine is left out" in result.stderr
+    assert "gfx1013 of this machine is skipped" in result.stderr
 
 
 def test_an_sdk_that_does_not_say_its_targets(site: Site, machine: Machine) -> None:
@@ -167,33 +167,33 @@ def test_without_libraries_there_is_nothing_to_refuse(site: Site, machine: Machi
     assert call(site, machine, "--torch", "gfx1030").stdout == "PYTORCH_ROCM_ARCH=gfx1030\n"
 
 
-def test_coherent_packages(kpack_sdk: Site, machine: Machine) -> None:
+def test_consistent_packages(kpack_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx942")
     result = call(kpack_sdk, machine, "--check")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "rocm-sdk-core: gfx942;gfx1100;gfx1250\ndevice packages: gfx942\n"
 
 
-def test_packages_that_do_not_serve_a_gpu_that_others_serve(kpack_sdk: Site, machine: Machine) -> None:
+def test_packages_that_do_not_support_a_gpu_that_others_support(kpack_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx1100")
     result = call(kpack_sdk, machine, "--check")
     assert result.returncode == 1
-    assert "device packages does not serve gfx1100, which rocm-sdk-core serves" in result.stderr
+    assert "gfx1100 is supported by rocm-sdk-core, not by device packages" in result.stderr
     device_package(kpack_sdk, "gfx1030")
     result = call(kpack_sdk, machine, "--check")
-    assert "rocm-sdk-core does not serve gfx1030, which device packages serves" in result.stderr
+    assert "gfx1030 is supported by device packages, not by rocm-sdk-core" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arch_flags", "status", "said"),
     [
         ("'gfx942 gfx1100'", 0, ""),
-        ("'gfx1030'", 1, "torch does not serve gfx942, which rocm-sdk-core serves"),
+        ("'gfx1030'", 1, "gfx942 is supported by rocm-sdk-core, not by torch"),
         ("1 / 0", 1, "torch: ZeroDivisionError"),
     ],
 )
-def test_a_torch_that_says_its_own(kpack_sdk: Site, machine: Machine, arch_flags: str, status: int, said: str) -> None:
-    """A stand-in for torch built for ROCm, which no index here has: what is used of it."""
+def test_a_torch_with_targets(kpack_sdk: Site, machine: Machine, arch_flags: str, status: int, said: str) -> None:
+    """A stand-in for a torch that is built for ROCm: the parts that are used."""
     kpack_sdk.write("torch/__init__.py", f"class _C:\n    _cuda_getArchFlags = staticmethod(lambda: {arch_flags})\n")
     kpack_sdk.write("torch/_rocm_init.py")
     machine.gpu(1, "gfx942")

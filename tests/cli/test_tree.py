@@ -18,12 +18,14 @@ Call = Callable[..., Result]
 FILES = ["libhipsparse.so.1", "librocsparse.so.1", "libamdhip64.so.7"]
 
 
-def test_text(call: Call) -> None:
+def test_text(call: Call, sdk: Site) -> None:
     result = call("tree", "hipsparse")
+    size = (sdk.path / LIBRARIES / "lib/libhipsparse.so.1").stat().st_size
+    assert 1000 < size < 1_000_000
     assert (result.returncode, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["library", "size", "directory"]
-    assert lines[1].split() == ["libhipsparse.so.1", "0.0", "MB", f"{LIBRARIES}/lib"]
+    assert lines[1].split() == ["libhipsparse.so.1", f"{size / 1e3:.1f}", "kB", f"{LIBRARIES}/lib"]
     assert lines[2].startswith("│    anchor: the linker would not find librocsparse.so.1")
     assert [line.split()[1] for line in lines[3:5]] == FILES[1:]
     assert lines[5].startswith("3 files")
@@ -72,7 +74,17 @@ def test_svg(call: Call) -> None:
     assert "href" not in text, "it refers to nothing"
 
 
-def test_a_need_that_nobody_meets(call: Call, sdk: Site) -> None:
+def test_svg_draws_each_file_once(call: Call) -> None:
+    """A file that came with an earlier library is a row without a bar, however it is asked for."""
+    picture = ET.fromstring(call("tree", "hipsparse", "amdhip64", "--svg").stdout)
+    rows = list(picture.iter("{http://www.w3.org/2000/svg}g"))
+    names = [row.findtext("{http://www.w3.org/2000/svg}text") for row in rows]
+    assert sorted(names) == sorted([*FILES, "libamdhip64.so.7"])
+    bars = [row.find("{http://www.w3.org/2000/svg}rect") is not None for row in rows]
+    assert [name for name, has_bar in zip(names, bars, strict=True) if has_bar] == FILES
+
+
+def test_a_dependency_that_does_not_exist(call: Call, sdk: Site) -> None:
     absent = sdk.library("libnowhere.so.1", directory="elsewhere")
     sdk.library("libhiprand.so.1", needed=(absent,), package=LIBRARIES)
     absent.unlink()
@@ -97,7 +109,7 @@ def terminal_output(command: list[str], environment: dict[str, str]) -> str:
 def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 1 << 16)
-    except OSError:  # how a terminal ends whose other side has gone
+    except OSError:  # the other side of the terminal is closed
         return b""
 
 

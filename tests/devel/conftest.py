@@ -22,7 +22,7 @@ def make_site(tmp_path: Path) -> Callable[..., DevelSite]:
 
 @pytest.fixture
 def devel_site(make_site: Callable[..., DevelSite]) -> DevelSite:
-    """A site-packages directory with an SDK whose development tree is not expanded yet."""
+    """A site-packages directory with an SDK whose development tree is not extracted yet."""
     site = make_site()
     site.install_sdk()
     return site

@@ -46,7 +46,7 @@ def device_file(target: str, number: int = 0) -> str:
 
 @pytest.fixture
 def site(make_site: MakeSite) -> DevelSite:
-    """A tree that some program expanded, and one device package."""
+    """A tree that some program extracted, and one device package."""
     site = make_site(NONCE)
     write(site.tree / "__init__.py", b"")
     install_device(site, "gfx942")
@@ -107,7 +107,7 @@ def test_versions(make_site: MakeSite, package: str, sdk: str, linked: bool) -> 
     assert reconcile(site, sdk) == 0, "and it is said once"
 
 
-def test_record_is_mended(site: DevelSite) -> None:
+def test_record_is_completed(site: DevelSite) -> None:
     """A link that is there and not listed; a row that is there twice."""
     target = site.tree / device_file("gfx942")
     target.parent.mkdir(parents=True)
@@ -232,8 +232,8 @@ def test_the_quick_way_takes_no_lock(devel_site: DevelSite) -> None:
 
 
 @as_root
-def test_an_environment_of_somebody_else(open_site: DevelSite) -> None:
-    """The tree is usable, although its links cannot be mended."""
+def test_an_environment_of_another_user(open_site: DevelSite) -> None:
+    """The tree is usable, although its links cannot be updated."""
     open_site.install_sdk(libraries=False)
     open_site.command("init")
     open_site.install("rocm-sdk-libraries", libraries_files())

@@ -168,7 +168,7 @@ def test_device_packages_in_every_order(environment: Environment, wheel: Callabl
 
 
 def test_the_cache_of_uv_stays_as_it_is(tmp_path: Path, wheel: Callable[..., Path]) -> None:
-    """Its files are hard links into site-packages: an expansion in one environment never shows in another."""
+    """Its files are hard links into site-packages: an extraction in one environment never shows in another."""
     one, other = Environment(tmp_path / "one", "uv"), Environment(tmp_path / "other", "uv")
     other.directory = one.directory  # the same cache
     wheels = [wheel(name) for name in SDK]

@@ -63,7 +63,7 @@ def test_32_at_once(devel_site: DevelSite) -> None:
     processes = [subprocess.Popen(command, env=devel_site.environment(), **pipes) for _ in range(32)]  # type: ignore[call-overload]
     outcomes = [(*process.communicate(), process.returncode) for process in processes]
     assert {(output, status) for output, _, status in outcomes} == {(f"{devel_site.tree}\n", 0)}, outcomes
-    assert sum(said.count("Expanding") for _, said, _ in outcomes) == 1
+    assert sum(said.count("Extracting") for _, said, _ in outcomes) == 1
     devel_site.command("init", "--check")
 
 

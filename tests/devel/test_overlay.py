@@ -76,7 +76,7 @@ def test_runtime_packages_in_a_lower_layer(overlay: Overlay) -> None:
 
 
 def test_one_layer(overlay: Overlay) -> None:
-    """Installed and expanded in one RUN: hard links, as anywhere else."""
+    """Installed and extracted in one RUN: hard links, as anywhere else."""
     packages = DevelSite(overlay.root.parent / "packages")
     packages.install_sdk()
     script = f'cp -r {packages.path} {overlay.root}/site-packages && exec "$@"'

@@ -34,13 +34,13 @@ def test_directories_of_the_tree(devel_site: DevelSite, option: str, answer: str
     devel_site.install_devel([*sample_members(), *MORE])
     first = devel_site.command("path", option)
     assert first.stdout == f"{devel_site.path / answer}\n"
-    assert "Expanding" in first.stderr
+    assert "Extracting" in first.stderr
     second = devel_site.command("path", option)
     assert (second.stdout, second.stderr) == (first.stdout, "")
 
 
 @pytest.mark.parametrize(("option", "package"), [("--core", "core"), ("--libraries", "libraries")])
-def test_packages_are_found_without_expanding(devel_site: DevelSite, option: str, package: str) -> None:
+def test_packages_are_found_without_extracting(devel_site: DevelSite, option: str, package: str) -> None:
     result = devel_site.command("path", option)
     assert (result.stdout, result.stderr) == (f"{devel_site.path}/_rocm_sdk_{package}\n", "")
     assert not devel_site.tree.exists()

@@ -42,20 +42,20 @@ def refused(site: DevelSite, *said: str) -> None:
 
 
 @as_root
-def test_no_room_and_it_shows_before(mount_small: Callable[[str], DevelSite]) -> None:
+def test_a_lack_of_space_shows_before(mount_small: Callable[[str], DevelSite]) -> None:
     site = mount_small("size=5m")
     site.install_devel(sample_members())
-    refused(site, "no room for the development tree", "GB are free", "--store DIR")
+    refused(site, "not enough disk space for the development tree", "MB are free", "--store DIR")
 
 
 @as_root
 def test_the_disk_fills_up(mount_small: Callable[[str], DevelSite]) -> None:
-    """A compressed archive does not tell how much it holds."""
+    """The size of the content of a compressed archive is not known before."""
     site = mount_small("size=3m")
     blocks = [member(f"{TREE}/{i}", bytes(300_000)) for i in range(30)]
     record = site.install_devel([member(f"{TREE}/__init__.py"), *blocks], "_devel.tar.xz")
     before = record.stat().st_size
-    refused(site, "no room for the development tree", "it is full")
+    refused(site, "not enough disk space for the development tree", "it is full")
     assert record.stat().st_size < before + 100
 
 
@@ -63,7 +63,7 @@ def test_the_disk_fills_up(mount_small: Callable[[str], DevelSite]) -> None:
 def test_no_inodes(mount_small: Callable[[str], DevelSite]) -> None:
     site = mount_small("size=50m,nr_inodes=200")
     site.install_devel([member(f"{TREE}/__init__.py"), *(member(f"{TREE}/{i}") for i in range(300))])
-    refused(site, "no room for the development tree", "it has no inodes left")
+    refused(site, "not enough disk space for the development tree", "it has no inodes left")
     site.path.parent.joinpath("filler").mkdir()
     with pytest.raises(OSError, match="No space left"):
         for i in range(200):
@@ -75,7 +75,7 @@ def test_no_inodes(mount_small: Callable[[str], DevelSite]) -> None:
 
 @as_root
 @pytest.mark.parametrize("closed", [".", "rocm_sdk_devel", "rocm_sdk_devel-7.10.0.dist-info"])
-def test_a_directory_of_somebody_else(open_site: DevelSite, closed: str) -> None:
+def test_a_directory_of_another_user(open_site: DevelSite, closed: str) -> None:
     open_site.install_sdk()
     for path in (open_site.path, *open_site.path.rglob("*")):
         os.chown(path, 65534, 65534)
@@ -128,5 +128,5 @@ def test_record_that_changes_meanwhile(devel_site: DevelSite) -> None:
     path = devel_site.record("rocm-sdk-devel")
     command = [sys.executable, "-c", textwrap.dedent(code), str(path), str(devel_site.path)]
     said = subprocess.check_output(command, env=devel_site.environment(), text=True)
-    assert "was changed meanwhile (is pip at work?)" in said
+    assert "was changed meanwhile (is pip running?)" in said
     assert path.read_text().endswith("another/file,,\n")

@@ -47,7 +47,7 @@ def test_files_are_there_once(two_sites: list[DevelSite], store: Path) -> None:
         site.command("init", "--check")
 
 
-def test_the_second_expansion_does_not_read_the_archive(two_sites: list[DevelSite], store: Path) -> None:
+def test_the_second_extraction_does_not_read_the_archive(two_sites: list[DevelSite], store: Path) -> None:
     one, other = two_sites
     one.command("init", "--store", str(store))
     archive = other.path / "rocm_sdk_devel/_devel.tar.xz"
@@ -56,7 +56,7 @@ def test_the_second_expansion_does_not_read_the_archive(two_sites: list[DevelSit
     other.command("init", "--check")
 
 
-def test_prune_removes_what_nobody_uses(two_sites: list[DevelSite], store: Path) -> None:
+def test_prune_removes_unused_files(two_sites: list[DevelSite], store: Path) -> None:
     one, other = two_sites
     one.command("init", "--store", str(store))
     other.command("init", "--store", str(store))
@@ -68,7 +68,7 @@ def test_prune_removes_what_nobody_uses(two_sites: list[DevelSite], store: Path)
     (other.tree / STATIC).unlink()
     said = one.command("store", "prune", "--store", str(store)).stderr
     assert "removed 1 files" in said
-    assert "known of 1 archives" in said
+    assert "the lists of 1 archives" in said
     other.command("init", "--check", check=False)
 
 
@@ -136,11 +136,11 @@ def test_a_store_that_cannot_be_made(devel_site: DevelSite) -> None:
     file.touch()
     result = devel_site.command("init", "--store", str(file), check=False)
     assert result.returncode == 1
-    assert f"cannot make the store {file}" in result.stderr
+    assert f"cannot create the store {file}" in result.stderr
     assert not devel_site.tree.exists()
 
 
-def test_prune_waits_for_an_expansion(two_sites: list[DevelSite], store: Path) -> None:
+def test_prune_waits_for_an_extraction(two_sites: list[DevelSite], store: Path) -> None:
     two_sites[0].command("init", "--store", str(store))
     code = (
         "import fcntl, sys; f = open(sys.argv[1], 'r+'); fcntl.flock(f, fcntl.LOCK_SH); print('.', flush=True); input()"

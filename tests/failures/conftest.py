@@ -26,14 +26,14 @@ with warnings.catch_warnings(record=True) as caught:
     try:
         {statement}
     except rocm_sdk.RocmSdkError as error:
-        print(json.dumps([type(error).__name__, error.code, error.message, error.hint or ""]))
+        print(json.dumps([type(error).__name__, error.code, error.message, error.fix or ""]))
     else:
         print(json.dumps(["", "", "; ".join(str(each.message) for each in caught), ""]))
 """
 _OTHER_USER = """
 import importlib, locale, os, sys
 import rocm_sdk.cli.parser
-for name in (*(f"cli.{name}" for name in rocm_sdk.cli.COMMANDS), *(f"selftest.{name}" for name in {modules})):
+for name in (*(f"cli.{name}" for name in rocm_sdk.cli.COMMANDS), *{modules}):
     importlib.import_module(f"rocm_sdk.{name}")
 os.setgroups([])
 os.setgid(65534)
@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
     error: str  # its class; "" if the call went well
     code: str
     message: str  # of the error; else of the warnings
-    hint: str
+    fix: str
 
 
 @pytest.fixture
@@ -80,7 +80,9 @@ def report_of_other_user() -> Callable[..., str]:
     """The output of `rocm-sdk test WORDS` as another user; the interpreter may lie where others cannot read."""
 
     def run(site: Site, *words: str, **environment: str) -> str:
-        modules = [path.stem for path in Path(selftest.__file__).parent.glob("*.py") if path.stem != "__init__"]
+        package = Path(selftest.__file__).parent
+        names = [path.relative_to(package.parent).with_suffix("") for path in package.rglob("*.py")]
+        modules = [".".join(name.parts) for name in names if name.name != "__init__"]
         result = subprocess.run(
             [sys.executable, "-c", _OTHER_USER.replace("{modules}", repr(modules)), "test", *words],
             env=clean_environment() | {"PYTHONPATH": str(site.path)} | environment,

@@ -10,7 +10,7 @@ from sample_report import run_test
 TREE = "_rocm_sdk_devel"
 
 
-def expanded(directory: Path, resource: str) -> DevelSite:
+def extracted(directory: Path, resource: str) -> DevelSite:
     """A tree with a compiler that says where its files are; they are in lib/clang/18."""
     site = DevelSite(directory)
     site.install("rocm-sdk-core", core_files())
@@ -27,14 +27,14 @@ def expanded(directory: Path, resource: str) -> DevelSite:
 
 
 def test_both_spellings_are_named(tmp_path: Path) -> None:
-    site = expanded(tmp_path / "site-packages", "18.0.0")
+    site = extracted(tmp_path / "site-packages", "18.0.0")
     found = run_test(site.path, "--only", "devel").only("E-DEVEL-004")
     assert f"{site.tree}/lib/llvm/lib/clang/18.0.0, which is not there; there is 18" in found["cause"]
-    assert "pip install --force-reinstall" in found["cure"]
+    assert "pip install --force-reinstall" in found["fix"]
 
 
 def test_which_spelling_it_is(tmp_path: Path) -> None:
-    site = expanded(tmp_path / "site-packages", "18")
+    site = extracted(tmp_path / "site-packages", "18")
     said = run_test(site.path, "--only", "devel")
     assert (said.status, said.codes) == (0, {"N-DEVEL-006"})
     assert said.only("N-DEVEL-006")["title"] == "clang's resource directory is named by the major version"

@@ -25,7 +25,7 @@ def test_it_is_named_and_the_others_are_loaded(hanging: Site) -> None:
     found = said.only("E-LIB-008")
     assert found["title"] == "librocprofiler-sdk.so.1 does not finish loading"
     assert found["cause"] == "its constructors ran for more than 1 s"
-    assert "rocm-sdk gpus" in found["cure"]
+    assert "rocm-sdk gpus" in found["fix"]
     assert said.subject("libraries")["count"] == 2
 
 

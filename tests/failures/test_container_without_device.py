@@ -17,4 +17,4 @@ def test_the_option_is_named(linked_site: Site, machine: Machine) -> None:
     said = run_test(linked_site.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root), container="docker")
     found = [each for each in said.problems if each["code"] == "W-GPU-001" and "kfd" in each["title"]]
     assert found, said.problems
-    assert "--device" in found[0]["cure"]
+    assert "--device" in found[0]["fix"]

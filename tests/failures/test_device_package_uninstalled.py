@@ -11,7 +11,7 @@ from sample_report import run_test
 from sample_site import LIBRARIES
 
 
-def test_it_is_named_and_mended(tmp_path: Path) -> None:
+def test_it_is_named_and_fixed(tmp_path: Path) -> None:
     """Real wheels, installed and uninstalled by pip."""
     environment = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
@@ -29,8 +29,8 @@ def test_it_is_named_and_mended(tmp_path: Path) -> None:
     found = said.only("E-PKG-003")
     assert found["path"] == str(packages / LIBRARIES)
     assert "took the file with it" in found["cause"]
-    assert "rocm-sdk test --fix" in found["cure"]
+    assert "rocm-sdk test --fix" in found["fix"]
     assert said.only("E-FILE-001")["title"].startswith(str(packages / LIBRARIES / "__init__.py"))
-    assert f"made {packages / LIBRARIES}/__init__.py" in said.stderr
+    assert f"created {packages / LIBRARIES}/__init__.py" in said.stderr
     # The wheels of this test keep no modes.
     assert run_test(packages, "--only", "packages,files", "--deep", "--skip", "E-FILE-005").codes == set()

@@ -15,7 +15,7 @@ def test_it_is_said(linked_site: Site, attempt: Callable[..., Any]) -> None:
     install(linked_site)
     said = run_test(linked_site.path, "--only", "libraries")
     assert said.only("N-LIB-014")["path"] == str(path)
-    assert f"patchelf --clear-execstack {path}" in said.only("N-LIB-014")["cure"]
+    assert f"patchelf --clear-execstack {path}" in said.only("N-LIB-014")["fix"]
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
     is_refused = tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 41)
     assert outcome.code == ("E-LIB-015" if is_refused else "")

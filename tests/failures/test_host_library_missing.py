@@ -46,12 +46,12 @@ def test_it_is_named_with_its_package(
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
     assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-002")
     assert f"librocm_smi64.so.1 needs {missing}, which is in neither the SDK nor the system" in outcome.message
-    assert f"apt install {CANDIDATES[missing]}" in outcome.hint
+    assert f"apt install {CANDIDATES[missing]}" in outcome.fix
     said = run_test(linked_site.path, "--only", "libraries")
     assert [found["code"] for found in said.problems] == ["E-LIB-002"] * 2
     for found in said.problems:
         assert found["cause"] == f"librocm_smi64.so.1 needs {missing}, which is in neither the SDK nor the system"
-        assert CANDIDATES[missing] in found["cure"]
+        assert CANDIDATES[missing] in found["fix"]
 
 
 def test_one_that_no_table_knows(linked_site: Site, tmp_path: Path) -> None:
@@ -59,4 +59,4 @@ def test_one_that_no_table_knows(linked_site: Site, tmp_path: Path) -> None:
     linked_site.library("libamdhip64.so.7", needed=(host,))
     install(linked_site)
     found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-002")
-    assert "libnobody_knows.so.3" in found["cure"]
+    assert "libnobody_knows.so.3" in found["fix"]

@@ -13,7 +13,7 @@ from sample_report import run_test
 from rocm_sdk.devel import layout
 
 
-def test_it_is_said_and_finished(tmp_path: Path) -> None:
+def test_it_is_reported_and_completed(tmp_path: Path) -> None:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     many = [member(f"_rocm_sdk_devel/include/{i}.h", b"x" * 500) for i in range(20_000)]
@@ -31,7 +31,7 @@ def test_it_is_said_and_finished(tmp_path: Path) -> None:
     process.wait()
     found = run_test(site.path, "--only", "devel").only("W-DEVEL-001")
     assert "staging" in found["cause"]
-    assert found["cure"].startswith("rocm-sdk init")
-    assert "brought the development tree up to date" in run_test(site.path, "--only", "devel", "--fix").stderr
+    assert found["fix"].startswith("rocm-sdk init")
+    assert "updated the development tree" in run_test(site.path, "--only", "devel", "--fix").stderr
     said = run_test(site.path, "--only", "devel")
     assert (said.codes, said.subject("devel")["count"]) == (set(), 1)

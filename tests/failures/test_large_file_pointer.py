@@ -12,4 +12,4 @@ def test_the_file_is_named(linked_site: Site) -> None:
     install(linked_site)
     found = run_test(linked_site.path, "--only", "files").only("E-FILE-006")
     assert found["path"] == str(path)
-    assert "rocm-sdk-core==7.10.0" in found["cure"]
+    assert "rocm-sdk-core==7.10.0" in found["fix"]

@@ -25,15 +25,15 @@ def core_only(linked_site: Site) -> Site:
 def test_the_package_is_named(core_only: Site, attempt: Callable[..., Any]) -> None:
     outcome = attempt(core_only, "initialize_process(preload_shortnames=['hipblas', 'amdhip64'])")
     assert (outcome.error, outcome.code) == ("PackageNotInstalledError", "E-PKG-014")
-    assert "rocm[libraries]" in outcome.hint
+    assert "rocm[libraries]" in outcome.fix
 
 
 def test_what_needs_one_of_its_libraries(core_only: Site, attempt: Callable[..., Any]) -> None:
     outcome = attempt(core_only, "initialize_process(preload_shortnames=['rocm_smi64'])")
     assert outcome.code == "E-LIB-003"
-    assert 'pip install "rocm[libraries]"' in outcome.hint
+    assert 'pip install "rocm[libraries]"' in outcome.fix
     said = run_test(core_only.path, "--only", "libraries,api")
     found = said.only("E-LIB-003")
     assert "librocm_smi64.so.1 needs librocblas.so.5, which belongs to the SDK and is not installed" in found["cause"]
-    assert found["cure"] == 'pip install --force-reinstall "rocm[libraries]==7.10.0"'
+    assert found["fix"] == 'pip install --force-reinstall "rocm[libraries]==7.10.0"'
     assert said.only("E-API-002")["title"].startswith("rocm_smi64")

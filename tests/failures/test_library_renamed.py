@@ -18,8 +18,8 @@ def test_renamed_away(linked_site: Site, attempt: Callable[..., Any]) -> None:
     assert "libamdhip64.so" in outcome.message
     said = run_test(linked_site.path, "--only", "files,api")
     assert said.only("E-FILE-001")["path"] == str(path)
-    assert said.only("E-FILE-001")["cure"] == "pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"
-    assert "rocm-sdk-core==7.10.0" in said.only("E-API-001")["cure"]
+    assert said.only("E-FILE-001")["fix"] == "pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"
+    assert "rocm-sdk-core==7.10.0" in said.only("E-API-001")["fix"]
 
 
 def test_renamed_to_another_version(linked_site: Site) -> None:

@@ -1,4 +1,4 @@
-"""A virtual environment was moved: the first line of its scripts names a Python that is gone."""
+"""A virtual environment was moved: the first line of its scripts names a Python that does not exist."""
 
 from __future__ import annotations
 

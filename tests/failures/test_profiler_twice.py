@@ -26,4 +26,4 @@ def test_both_are_named(
     said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code, LD_PRELOAD=str(theirs))))
     found = said.only("E-PROC-001")
     assert f"{theirs} (LD_PRELOAD)" in found["cause"]
-    assert "start the program without LD_PRELOAD" in found["cure"]
+    assert "start the program without LD_PRELOAD" in found["fix"]

@@ -26,7 +26,7 @@ def test_what_is_missing_is_named(tmp_path: Path, upgrade: bool) -> None:
     pip_install(target, core, libraries)
     assert "E-FILE-001" not in run_test(target, "--only", "files").codes
     pip_install(target, device, *(["--upgrade"] if upgrade else []))
-    missing = {found["path"]: found["cure"] for found in run_test(target, "--only", "files").problems}
+    missing = {found["path"]: found["fix"] for found in run_test(target, "--only", "files").problems}
     name = "lib/libhiprand.so.1" if upgrade else "lib/rocblas/library/gfx942_0.co"
     owner = "rocm-sdk-libraries" if upgrade else "rocm-sdk-device-gfx942"
     assert missing[str(target / LIBRARIES / name)] == f"pip install --force-reinstall --no-deps {owner}==7.10.0"

@@ -26,7 +26,7 @@ def test_the_variable_is_named(linked_site: Site, system: Path) -> None:
         found = run_test(linked_site.path, "--only", "environment", **variables).only("W-ENV-001")
         assert found["title"] == f"{variable} leads to another ROCm"
         assert f"{system} holds libamdhip64.so.6 too" in found["cause"]
-        assert found["cure"].startswith(f"unset {variable}")
+        assert found["fix"].startswith(f"unset {variable}")
     own = str(linked_site.path / CORE / "lib")
     assert "W-ENV-001" not in run_test(linked_site.path, "--only", "environment", LD_LIBRARY_PATH=own).codes
 
@@ -39,5 +39,5 @@ def test_the_process_that_has_both(linked_site: Site, system: Path, program: Cal
     mixed = said.only("W-PROC-002")
     assert mixed["path"] == f"{system}/libamdhip64.so.6"
     assert "(LD_LIBRARY_PATH)" in mixed["cause"]
-    assert "start the program without LD_LIBRARY_PATH" in mixed["cure"]
+    assert "start the program without LD_LIBRARY_PATH" in mixed["fix"]
     assert said.only("E-PROC-001")["title"] == "the process has two copies of libamdhip64"

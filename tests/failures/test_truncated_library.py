@@ -24,4 +24,4 @@ def test_it_is_damaged(linked_site: Site, attempt: Callable[..., Any], size: int
     assert str(path) in outcome.message
     found = said.only("E-LIB-006")
     assert found["title"] == "libamdhip64.so.7 is damaged"
-    assert found["cure"] == "pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"
+    assert found["fix"] == "pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"

@@ -19,4 +19,4 @@ def test_the_replaced_files_are_named(linked_site: Site, program: Callable[..., 
     said = run_test(linked_site.path, "--pid", str(process))
     found = said.only("E-PROC-003")
     assert found["path"] == str(path)
-    assert found["cure"] == "start the program again"
+    assert found["fix"] == "start the program again"

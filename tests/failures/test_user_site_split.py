@@ -19,7 +19,7 @@ def test_the_package_is_named(linked_site: Site, tmp_path: Path) -> None:
     found = said.only("E-PKG-004")
     assert found["title"] == f"rocm-sdk-libraries is in {user}, rocm-sdk-core in {linked_site.path}"
     assert "relative paths" in found["cause"]
-    assert "rocm-sdk-libraries==7.10.0" in found["cure"]
+    assert "rocm-sdk-libraries==7.10.0" in found["fix"]
 
 
 def test_two_sdks(linked_site: Site, tmp_path: Path) -> None:

@@ -15,6 +15,6 @@ def test_it_says_both_versions(linked_site: Site, attempt: Callable[..., Any], p
     outcome = attempt(linked_site, call.replace("re.compile", "__import__('re').compile"))
     assert (outcome.error, outcome.code) == ("VersionMismatchError", "E-PKG-015")
     assert "has version 7.10.0, this program expects" in outcome.message
-    assert outcome.hint
+    assert outcome.fix
     warned = attempt(linked_site, call.replace("re.compile", "__import__('re').compile").replace("True", "False"))
     assert "has version 7.10.0, this program expects" in warned.message

@@ -29,6 +29,6 @@ def test_both_families_are_named(tmp_path: Path, machine: Machine) -> None:
     said = run_test(site.path, "--only", "packages,gpus", ROCM_SDK_ROOTFS=str(machine.root))
     found = said.only("W-PKG-010")
     assert found["title"] == "the packages were chosen for gfx94x-dcgpu, the GPU here needs gfx110X-all"
-    assert "--no-cache-dir" in found["cure"]
+    assert "--no-cache-dir" in found["fix"]
     assert said.only("E-GPU-002")["title"] == "the GPU gfx1100 has no packages"
-    assert "rocm-sdk-libraries-gfx110X-all==7.10.0" in said.only("E-GPU-002")["cure"]
+    assert "rocm-sdk-libraries-gfx110X-all==7.10.0" in said.only("E-GPU-002")["fix"]

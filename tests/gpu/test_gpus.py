@@ -95,11 +95,11 @@ def test_partitions_of_one_gpu(machine: Machine) -> None:
 
 def test_no_driver_and_no_gpu(tmp_path: Path, machine: Machine) -> None:
     assert rocm_sdk.gpus(root=tmp_path / "nothing") == ()
-    (problem,) = rocm_sdk.check_gpu_access(root=tmp_path / "nothing")
-    assert (problem.facts["what"], problem.facts["node"]) == ("driver-missing", "")
-    assert "modprobe amdgpu" in problem.facts["fix"]
+    (found,) = rocm_sdk.check_gpu_access(root=tmp_path / "nothing")
+    assert (found.code, found.facts["what"], found.facts["node"]) == ("W-GPU-001", "driver-missing", "")
+    assert "modprobe amdgpu" in found.fix
     assert rocm_sdk.gpus(root=machine.root) == ()
-    assert [problem.facts["what"] for problem in rocm_sdk.check_gpu_access(root=machine.root)] == ["none-found"]
+    assert [found.facts["what"] for found in rocm_sdk.check_gpu_access(root=machine.root)] == ["none-found"]
 
 
 def test_a_container_without_its_devices(machine: Machine) -> None:
@@ -111,9 +111,9 @@ def test_a_container_without_its_devices(machine: Machine) -> None:
     assert not first.usable
     assert "/dev/kfd" in str(first.why_not)
     assert second.why_not is not None
-    problems = {problem.facts["what"]: problem for problem in rocm_sdk.check_gpu_access(root=machine.root)}
+    problems = {found.facts["what"]: found for found in rocm_sdk.check_gpu_access(root=machine.root)}
     assert problems.keys() == {"kfd-missing", "render-node-missing"}
-    assert "--device" in problems["kfd-missing"].facts["fix"]
+    assert "--device" in problems["kfd-missing"].fix
     assert problems["render-node-missing"].facts["node"] == "2"
 
 
@@ -132,9 +132,8 @@ def test_a_user_outside_the_group() -> None:
         result = run_unprivileged(
             f"""
             (gpu,) = rocm_sdk.gpus(root={str(machine.root)!r})
-            (problem,) = rocm_sdk.check_gpu_access(root={str(machine.root)!r})
-            facts = problem.facts
-            print(gpu.usable, gpu.why_not == facts["detail"], facts["what"], facts["detail"], facts["fix"], sep="|")
+            (found,) = rocm_sdk.check_gpu_access(root={str(machine.root)!r})
+            print(gpu.usable, gpu.why_not == found.cause, found.facts["what"], found.cause, found.fix, sep="|")
             """
         )
     usable, is_same, kind, cause, fix = result.stdout.strip().split("|")
@@ -144,10 +143,9 @@ def test_a_user_outside_the_group() -> None:
 
 
 def run_unprivileged(code: str) -> subprocess.CompletedProcess[str]:
-    # The imports come first, those of the first problem too: the environment may lie where others cannot read.
-    imports = "import os, rocm_sdk; rocm_sdk.check_gpu_access(root='/nonexistent')\n"
-    program = imports + "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n" + textwrap.dedent(code)
-    return run_python(program)
+    # The import comes first: the environment may lie where others cannot read.
+    start = "import os, rocm_sdk.problems; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+    return run_python(start + textwrap.dedent(code))
 
 
 @pytest.mark.parametrize(
@@ -184,7 +182,7 @@ def test_visibility(
     for gpu in gpus:
         assert gpu.usable == (gpu.node in order)
         assert gpu.usable or "hidden by" in str(gpu.why_not)
-    causes = [problem.facts["detail"] for problem in rocm_sdk.check_gpu_access(root=machine.root)]
+    causes = [found.cause for found in rocm_sdk.check_gpu_access(root=machine.root)]
     assert len(causes) == (lost is not None)
     assert lost is None or lost in causes[0]
     if "GPU_DEVICE_ORDINAL" in variables:
@@ -201,7 +199,7 @@ def test_overrides(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (second.real_processor, second.processor, second.overridden) == ("gfx90a", "gfx908", True)
     monkeypatch.setenv("HSA_OVERRIDE_GFX_VERSION", "11.0.0 ")
     assert [gpu.usable for gpu in rocm_sdk.gpus(root=machine.root)] == [False, False]
-    assert "override-invalid" in [problem.facts["what"] for problem in rocm_sdk.check_gpu_access(root=machine.root)]
+    assert "override-invalid" in [found.facts["what"] for found in rocm_sdk.check_gpu_access(root=machine.root)]
 
 
 def test_features_that_the_environment_decides(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

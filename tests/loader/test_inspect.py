@@ -1,4 +1,4 @@
-"""What the extension tells of a library's file, for `rocm-sdk test`."""
+"""The facts of a library's file that the extension reads for `rocm-sdk test`."""
 
 import re
 import subprocess

@@ -65,7 +65,7 @@ def test_package_that_is_a_symlink_loads(tmp_path: Path, rpath: str) -> None:
     assert run_python(program, PYTHONPATH=str(linked)).stdout.strip() == "7"
 
 
-def test_bare_directory_serves(full_site: Site) -> None:
+def test_bare_directory_is_found(full_site: Site) -> None:
     (full_site.path / LIBRARIES / "__init__.py").unlink()
     assert full_site.output(FIND) == found(full_site.path)
 

@@ -335,7 +335,7 @@ def test_a_failure_does_not_swallow_the_warnings_that_explain_it(chain: Site, tm
     assert "undefined symbol" in chain.run(program, "-W", "error").stdout
 
 
-@pytest.mark.parametrize("damage", ["truncated", "needs what nobody has"])
+@pytest.mark.parametrize("damage", ["truncated", "missing dependency"])
 def test_what_is_only_opened_at_run_time_is_no_reason_to_fail(chain: Site, tmp_path: Path, damage: str) -> None:
     if damage == "truncated":
         comgr = chain.path / CORE / "lib/libamd_comgr.so.3"

@@ -45,7 +45,7 @@ def test_a_file_that_needs_nothing_of_the_sdk(site: Site, tmp_path: Path) -> Non
     assert site.output(f"import rocm_sdk; print(rocm_sdk.preload_for({str(plain)!r}))", "-W", "error") == "()"
 
 
-def test_what_nobody_has_is_named(site: Site, tmp_path: Path) -> None:
+def test_a_missing_dependency_is_named(site: Site, tmp_path: Path) -> None:
     absent = compile_library(tmp_path / "libabsent.so.3", "libabsent.so.3")
     extension = compile_library(tmp_path / "ext.so", None, needed=(absent,))
     absent.unlink()

@@ -1,4 +1,4 @@
-"""`rocm-sdk test` as its users call it: what is chosen, what is written, what is mended, how it ends."""
+"""`rocm-sdk test` as its users call it: what it checks, writes and fixes, and how it ends."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def test_a_sound_installation(sdk: Site) -> None:
     assert result.stderr == ""
 
 
-def test_a_problem_has_cause_cure_and_page(sdk: Site) -> None:
+def test_a_problem_has_cause_fix_and_page(sdk: Site) -> None:
     path = break_library(sdk)
     result = command(sdk, "--only", "files")
     assert result.returncode == 1
     assert f"E-FILE-002  {path} has another size than RECORD of rocm-sdk-core says\n" in result.stdout
-    assert "  because  it has 100 bytes, " in result.stdout
-    assert "  mend     pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n" in result.stdout
-    assert "  see      rocm-sdk explain E-FILE-002\n" in result.stdout
+    assert "  cause  it has 100 bytes, " in result.stdout
+    assert "  fix    pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n" in result.stdout
+    assert "  see    rocm-sdk explain E-FILE-002\n" in result.stdout
     assert result.stdout.endswith("\n1 problem. Exit status 1.\n")
 
 
@@ -103,7 +103,7 @@ def test_only_and_skip(sdk: Site) -> None:
     assert names == ["packages", "files", "libraries"]
     result = command(sdk, "--only", "filez")
     assert result.returncode == 2
-    assert "neither subject nor code: filez; subjects are packages, files" in result.stderr
+    assert "neither a subject nor a code: filez; the subjects are packages, files" in result.stderr
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "86401", "1" * 5000])
@@ -149,7 +149,7 @@ def test_json(sdk: Site) -> None:
     (subject,) = document["subjects"]
     assert set(subject) == {"subject", "count", "unit", "failed", "seconds", "not_tried", "problems"}
     (found,) = subject["problems"]
-    assert set(found) == {"code", "severity", "title", "cause", "cure", "path"}
+    assert set(found) == {"code", "severity", "title", "cause", "fix", "path", "facts"}
     assert (found["code"], found["severity"], found["path"]) == ("E-FILE-002", "error", str(path))
 
 
@@ -167,7 +167,7 @@ def test_junit(sdk: Site, tmp_path: Path) -> None:
     assert "pip install" in str(failure.text)
 
 
-def test_a_bundle_tells_nobodys_name(sdk: Site, tmp_path: Path) -> None:
+def test_a_bundle_has_no_names_of_users(sdk: Site, tmp_path: Path) -> None:
     home = sdk.path.parent
     target = tmp_path / "report.zip"
     variables = {"HOME": str(home), "USER": "j\u00f6rg-secret", "ROCM_PATH": f"{home}/rocm", "TOKEN": "hidden-word"}
@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_written(sdk: Site, tmp_path: Path, option: str) -
     assert "no problems" in result.stdout
 
 
-# ---- what is mended
+# ---- what is fixed
 
 
 def test_nothing_is_changed_unless_asked_for(sdk: Site) -> None:
@@ -205,16 +205,16 @@ def test_nothing_is_changed_unless_asked_for(sdk: Site) -> None:
     assert "E-PKG-003" in run_test(sdk.path, "--only", "packages").codes
     assert not init.exists()
     said = run_test(sdk.path, "--only", "packages", "--fix")
-    assert f"rocm-sdk: made {init}" in said.stderr
+    assert f"rocm-sdk: created {init}" in said.stderr
     assert run_test(sdk.path, "--only", "packages").codes == set()
-    assert "nothing that can be mended" in run_test(sdk.path, "--only", "packages", "--fix").stderr
+    assert "nothing that can be fixed" in run_test(sdk.path, "--only", "packages", "--fix").stderr
 
 
 # ---- how it ends
 
 
 def test_ctrl_c(sdk: Site) -> None:
-    """What is known so far is told at once, and nothing of it goes on."""
+    """The results so far are printed at once, and no process is left."""
     sdk.library("libstuck.so.1", "#include <unistd.h>\n__attribute__((constructor)) static void c(void) { pause(); }")
     (sdk.path / CORE / "lib/librocm_smi64.so.1").write_bytes(b"nothing")
     words = [sys.executable, "-u", "-m", "rocm_sdk", "test", "--only", "files,libraries,gpus"]
@@ -234,7 +234,7 @@ def test_ctrl_c(sdk: Site) -> None:
     output, errors = process.communicate(timeout=30)
     assert time.monotonic() - begin < 20
     assert process.returncode == 130, errors
-    assert "interrupted; what is known so far" in errors
+    assert "interrupted; results so far" in errors
     assert "Traceback" not in errors
     assert "E-LIB-006  librocm_smi64.so.1 is damaged" in output
     assert not any(Path(f"/proc/{child}").exists() for child in started)

@@ -76,7 +76,7 @@ def test_loaded_and_refused(build: Build, tmp_path: Path) -> None:
     assert loaded._replace(seconds=0) == (whole, "loaded", 0, 0, "", "hello")
     assert 0 < loaded.seconds < 10
     assert (refused.outcome, refused.number) == ("refused", 0)
-    assert "absent.so: cannot open shared object file" in refused.words
+    assert "absent.so: cannot open shared object file" in refused.dlerror_text
 
 
 def test_no_path_at_all() -> None:
@@ -197,7 +197,7 @@ def test_no_core_dump(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text", "words"),
+    ("arguments", "text", "said"),
     [
         (["0", "1", "1"], b"", "0: not a number from 1 to 1024"),
         (["1", "x", "1"], b"", "x: not a number"),
@@ -205,7 +205,7 @@ def test_no_core_dump(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (["1", "1", "1"], b"/no/end", "must end in NUL"),
     ],
 )
-def test_wrong_usage(arguments: list[str], text: bytes, words: str) -> None:
+def test_wrong_usage(arguments: list[str], text: bytes, said: str) -> None:
     result = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, check=False)
     assert (result.returncode, result.stdout) == (2, b"")
-    assert words in result.stderr.decode()
+    assert said in result.stderr.decode()

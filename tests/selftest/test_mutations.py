@@ -1,4 +1,4 @@
-"""Each single change to a sound installation is found by some check; garbage in any file stops none of them."""
+"""Each single change to a sound installation is found; garbage in any file stops no check."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_program_that_cannot_be_executed(sample: Path) -> None:
     program.parent.mkdir()
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    record = Path(wanted.metadata, "RECORD")
+    record = Path(wanted.directory, "RECORD")
     record.write_text(record.read_text() + "_rocm_sdk_core/bin/rocminfo,,10\n")
     assert "E-FILE-005" not in codes_of(sample)
     program.chmod(0o655)
@@ -153,7 +153,7 @@ def test_garbage_in_what_the_loader_reads(sample: Path, name: str) -> None:
         path.write_bytes(data)
 
 
-def test_garbage_in_an_expanded_tree(tmp_path: Path) -> None:
+def test_garbage_in_an_extracted_tree(tmp_path: Path) -> None:
     site = DevelSite(tmp_path / "site-packages")
     site.install_sdk()
     site.install("rocm-sdk-device-gfx942", device_files("gfx942"))

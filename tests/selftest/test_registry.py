@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.findings import ENTRIES, Entry, problem
-from rocm_sdk.findings.page import markdown
-from rocm_sdk.findings.systems import SYSTEMS
+from rocm_sdk.problems import ENTRIES, Entry, problem
+from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems.systems import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"\b[EWN]-[A-Z]+-\d{3}\b")
-REGISTRY = ROOT / "rocm_sdk/findings/registry.py"
+REGISTRY = ROOT / "rocm_sdk/problems/registry.py"
 
 
 def facts_of(entry: Entry) -> set[str]:
-    texts = (entry.title, entry.cause, *entry.cures.values())
+    texts = (entry.title, entry.cause, *entry.fixes.values())
     return {name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
@@ -35,13 +35,13 @@ def test_an_entry_is_whole(code: str) -> None:
     entry = ENTRIES[code]
     assert CODE.fullmatch(code)
     assert code == entry.code
-    assert "any" in entry.cures
-    assert set(entry.cures) <= {*SYSTEMS, "any", "container"}
-    for text in (entry.title, entry.cause, entry.about, *entry.cures.values()):
+    assert "any" in entry.fixes
+    assert set(entry.fixes) <= {*SYSTEMS, "any", "container"}
+    for text in (entry.title, entry.cause, entry.about, *entry.fixes.values()):
         assert text.strip() == text != ""
         assert "\n" not in text
     filled = problem(code, "/some/path", **dict.fromkeys(facts_of(entry) - {"path"}, "a\nfact"))
-    for text in (filled.title, filled.cause, filled.cure):
+    for text in (filled.title, filled.cause, filled.fix):
         assert "{" not in text
         assert "\n" not in text
     assert filled.severity == {"E": "error", "W": "warning", "N": "note"}[code[0]]

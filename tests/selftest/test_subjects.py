@@ -12,7 +12,7 @@ from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site, compile_library
 
-from rocm_sdk.selftest.devel import _cmake_fault
+from rocm_sdk.selftest.subjects.devel import _cmake_fault
 
 # ---- packages
 
@@ -22,7 +22,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
     site.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
     said = run_test(site.path, "--only", "packages")
     assert said.codes == {"E-PKG-001", "E-PKG-011"}
-    assert said.only("E-PKG-011")["cure"] == 'pip install "rocm-sdk-core"'
+    assert said.only("E-PKG-011")["fix"] == 'pip install "rocm-sdk-core"'
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
         ("METADATA", "Name: other\nVersion: 7.10.0\n\n", "METADATA does not say rocm-sdk-core 7.10.0"),
         ("METADATA", "Name: rocm-sdk-core\nVersion: 7.1.0\n\n", "METADATA does not say rocm-sdk-core 7.10.0"),
         ("RECORD", "", "RECORD does not list itself"),
-        ("RECORD", "\udcff", "RECORD or METADATA holds what is no text"),
+        ("RECORD", "\udcff", "RECORD is not valid text"),
         ("RECORD", None, "RECORD: No such file or directory"),
     ],
 )
@@ -43,7 +43,7 @@ def test_damaged_metadata(sdk: Site, name: str, text: str | None, words: str) ->
         path.write_text(text, encoding="utf-8", errors="surrogateescape")
     found = run_test(sdk.path, "--only", "packages").only("E-PKG-013")
     assert words in found["cause"]
-    assert "rocm-sdk-core==7.10.0" in found["cure"]
+    assert "rocm-sdk-core==7.10.0" in found["fix"]
 
 
 def test_damaged_facts(sdk: Site) -> None:
@@ -123,7 +123,7 @@ def test_a_library_that_is_another(sdk: Site) -> None:
 
 
 @pytest.fixture
-def expanded(tmp_path: Path) -> DevelSite:
+def extracted(tmp_path: Path) -> DevelSite:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files())
     site.install("rocm-sdk-libraries", libraries_files())
@@ -133,38 +133,38 @@ def expanded(tmp_path: Path) -> DevelSite:
     return site
 
 
-def test_a_file_of_the_tree_is_gone(expanded: DevelSite) -> None:
-    path = expanded.tree / "lib/cmake/hip/a.cmake"
+def test_a_file_of_the_tree_is_gone(extracted: DevelSite) -> None:
+    path = extracted.tree / "lib/cmake/hip/a.cmake"
     path.unlink()
-    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
     assert (found["path"], found["cause"]) == (str(path), "it is missing")
-    assert "rocm-sdk-devel" in found["cure"]
+    assert "rocm-sdk-devel" in found["fix"]
 
 
-def test_a_cmake_package_that_cannot_be_read(expanded: DevelSite) -> None:
-    (expanded.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
-    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-003")
+def test_a_cmake_package_that_cannot_be_read(extracted: DevelSite) -> None:
+    (extracted.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")
     assert found["cause"] == "its parentheses are not balanced: 1 are opened, 0 closed"
 
 
-def test_a_device_package_that_came_later(expanded: DevelSite) -> None:
-    expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
-    said = run_test(expanded.path, "--only", "devel", "--fix")
-    assert said.only("W-DEVEL-007")["cure"].startswith("rocm-sdk init")
-    assert "brought the development tree up to date" in said.stderr
-    assert run_test(expanded.path, "--only", "devel").codes == set()
+def test_a_device_package_that_came_later(extracted: DevelSite) -> None:
+    extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    said = run_test(extracted.path, "--only", "devel", "--fix")
+    assert said.only("W-DEVEL-007")["fix"].startswith("rocm-sdk init")
+    assert "updated the development tree" in said.stderr
+    assert run_test(extracted.path, "--only", "devel").codes == set()
 
 
-def test_a_tree_elsewhere_is_not_mended(expanded: DevelSite, tmp_path: Path) -> None:
-    expanded.install("rocm-sdk-device-gfx942", device_files("gfx942"))
-    said = run_test(tmp_path, "--target", str(expanded.path), "--only", "devel", "--fix")
-    assert "left the development tree alone" in said.stderr
-    assert run_test(expanded.path, "--only", "devel").codes == {"W-DEVEL-007"}
+def test_a_tree_elsewhere_is_not_fixed(extracted: DevelSite, tmp_path: Path) -> None:
+    extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    said = run_test(tmp_path, "--target", str(extracted.path), "--only", "devel", "--fix")
+    assert "the development tree is unchanged" in said.stderr
+    assert run_test(extracted.path, "--only", "devel").codes == {"W-DEVEL-007"}
 
 
-def test_neither_archive_nor_tree(expanded: DevelSite) -> None:
-    shutil.rmtree(expanded.tree)
-    found = run_test(expanded.path, "--only", "devel").only("E-DEVEL-002")
+def test_neither_archive_nor_tree(extracted: DevelSite) -> None:
+    shutil.rmtree(extracted.tree)
+    found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
     assert found["cause"] == "it has neither the archive nor the tree"
 
 
@@ -177,10 +177,10 @@ def test_neither_archive_nor_tree(expanded: DevelSite) -> None:
         ("#[=[ ) ]] ]=] set(x)", None),
         (r'set(x "\")" \) [^[:alnum:]])', None),
         ("set(x 1", "1 are opened, 0 closed"),
-        ('set(x "1)', 'what begins with " does not end'),
-        ("set(x [==[1]])", "what begins with [==[ does not end"),
+        ('set(x "1)', 'the text that begins with " does not end'),
+        ("set(x [==[1]])", "the text that begins with [==[ does not end"),
         ("", "empty"),
-        ("set(\0)", "no text"),
+        ("set(\0)", "not text"),
     ],
 )
 def test_cmake_texts(text: str, fault: str | None) -> None:
@@ -215,8 +215,8 @@ def test_variables(sdk: Site, tmp_path: Path, variables: dict[str, str], code: s
     packages = DevelSite(sdk.path)
     packages.install("rocm-sdk-device-gfx1100", device_files("gfx1100"))
     said = run_test(sdk.path, "--only", "environment", ROCM_SDK_ROOTFS=str(machine.root), **variables)
-    told = {found["code"] for found in said.problems if "ROCM_SDK_ROOTFS" not in found["title"]} - {"N-ENV-006"}
-    assert told == ({code} - {"N-ENV-006"} if code else set())
+    codes = {found["code"] for found in said.problems if "ROCM_SDK_ROOTFS" not in found["title"]} - {"N-ENV-006"}
+    assert codes == ({code} - {"N-ENV-006"} if code else set())
     if code == "N-ENV-006":
         assert any("PYTHONNOUSERSITE is set" in found["title"] for found in said.problems)
 
@@ -227,7 +227,7 @@ def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
     machine.gpu(1, "gfx942")
     found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
     assert found["title"] == "the GPU gfx942 has no packages"
-    assert "gfx94" in found["cure"]
+    assert "gfx94" in found["fix"]
 
 
 # ---- OpenCL
@@ -243,11 +243,11 @@ def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
     variables = {"OCL_ICD_VENDORS": str(vendors), "LD_LIBRARY_PATH": str(loader.parent)}
     found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
     assert f"{vendors} names are: none" in found["cause"]
-    assert "rocm-sdk env --opencl" in found["cure"]
+    assert "rocm-sdk env --opencl" in found["fix"]
     icd = vendors / "amdocl64.icd"
     icd.write_text("/gone/libamdocl64.so\n")
     found = run_test(sdk.path, "--only", "opencl", **variables).only("W-OCL-001")
-    assert "/gone/libamdocl64.so, which is not there" in found["cause"]
+    assert "/gone/libamdocl64.so, which does not exist" in found["cause"]
     icd.write_text(f"{driver}\n")
     assert run_test(sdk.path, "--only", "opencl", **variables).codes == set()
 

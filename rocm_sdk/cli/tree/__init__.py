@@ -1,4 +1,4 @@
-"""`rocm-sdk tree`: what loading libraries would bring into a process, or does: files, sizes, times."""
+"""`rocm-sdk tree`: the files that loading libraries brings into a process, with sizes and times."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -10,19 +10,19 @@ if TYPE_CHECKING:
 
 EXAMPLE = "rocm-sdk tree hipsparse --load"
 DESCRIPTION = """\
-Show what loading libraries brings into a process: which files, from where, how large, in which order, and why each is
-opened the way it is. A file is listed where it comes in, below the library that it comes with."""
+Show what loading libraries brings into a process: the files, their source, size and order, and why each is opened the
+way it is. A file is listed below the library that it comes with."""
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """Which libraries, and the form of the answer."""
+    """The libraries, and the form of the output."""
     parser.add_argument(
         "shortnames",
         nargs="*",
         metavar="SHORTNAME",
         help="name of a library, as in amdhip64 or hipsparse (default: all that are installed)",
     )
-    parser.add_argument("--load", action="store_true", help="load them, and say how long each took")
+    parser.add_argument("--load", action="store_true", help="load them, and show how long each took")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -32,18 +32,18 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help='for programs: {"schema": 1, "steps": [], "missing": [], ...}',
     )
     form.add_argument("--dot", action="store_const", dest="form", const="dot", help="a graph for Graphviz")
-    form.add_argument("--svg", action="store_const", dest="form", const="svg", help="a picture, complete in itself")
+    form.add_argument("--svg", action="store_const", dest="form", const="svg", help="a picture, as one file")
 
 
 def run(options: "Namespace") -> int:
     """Prints the tree."""
-    from rocm_sdk.cli.installed_libraries import installed_libraries
+    from rocm_sdk.installed.libraries import installed_libraries
 
     shortnames = options.shortnames or installed_libraries()
     tree = (load_tree if options.load else plan_tree)(*shortnames)
     print(_text(tree, options.form))
     for soname in tree.missing:
-        print(f"rocm-sdk: {soname} is needed, and neither the SDK nor the system has it", file=sys.stderr)
+        print(f"rocm-sdk: {soname} is needed, and is in neither the SDK nor the system", file=sys.stderr)
     return 0
 
 

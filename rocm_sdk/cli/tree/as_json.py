@@ -5,7 +5,7 @@ from typing import Any
 
 from .plan_tree import Branch, File, Tree
 
-_SCHEMA = 1  # a change of meaning counts it up
+_SCHEMA = 1  # incremented when the meaning of a field changes
 
 
 def as_json(tree: Tree) -> str:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
-from rocm_sdk.cli.style import style
+from rocm_sdk.cli.terminal import can_show, style
+from rocm_sdk.problems.text import size_text
 
 from .plan_tree import Branch, Tree
 
@@ -13,7 +14,7 @@ _ASCII = str.maketrans("│├└─", "||`-")
 
 
 def as_text(tree: Tree, stream: TextIO) -> str:
-    """A row for each file, the reason below each step, the sum at the end; `stream` is where it will be shown."""
+    """A row for each file, the reason below each step, the sum at the end; `stream` is where it will be printed."""
     strong, faint = style("bold", stream), style("faint", stream)
     total = (f"{len(tree.files)} files", size_text(tree.size), time_text(tree.seconds), "")
     entries = [entry for branch in tree.branches for entry in _entries(branch)]
@@ -29,32 +30,19 @@ def as_text(tree: Tree, stream: TextIO) -> str:
         if reason:
             lines.append(faint(reason))
     text = "\n".join(lines)
-    return text if _can_show(text, stream) else text.translate(_ASCII)
-
-
-def size_text(size: int) -> str:
-    """A size in bytes as megabytes."""
-    return f"{size / 1e6:.1f} MB"
+    return text if can_show(text, stream) else text.translate(_ASCII)
 
 
 def time_text(seconds: float | None) -> str:
-    """A time in milliseconds; empty where there is none."""
+    """A time in milliseconds; "" for None."""
     return "" if seconds is None else f"{seconds * 1e3:.2f} ms"
 
 
-def _can_show(text: str, stream: TextIO) -> bool:
-    try:
-        text.encode(stream.encoding or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _entries(branch: Branch) -> Iterator[tuple[tuple[str, str, str, str], str]]:
-    directory = os.path.dirname(branch.file.place)
+    directory = os.path.dirname(branch.file.location)
     bar = "│" if branch.brings else " "
     reason = f"{bar}    {branch.step.method}: {branch.step.reason}"
     yield (branch.file.name, size_text(branch.file.size), time_text(branch.seconds), directory), reason
     for file in branch.brings:
         corner = "└─" if file is branch.brings[-1] else "├─"
-        yield (f"{corner} {file.name}", size_text(file.size), "", os.path.dirname(file.place)), ""
+        yield (f"{corner} {file.name}", size_text(file.size), "", os.path.dirname(file.location)), ""

@@ -1,4 +1,4 @@
-"""The load plan with what it costs: the size of each file, and the time of each step once it has been loaded."""
+"""The load plan with its cost: the size of each file, and the time of each step that has been loaded."""
 
 import os
 from typing import NamedTuple
@@ -7,10 +7,10 @@ from rocm_sdk._native import LoadStep, load_plan, loaded_libraries, package_dire
 
 
 class File(NamedTuple):
-    """A file that comes into the process: its path, the path from site-packages, its size in bytes."""
+    """A file that comes into the process: its path, its path relative to site-packages, its size in bytes."""
 
     path: str
-    place: str
+    location: str
     size: int
 
     @property
@@ -20,29 +20,29 @@ class File(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A step of the plan. `brings`: files that come with it and with no step before it, itself left out."""
+    """A step of the plan. brings: the files that come with it and with no step before it, without its own file."""
 
     step: LoadStep
     file: File
     brings: tuple[File, ...]
-    seconds: float | None  # in dlopen; None: it was not loaded, or was in the process before
+    seconds: float | None  # in dlopen; None: it was not loaded, or was already in the process
 
 
 class Tree(NamedTuple):
-    """The steps in their order. `missing`: DT_NEEDED entries that nobody provides."""
+    """The steps in their order. missing: DT_NEEDED entries that nothing provides."""
 
     branches: tuple[Branch, ...]
     missing: tuple[str, ...]
 
     @property
     def files(self) -> dict[str, File]:
-        """All files, each once, by path."""
+        """All files by path, each once."""
         found = [file for branch in self.branches for file in (branch.file, *branch.brings)]
         return {file.path: file for file in found}
 
     @property
     def size(self) -> int:
-        """Bytes of all files together."""
+        """The size of all files together, in bytes."""
         return sum(file.size for file in self.files.values())
 
     @property
@@ -53,7 +53,7 @@ class Tree(NamedTuple):
 
 
 def plan_tree(*shortnames: str) -> Tree:
-    """What loading would do; loads nothing. Errors as of load_plan()."""
+    """The plan; loads nothing. Errors as of load_plan()."""
     plan = load_plan(*shortnames)
     site = os.path.dirname(package_directory("core"))
     seen: set[str] = set()
@@ -67,7 +67,7 @@ def plan_tree(*shortnames: str) -> Tree:
 
 
 def load_tree(*shortnames: str) -> Tree:
-    """The same, and the libraries are loaded. Errors as of preload_libraries()."""
+    """The plan after loading the libraries. Errors as of preload_libraries()."""
     plan = plan_tree(*shortnames)
     preload_libraries(*shortnames)
     seconds = {library.location.path: library.seconds for library in loaded_libraries() if not library.already_loaded}
@@ -77,5 +77,5 @@ def load_tree(*shortnames: str) -> Tree:
 
 
 def _file(path: str, site: str) -> File:
-    place = path[len(site) + 1 :] if path.startswith(f"{site}/") else path
-    return File(path, place, os.stat(path).st_size)
+    location = path.removeprefix(f"{site}/")
+    return File(path, location, os.stat(path).st_size)

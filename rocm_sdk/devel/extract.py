@@ -1,0 +1,125 @@
+"""Extracts an archive into a tree. Only for the holder of the lock.
+
+The order allows a kill at any moment. RECORD lists the files first, so that pip will remove them; the tree appears by
+one rename; the archive, whose presence means "not complete", is removed last, when the tree is on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .archive import Archive
+from .archive_rules import DIRECTORY
+from .layout import ARCHIVES, DISTRIBUTION, MODULE, NOTES
+from .link_file import COPY, REFLINK, FileLinker
+from .manifest import Entry, Manifest, write_manifest
+from .preflight import require_space, require_space_for
+from .record import Record
+from .replace import remove_directory, replace_directory, sync_file_system
+from .reporter import Progress, Reporter
+from .stamp import identify
+from .store import Store
+from .update import LinkUpdate, tree_rows, update_links, write_stamp
+from .workspace import Workspace
+from .write_tree import TreeWriter
+
+_LARGE = 64 << 20
+
+
+class Extraction:
+    """The extraction of `archive`.
+
+    record: of the development package. store: keeps the files; None: the tree has files of its own.
+    """
+
+    def __init__(
+        self, workspace: Workspace, archive: str, record: Record, store: Store | None, reporter: Reporter
+    ) -> None:
+        self._workspace = workspace
+        self._archive = archive
+        self._record = record
+        self._store = store
+        self._reporter = reporter
+        self._tree = f"{workspace.staging}/tree"
+        self._linker = FileLinker(workspace.site, workspace.staging)
+        self._digest = record.digest_of(os.path.relpath(archive, workspace.site))
+
+    def run(self) -> tuple[str, LinkUpdate]:
+        """Extracts the archive; returns the directory of the tree, and the state of its links."""
+        site, staging, version = self._workspace
+        identity = identify(self._archive)
+        progress = self._reporter.progress(f"Extracting {DISTRIBUTION} {version}", os.path.getsize(self._archive))
+        try:
+            tree_name, entries = self._write_from_store(progress) or self._write_from_archive(progress)
+        except BaseException:
+            progress.abandon()
+            raise
+        os.mkdir(f"{self._tree}/{NOTES}")
+        write_manifest(self._tree, Manifest(identity, entries), staging)
+        result, identities = update_links(self._workspace, self._tree, tree_name, entries)
+        own_rows = [row[0] for row in self._record.rows if not f"{row[0]}/".startswith(f"{tree_name}/")]
+        self._record.require(own_rows + tree_rows(tree_name, entries), staging, below=tree_name)
+        identities[os.path.relpath(self._record.path, site)] = self._record.identity
+        write_stamp(self._workspace, self._tree, identities)
+        tree = f"{site}/{tree_name}"
+        replace_directory(self._tree, tree)
+        remove_archives(site)
+        progress.finish()
+        self._report_copies()
+        return tree, result
+
+    def _write_from_archive(self, progress: Progress) -> tuple[str, list[Entry]]:
+        site = self._workspace.site
+        remove_directory(self._tree)
+        require_space(site, self._archive)
+        writer = TreeWriter(self._tree, self._linker, self._store)
+        with Archive(self._archive, self._digest) as archive:
+            for member in archive.members():
+                if member.size > _LARGE:
+                    require_space_for(site, member.size, member.path)
+                writer.write(member, archive.data_of)
+                if member.kind != DIRECTORY:
+                    progress.add(member.size, archive.bytes_read)
+            tree_name = archive.tree_name
+        if self._store is not None and self._digest is not None:
+            self._store.remember(self._digest, tree_name, writer.entries)
+        return tree_name, writer.entries
+
+    def _write_from_store(self, progress: Progress) -> tuple[str, list[Entry]] | None:
+        """None if the store does not know this archive, or lacks one of its files."""
+        known = self._store.recall(self._digest) if self._store is not None and self._digest is not None else None
+        if known is None:
+            return None
+        tree_name, entries = known
+        writer = TreeWriter(self._tree, self._linker, self._store)
+        try:
+            for entry in entries:
+                writer.repeat(entry)
+                if entry.kind != DIRECTORY:
+                    progress.add(entry.size, 0)
+        except FileNotFoundError:
+            return None
+        return tree_name, writer.entries
+
+    def _report_copies(self) -> None:
+        """Reports which files could not be hard links."""
+        counts = self._linker.counts
+        if counts[REFLINK] or counts[COPY]:
+            self._reporter.say(
+                f"the file system refuses hard links to the SDK's packages: {counts[REFLINK]} reflinks and"
+                f" {counts[COPY]} copies instead"
+            )
+        if self._store is not None and self._store.methods & {REFLINK, COPY}:
+            self._reporter.say(
+                f"the store {self._store.directory} is on another file system: its files are copied; a store on the"
+                " file system of the environments saves the space of the copies"
+            )
+
+
+def remove_archives(site: str) -> None:
+    """The last step: everything else reaches the disk first."""
+    sync_file_system(site)
+    for name in ARCHIVES:
+        path = f"{site}/{MODULE}/{name}"
+        if os.path.exists(path):
+            os.unlink(path)

@@ -1,0 +1,136 @@
+"""Gives a file a second name: a hard link; if that is refused a reflink, then a copy. A symbolic link is used if a hard
+link would silently be a copy.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+from collections import Counter
+
+# Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
+DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
+
+HARD_LINK, REFLINK, COPY, SYMBOLIC_LINK = "hard link", "reflink", "copy", "symbolic link"
+
+_LINK_REFUSED = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+_FICLONE = 0x40049409
+
+
+class FileLinker:
+    """Links files of the directories beside a tree into it. `counts` says how often each method was used.
+
+    staging: a staging directory; None if nothing will be linked, and any method by which a file was linked is right.
+    """
+
+    def __init__(self, site: str, staging: str | None) -> None:
+        self.counts: Counter[str] = Counter()
+        self._site = site
+        self._staging = staging
+        self._in_lower_layer: dict[str, bool] = {}
+
+    def link(self, path: str, text: str, target: str) -> None:
+        """Creates `target`, the tree's `path`, for the symbolic link `text` in the archive.
+
+        Raises FileNotFoundError if the linked file does not exist. Directories and drivers stay symbolic links.
+        """
+        source = self.source(path, text)
+        facts = os.stat(source, follow_symlinks=False)
+        if self._stays_symbolic(path, source, facts):
+            os.symlink(text, target)
+            method = SYMBOLIC_LINK
+        else:
+            method = link_or_copy(source, target)
+        self.counts[method] += 1
+
+    def replace(self, path: str, text: str, target: str) -> None:
+        """The same over whatever is at `target`, in one step."""
+        temporary = f"{self._staging}/new-link"
+        self.link(path, text, temporary)
+        os.rename(temporary, target)
+
+    def is_current(self, path: str, text: str, target: str) -> bool:
+        """Whether `target` is what `link` would create now. False also if the linked file does not exist."""
+        source = self.source(path, text)
+        try:
+            wanted = os.stat(source, follow_symlinks=False)
+            found = os.stat(target, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        stays_symbolic = self._stays_symbolic(path, source, wanted)
+        if stat.S_ISLNK(found.st_mode):
+            return os.readlink(target) == text and stays_symbolic is not False
+        if not stat.S_ISREG(found.st_mode) or stays_symbolic:
+            return False
+        is_copy = found.st_nlink == 1 and (found.st_size, found.st_mtime_ns) == (wanted.st_size, wanted.st_mtime_ns)
+        return os.path.samestat(wanted, found) or is_copy
+
+    def source(self, path: str, text: str) -> str:
+        """The file that the link `text` at the tree's `path` points to, by its text alone: the tree may be staged."""
+        return os.path.normpath(os.path.join(self._site, "tree", os.path.dirname(path), text))
+
+    def _stays_symbolic(self, path: str, source: str, facts: os.stat_result) -> bool | None:
+        """None: unknown."""
+        if not stat.S_ISREG(facts.st_mode) or (
+            os.path.dirname(path) == "bin" and os.path.basename(path) in DRIVER_LINKS
+        ):
+            return True
+        # A program finds its installation through /proc/self/exe, which resolves symbolic links.
+        is_program = bool(facts.st_mode & 0o111) and ".so" not in os.path.basename(path)
+        return False if is_program else self._is_in_lower_layer(source)
+
+    def _is_in_lower_layer(self, source: str) -> bool | None:
+        """Whether the package of `source` is in a lower layer of an overlayfs, where a hard link makes a copy."""
+        if self._staging is None:
+            return None
+        package = os.path.join(self._site, os.path.relpath(source, self._site).partition("/")[0])
+        if package not in self._in_lower_layer:
+            self._in_lower_layer[package] = _cannot_move(package, os.path.join(self._staging, "not-empty"))
+        return self._in_lower_layer[package]
+
+
+def _cannot_move(package: str, obstacle: str) -> bool:
+    """Whether overlayfs refuses to rename `package`, as it does for a directory of a lower layer.
+
+    It refuses before it looks at the destination. The destination is not empty, so nothing is ever renamed.
+    """
+    os.makedirs(os.path.join(obstacle, "content"), exist_ok=True)
+    if os.stat(package).st_dev != os.stat(obstacle).st_dev:
+        return False
+    try:
+        os.rename(package, obstacle)
+    except OSError as error:
+        return error.errno == errno.EXDEV
+    raise AssertionError(f"{obstacle} was empty")
+
+
+def link_or_copy(source: str, target: str) -> str:
+    """Creates the file `target` with the content of the regular file `source`; returns the method that was used."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _LINK_REFUSED:
+            raise
+    else:
+        return HARD_LINK
+    return _copy(source, target)
+
+
+def _copy(source: str, target: str) -> str:
+    with open(source, "rb") as original:
+        facts = os.fstat(original.fileno())
+        mode = 0o777 if facts.st_mode & 0o111 else 0o666
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        with open(descriptor, "wb") as copy:
+            try:
+                fcntl.ioctl(copy, _FICLONE, original.fileno())
+                method = REFLINK
+            except OSError:
+                shutil.copyfileobj(original, copy, 1 << 20)
+                copy.flush()
+                method = COPY
+            os.utime(descriptor, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    return method

@@ -1,0 +1,93 @@
+"""Replaces files and directories of site-packages in one step: new ones are made in a staging directory and renamed."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .layout import STAGING_PREFIX, find_leftovers
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@contextmanager
+def staging_directory(site: str) -> Iterator[str]:
+    """A new directory in `site`, removed at the end with its content.
+
+    Only for the holder of the lock: it also removes what a writer that was killed has left.
+    """
+    for leftover in find_leftovers(site):
+        remove_directory(leftover)
+    directory = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=site)
+    try:
+        yield directory
+    finally:
+        remove_directory(directory)
+
+
+def remove_directory(directory: str) -> None:
+    """Removes a directory and its content, unwritable directories included. Does nothing if there is no directory."""
+    if not os.path.isdir(directory):
+        return
+    try:
+        shutil.rmtree(directory)
+    except PermissionError:
+        for parent, _, _ in os.walk(directory):
+            os.chmod(parent, stat.S_IRWXU)
+        shutil.rmtree(directory)
+
+
+def replace_directory(staged: str, target: str) -> None:
+    """Moves the directory `staged` to `target` in one step; afterwards `staged` is what was there before.
+
+    If the file system has no exchange, or holds the old directory in a lower layer (overlayfs), the old one is moved
+    away or removed first.
+    """
+    if not os.path.lexists(target):
+        os.rename(staged, target)
+        return
+    if _exchange(staged, target):
+        return
+    try:
+        os.rename(target, f"{staged}.old")
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        remove_directory(target)
+    os.rename(staged, target)
+
+
+def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.stat_result:
+    """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result."""
+    temporary = f"{staging}/new-file"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        facts = os.fstat(descriptor)
+    os.rename(temporary, path)
+    return facts
+
+
+def sync_file_system(path: str) -> None:
+    """Waits until everything written to the file system of `path` is on its disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), path)
+    finally:
+        os.close(descriptor)
+
+
+def _exchange(one: str, other: str) -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    arguments = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
+    return hasattr(libc, "renameat2") and bool(libc.renameat2(*arguments) == 0)

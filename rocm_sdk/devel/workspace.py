@@ -1,0 +1,31 @@
+"""What the holder of the lock works with, as one value, and the distribution that brought the archive."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk.errors import SystemManagedError
+from rocm_sdk.installed.distributions import Distribution, sdk_distributions
+
+from .layout import DISTRIBUTION
+
+
+class Workspace(NamedTuple):
+    """Where a tree is changed: a site-packages directory, a staging directory in it, and the version of the SDK."""
+
+    site: str
+    staging: str
+    version: str
+
+
+def devel_distribution(site: str) -> Distribution:
+    """The distribution that brought the archive. Raises SystemManagedError if it has no RECORD to keep up to date."""
+    for distribution in sdk_distributions(site):
+        if distribution.name == DISTRIBUTION and distribution.has_metadata and os.path.exists(distribution.record):
+            return distribution
+    raise SystemManagedError(
+        f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
+        f"install it into a virtual environment: python -m venv ENV && ENV/bin/pip install {DISTRIBUTION}",
+        site,
+    )

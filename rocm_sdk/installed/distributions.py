@@ -1,0 +1,119 @@
+"""The distributions of the SDK in a site-packages directory, read from their `.dist-info` directories.
+
+No file is trusted: sizes are bounded, only regular files are read, and what cannot be used is a value, `fault`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+
+from .files import names_in, read_beginning
+from .record import RecordedFile, read_record
+
+_SDK = re.compile(r"rocm(-sdk(-.+)?|-profiler.*)?")
+_POST_RELEASE = re.compile(r"\.post\d+")
+_HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
+
+
+class Distribution:
+    """An installed distribution.
+
+    name is normalised ("rocm-sdk-core"), spelling is the name as METADATA has it, directory is the absolute path of the
+    `.dist-info` directory. has_metadata is false while an installer adds or removes the distribution. RECORD is read
+    when `files` or `fault` is first used.
+    """
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        base = os.path.basename(directory).removesuffix(".dist-info")
+        self.spelling, _, self.version = base.rpartition("-")
+        self.name = normalised(self.spelling)
+        self.has_metadata = True
+        self._metadata_fault: str | None = None
+        try:
+            headers = _read_headers(f"{directory}/METADATA")
+        except OSError as error:
+            self.has_metadata = not isinstance(error, FileNotFoundError)
+            self._metadata_fault = f"{error.filename}: {error.strerror}"
+            return
+        name, version = headers.get("name", ""), headers.get("version", "")
+        if normalised(name) == self.name and _letters(version) == _letters(self.version):
+            self.spelling, self.version = name, version
+        else:
+            self._metadata_fault = f"METADATA does not say {self.name} {self.version}, as the directory's name does"
+
+    @property
+    def record(self) -> str:
+        """The path of RECORD, which may not exist."""
+        return f"{self.directory}/RECORD"
+
+    @property
+    def files(self) -> tuple[RecordedFile, ...]:
+        """The files that RECORD lists; () if it cannot be read."""
+        return self._files_and_fault[0]
+
+    @property
+    def fault(self) -> str | None:
+        """Why METADATA or RECORD cannot be used; None if both can."""
+        return self._metadata_fault or self._files_and_fault[1]
+
+    @property
+    def requirement(self) -> str:
+        """The argument for pip that installs just this distribution."""
+        return f"{self.name}=={self.version}"
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The facts that problems name."""
+        return {"distribution": self.name, "version": self.version, "requirement": self.requirement}
+
+    @cached_property
+    def _files_and_fault(self) -> tuple[tuple[RecordedFile, ...], str | None]:
+        try:
+            files = tuple(read_record(self.record).files())
+        except OSError as error:
+            return (), f"{error.filename}: {error.strerror}"
+        except ValueError as error:
+            return (), f"RECORD is not valid text: {error}"
+        if not any(file.path == f"{os.path.basename(self.directory)}/RECORD" for file in files):
+            return files, "RECORD does not list itself: it is cut short, or another file"
+        return files, None
+
+
+def sdk_distributions(site: str) -> list[Distribution]:
+    """The distributions of the SDK in `site`, the selector `rocm` and this package included, ordered by directory."""
+    bases = ((name, name.removesuffix(".dist-info").rpartition("-")[0]) for name in names_in(site))
+    return [
+        Distribution(os.path.join(site, name))
+        for name, base in bases
+        if name.endswith(".dist-info") and _SDK.fullmatch(normalised(base))
+    ]
+
+
+def normalised(name: str) -> str:
+    """The spelling of a distribution's name that is equal for all spellings (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def same_release(one: str, other: str) -> bool:
+    """Whether two versions are equal, post-releases aside."""
+    return _POST_RELEASE.sub("", one, count=1) == _POST_RELEASE.sub("", other, count=1)
+
+
+def _read_headers(path: str) -> dict[str, str]:
+    """The headers of METADATA by their names in lower case, the first of several."""
+    fields: dict[str, str] = {}
+    for line in read_beginning(path, _HEADER_LIMIT).decode("utf-8", errors="replace").splitlines():
+        if not line.strip():
+            break
+        name, colon, value = line.partition(":")
+        if colon and not line.startswith((" ", "\t")):
+            fields.setdefault(name.lower(), value.strip())
+    return fields
+
+
+def _letters(version: str) -> str:
+    """A version without its separators, which names of directories spell differently."""
+    return re.sub(r"[^0-9a-z]", "", version.lower())

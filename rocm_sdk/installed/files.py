@@ -1,0 +1,43 @@
+"""Reads files that may be anything: a pipe in place of a file must not block, nor a device fill the memory."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO
+
+_CHUNK = 1 << 20  # bytes
+
+
+class NotAFileError(OSError):
+    """The path is not a regular file."""
+
+
+def open_file(path: str) -> BinaryIO:
+    """Opens a regular file. Raises NotAFileError for anything else, another OSError if it cannot be opened."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotAFileError(0, "it is not a regular file", path)
+    return open(descriptor, "rb")
+
+
+def read_beginning(path: str, limit: int) -> bytes:
+    """The first `limit` bytes of a regular file; errors as of open_file."""
+    with open_file(path) as file:
+        return file.read(limit)
+
+
+def chunks_of(file: BinaryIO) -> Iterator[bytes]:
+    """The rest of a file, in chunks."""
+    while chunk := file.read(_CHUNK):
+        yield chunk
+
+
+def names_in(directory: str) -> list[str]:
+    """The names in a directory, sorted; [] if it cannot be listed."""
+    try:
+        return sorted(os.listdir(directory))
+    except OSError:
+        return []

@@ -1,0 +1,33 @@
+"""The report for programs: one JSON document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.recorder import Recorder
+
+SCHEMA = 1  # of the JSON document; incremented when the meaning of a field changes
+
+
+def as_document(installation: Installation, recorders: Sequence[Recorder]) -> dict[str, Any]:
+    """The document of `rocm-sdk test --json`."""
+    return {
+        "schema": SCHEMA,
+        "version": installation.version,
+        "site": installation.site,
+        "distributions": {each.name: each.version for each in installation.distributions},
+        "subjects": [
+            {
+                "subject": each.subject,
+                "count": each.count,
+                "unit": each.unit,
+                "failed": each.failed,
+                "seconds": round(each.seconds, 3),
+                "not_tried": each.not_tried,
+                "problems": [found.as_document() for found in each.problems],
+            }
+            for each in recorders
+        ],
+    }

@@ -1,0 +1,79 @@
+"""Subject `api`: whether each shortname is found, can be preloaded in a new process, and is the right library."""
+
+from __future__ import annotations
+
+import sys
+from fnmatch import fnmatchcase
+
+from rocm_sdk import _native
+from rocm_sdk._dist_info import ALL_LIBRARIES
+from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
+from rocm_sdk.selftest.children import Ended, python_command, run_programs
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.library_table import SYMBOLS
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+
+_HAS_NO_SYMBOL = 3
+_PROGRAM = f"""
+import sys, warnings
+warnings.simplefilter("ignore")
+import rocm_sdk
+name, symbol = sys.argv[1:]
+rocm_sdk.preload_libraries(name)
+sys.exit({_HAS_NO_SYMBOL} if symbol and not hasattr(rocm_sdk._ALL_CDLLS[name], symbol) else 0)
+"""
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Checks each library of the catalog whose package is installed."""
+    if getattr(sys, "frozen", False):
+        recorder.skip("a frozen program has no interpreter to preload libraries in")
+        return
+    try:
+        _native.sdk_facts()
+    except (ModuleNotFoundError, RocmSdkError):
+        return  # the subject `packages` reports it
+    found = [location for name in ALL_LIBRARIES if (location := _locate(installation, name, recorder)) is not None]
+    commands = [python_command(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
+    for location, ended in zip(found, run_programs(commands, options.seconds, options.parallel), strict=True):
+        _judge(installation, location, ended, recorder)
+
+
+def _locate(installation: Installation, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
+    """Its location; None if it is optional and absent, or its package is not installed."""
+    entry = ALL_LIBRARIES[name]
+    package = entry.package.logical_name
+    try:
+        _native.package_directory(package)
+        location = _native.locate(name)
+    except LibraryNotFoundError as error:
+        if _is_recorded(installation, entry.so_pattern):
+            facts = {"detail": error.message, "requirement": installation.requirement_of(package)}
+            recorder.bad("E-API-001", shortname=name, **facts)
+        else:
+            recorder.skip(f"{name}: no package of this SDK has it")
+        return None
+    except ModuleNotFoundError:
+        return None
+    except RocmSdkError as error:
+        recorder.bad(
+            "E-API-001", shortname=name, detail=error.message, requirement=installation.requirement_of(package)
+        )
+        return None
+    return location if location.path is not None else None
+
+
+def _is_recorded(installation: Installation, pattern: str) -> bool:
+    """Whether the RECORD of a package lists such a file. Releases have different libraries."""
+    return any(fnmatchcase(path.rpartition("/")[2], pattern) for path in installation.owners)
+
+
+def _judge(installation: Installation, location: _native.LibraryLocation, ended: Ended, recorder: Recorder) -> None:
+    name, path = str(location.shortname), str(location.path)
+    if ended.status == 0:
+        recorder.good(f"{name} preloads")
+    elif ended.status == _HAS_NO_SYMBOL:
+        recorder.bad("E-API-003", path, shortname=name, symbol=SYMBOLS[name], **installation.owner_of(path))
+    else:
+        recorder.bad("E-API-002", path, shortname=name, detail=f"{ended.how}: {ended.last_line}")

@@ -1,0 +1,153 @@
+"""Subject `devel`: whether the development tree is complete, its CMake packages are sound, and its compiler works."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tempfile
+
+from rocm_sdk.devel import layout
+from rocm_sdk.devel.stamp import is_current
+from rocm_sdk.devel.verify import difference, verify_tree
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.selftest.children import run_program
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+
+_PROGRAM = """\
+#include <hip/hip_runtime.h>
+#include <vector>
+__global__ void nothing() {}
+int main() { std::vector<int> numbers(1); nothing<<<1, 1>>>(); return numbers[0]; }
+"""
+_SHOWN = 20  # differences; a tree has thousands once a package is removed
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Checks nothing if the development package is not installed, or not extracted yet."""
+    state = layout.tree_state(installation.site)
+    if state == layout.ABSENT:
+        return
+    tree = layout.find_tree(installation.site)
+    if state == layout.INTERRUPTED:
+        leftovers = layout.find_leftovers(installation.site)
+        detail = f"{leftovers[0]} is left" if leftovers else "the archive is still there"
+        recorder.bad("W-DEVEL-001", installation.site, detail=detail)
+    elif state == layout.LOST:
+        module = os.path.join(installation.site, layout.MODULE)
+        recorder.add(difference(module, "has neither the archive nor the tree", "reinstall"))
+    elif state == layout.PACKED:
+        recorder.skip("the development tree is not extracted: rocm-sdk init")
+    elif tree is not None:
+        _check_tree(tree, recorder)
+        if not is_current(installation.site, tree):
+            recorder.bad("W-DEVEL-007", tree)
+        _check_cmake(installation, tree, recorder)
+        _check_compiler(installation, tree, recorder, options)
+
+
+def _check_tree(tree: str, recorder: Recorder) -> None:
+    try:
+        differences = verify_tree(tree)
+    except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON
+        recorder.add(difference(tree, f"cannot be compared with its manifest: {error}", "reinstall"))
+        return
+    for found in differences[:_SHOWN]:
+        recorder.add(found)
+    if not differences:
+        recorder.good("every file of the development tree")
+    elif len(differences) > _SHOWN:
+        recorder.skip(f"{len(differences) - _SHOWN} more differences of the tree: rocm-sdk init --check")
+
+
+def _check_cmake(installation: Installation, tree: str, recorder: Recorder) -> None:
+    """Checks that the files of each package are text with balanced parentheses, as CMake requires."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
+        try:
+            fault = _cmake_fault(read_beginning(path, _CMAKE_LIMIT).decode("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            fault = str(error)
+        if fault is None:
+            recorder.good(os.path.relpath(path, tree))
+        else:
+            recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
+
+
+_CMAKE_LIMIT = 1 << 24  # bytes
+
+# The beginning of a text in which parentheses do not count: bracket argument or comment, comment, string.
+_CMAKE_TEXT = re.compile(r'#?(?<![^\s(#])\[(=*)\[|#|"|\\.', re.DOTALL)
+_STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+def _cmake_fault(text: str) -> str | None:
+    if "\0" in text or not text.strip():
+        return "it is empty, or not text"
+    code, position = [], 0
+    while (match := _CMAKE_TEXT.search(text, position)) is not None:
+        code.append(text[position : match.start()])
+        position = _end_of_text(text, match)
+        if position < 0:
+            return f"the text that begins with {match[0]} does not end"
+    code.append(text[position:])
+    opened, closed = (sum(part.count(sign) for part in code) for sign in "()")
+    return None if opened == closed else f"its parentheses are not balanced: {opened} are opened, {closed} closed"
+
+
+def _end_of_text(text: str, match: re.Match[str]) -> int:
+    """The position of its end; -1 if there is none."""
+    if match[1] is not None:
+        end = text.find(f"]{match[1]}]", match.end())
+        return end + len(match[1]) + 2 if end >= 0 else -1
+    if match[0] == "#":
+        end = text.find("\n", match.end())
+        return end if end >= 0 else len(text)
+    if match[0] == '"':
+        string = _STRING.match(text, match.end())
+        return string.end() if string is not None else -1
+    return match.end()
+
+
+# ---- the compiler
+
+
+def _check_compiler(installation: Installation, tree: str, recorder: Recorder, options: Options) -> None:
+    clang = os.path.join(tree, "lib/llvm/bin/clang")
+    if os.path.exists(clang):
+        _check_resource_directory(installation, clang, recorder, options)
+    hipcc = os.path.join(tree, "bin/hipcc")
+    if os.path.exists(hipcc) and os.path.exists(clang):
+        _compile(tree, hipcc, recorder, options)
+
+
+def _check_resource_directory(installation: Installation, clang: str, recorder: Recorder, options: Options) -> None:
+    ended = run_program([clang, "-print-resource-dir"], options.seconds)
+    directory = os.path.normpath(ended.last_line)
+    owner = installation.owner_of(clang)
+    if ended.status != 0 or not os.path.isabs(directory):
+        recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **owner)
+    elif os.path.isdir(directory):
+        recorder.good(f"clang's resource directory, {directory}")
+        kind = "the whole version" if "." in os.path.basename(directory) else "the major version"
+        recorder.say("N-DEVEL-006", directory, detail=kind)
+    else:
+        beside = os.path.dirname(directory)
+        found = ", ".join(sorted(os.listdir(beside))) if os.path.isdir(beside) else ""
+        recorder.bad("E-DEVEL-004", directory, found=found or "nothing", **owner)
+
+
+def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as scratch:
+        source = os.path.join(scratch, "probe.hip")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(_PROGRAM)
+        command = [hipcc, "-x", "hip", "--offload-host-only", "-fsyntax-only", source]
+        ended = run_program(command, options.seconds, {"ROCM_PATH": tree, "HIP_PATH": tree})
+    if ended.status == 0:
+        recorder.good("a small HIP program compiles")
+        return
+    errors = [line.strip() for line in ended.output.splitlines() if "error" in line]
+    recorder.bad("E-DEVEL-005", hipcc, detail=errors[0] if errors else f"{ended.how}: {ended.last_line}")

@@ -1,0 +1,69 @@
+"""Subject `gpus`: what prevents the use of the GPUs, and whether HIP sees as many as the kernel."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.selftest.children import python_command, run_program
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.targets.packages import missing_targets, requirement_for, supported_targets
+
+from .environment import OF_ENVIRONMENT
+
+_PROGRAM = """
+import ctypes, sys
+import rocm_sdk
+rocm_sdk.preload_libraries("amdhip64")
+hip = rocm_sdk._ALL_CDLLS["amdhip64"]
+count = ctypes.c_int()
+statuses = hip.hipInit(0), hip.hipGetDeviceCount(ctypes.byref(count))
+print("count", count.value, *statuses)
+"""
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Checks access, packages for each GPU, and HIP's own count if a GPU is usable."""
+    try:
+        gpus, problems = _native.survey_gpus()
+    except RocmSdkError as error:
+        facts = {"what": "the kernel's files", "detail": error.message, "fix": error.fix or "try again"}
+        recorder.bad("W-GPU-001", error.path, **facts)
+        return
+    recorder.problems += [found for found in problems if found.facts["what"] not in OF_ENVIRONMENT]
+    for gpu in gpus:
+        recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
+    _check_packages(gpus, recorder)
+    usable = [gpu for gpu in gpus if gpu.usable]
+    if usable and installation.core is not None:
+        _compare_with_hip(len(usable), recorder, options)
+
+
+def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
+    try:
+        supported = supported_targets()
+        requirements = {name: requirement_for(name) for name in missing_targets(gpus, supported)}
+    except RocmSdkError:
+        return  # the subject `packages` reports it
+    for name, requirement in requirements.items():
+        fix = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: take another SDK"
+        recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", fix=fix)
+
+
+def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None:
+    if getattr(sys, "frozen", False):
+        recorder.skip("a frozen program has no interpreter to run HIP in")
+        return
+    ended = run_program(python_command(_PROGRAM), options.seconds)
+    counted = re.fullmatch(r"count (\d+) (-?\d+ -?\d+)", ended.last_line) if ended.status == 0 else None
+    if counted is not None and int(counted[1]) == wanted:
+        recorder.good(f"HIP sees {wanted} GPUs")
+    elif counted is not None:
+        detail = f"hipInit and hipGetDeviceCount returned {counted[2]}"
+        recorder.bad("E-GPU-003", found=counted[1], wanted=wanted, detail=detail)
+    else:
+        recorder.bad("E-GPU-003", found="no", wanted=wanted, detail=f"{ended.how}: {ended.last_line}")

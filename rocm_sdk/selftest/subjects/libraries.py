@@ -1,0 +1,154 @@
+"""Subject `libraries`: whether the shared objects are sound, and whether each can be loaded."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+
+from rocm_sdk.selftest.children import signal_name
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.library_table import reason_not_loaded_alone
+from rocm_sdk.selftest.load_failure import Explanation
+from rocm_sdk.selftest.loading import LoadResult, load_all
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
+
+_ANOTHER_MACHINE = " library for "  # in the C library's message about a file for another machine
+_VERSION = re.compile(r"\d+(?:\.\d+)*")
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Checks the files; loads the sound ones, each in a process of its own."""
+    objects = shared_objects(installation)
+    if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
+        recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
+        return
+    _check_names(installation, objects, recorder)
+    sound = [each for each in objects if _check_file(installation, each, recorder)]
+    loadable = []
+    for each in sound:
+        reason = reason_not_loaded_alone(each.name)
+        if reason is None:
+            loadable.append(each)
+        else:
+            recorder.skip(f"{each.name}: {reason}")
+    _load(installation, objects, loadable, recorder, options)
+
+
+# ---- files
+
+
+def _check_file(installation: Installation, each: SharedObject, recorder: Recorder) -> bool:
+    """Whether it can be loaded as far as its file says."""
+    facts = installation.owner_of(each.path) | {"library": each.name}
+    if (fault := _fault_of(each)) is not None or each.facts is None:
+        recorder.bad("E-LIB-012" if _is_foreign(each) else "E-LIB-006", each.path, detail=fault, **facts)
+        return False
+    if each.facts.text_relocations:
+        recorder.say("W-LIB-013", each.path, **facts)
+    if each.facts.executable_stack:
+        recorder.say("N-LIB-014", each.path, **facts)
+    _check_search_path(installation, each, recorder)
+    return _check_glibc(each, recorder)
+
+
+def _fault_of(each: SharedObject) -> str | None:
+    return each.fault or "; ".join(each.facts.damages if each.facts is not None else ()) or None
+
+
+def _is_foreign(each: SharedObject) -> bool:
+    return _ANOTHER_MACHINE in (_fault_of(each) or "")
+
+
+def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
+    library, present = platform.libc_ver()
+    wanted = each.facts.newest_glibc if each.facts else None
+    if library != "glibc" or wanted is None or _numbers(wanted) <= _numbers(present):
+        return True
+    recorder.bad("E-LIB-005", each.path, library=each.name, wanted=wanted, present=present)
+    return False
+
+
+def _numbers(version: str) -> list[int]:
+    match = _VERSION.match(version)
+    return [int(part) for part in match[0].split(".")] if match else []
+
+
+def _check_search_path(installation: Installation, each: SharedObject, recorder: Recorder) -> None:
+    """Reports directories outside the SDK, which are those of the build machine."""
+    if each.search_path is None:
+        return
+    tag = "DT_RUNPATH" if each.facts and each.facts.runpath else "DT_RPATH"
+    for entry in each.search_path.split(":"):
+        real = os.path.normpath(re.sub(r"\$(ORIGIN|\{ORIGIN\})", os.path.dirname(each.path), entry))
+        if entry and "$" not in real and not _is_below(real, installation.site):
+            recorder.say("W-LIB-011", each.path, library=each.name, tag=tag, directory=entry)
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
+
+
+def _check_names(installation: Installation, objects: list[SharedObject], recorder: Recorder) -> None:
+    """Reports SONAMEs that are not the file's name, and those that two files have."""
+    by_soname: dict[str, list[SharedObject]] = {}
+    for each in objects:
+        soname = each.facts.soname if each.facts else None
+        if soname is None:
+            continue
+        by_soname.setdefault(soname, []).append(each)
+        beside = os.path.join(os.path.dirname(each.path), soname)
+        if soname != each.name and not os.path.exists(beside):
+            facts = installation.owner_of(each.path)
+            recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, **facts)
+    for soname, (first, *others) in by_soname.items():
+        for other in others:
+            if os.path.dirname(other.path) != os.path.dirname(first.path):
+                recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
+
+
+# ---- loading
+
+
+def _load(
+    installation: Installation,
+    objects: list[SharedObject],
+    loadable: list[SharedObject],
+    recorder: Recorder,
+    options: Options,
+) -> None:
+    explanation = Explanation(installation, objects)
+    first, again = len(recorder.problems), []
+    with options.progress("loading libraries", len(loadable)) as step:
+        for result in load_all((each.path for each in loadable), options.seconds, options.parallel):
+            if explanation.is_unaided(result):
+                again.append(result.path)
+            else:
+                _judge(installation, explanation, result, recorder, options)
+                step(os.path.basename(result.path))
+        if again:
+            recorder.say("N-LIB-019", installation.site)
+        for result in load_all(again, options.seconds, options.parallel, ":".join(explanation.directories)):
+            _judge(installation, explanation, result, recorder, options)
+            step(os.path.basename(result.path))
+    recorder.problems[first:] = sorted(recorder.problems[first:], key=lambda found: (found.path or "", found.code))
+
+
+def _judge(
+    installation: Installation, explanation: Explanation, result: LoadResult, recorder: Recorder, options: Options
+) -> None:
+    name = os.path.basename(result.path)
+    output = f'; it printed "{result.output}"' if result.output else ""
+    if result.outcome == "loaded":
+        recorder.good(f"{name} loaded in {result.seconds * 1e3:.1f} ms")
+    elif result.outcome == "refused":
+        code, facts = explanation.of(result)
+        recorder.bad(code, result.path, library=name, **(installation.owner_of(result.path) | facts))
+    elif result.outcome == "killed":
+        recorder.bad("E-LIB-007", result.path, library=name, signal=signal_name(result.number), output=output)
+    elif result.outcome == "stuck":
+        recorder.bad("E-LIB-008", result.path, library=name, seconds=options.seconds, output=output)
+    else:
+        recorder.bad("E-LIB-009", result.path, library=name, status=result.number, output=output)

@@ -1,0 +1,158 @@
+"""A running process: the ROCm libraries in it, duplicates, their sources, and why they were loaded."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.files import open_file
+from rocm_sdk.problems import Problem, problem
+from rocm_sdk.selftest.installation import Installation, current
+
+# Libraries of which a process must have only one copy, of whatever version.
+_SINGLE = re.compile(
+    r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
+)
+_DELETED = " (deleted)"
+
+
+class MappedFile(NamedTuple):
+    """A file that is mapped into a process."""
+
+    path: str
+    identity: tuple[str, str]  # device and inode, as in maps
+    is_deleted: bool
+
+
+def check_process(installation: Installation, pid: int) -> list[Problem]:
+    """What is wrong with a process. A process that cannot be read is a problem too."""
+    try:
+        mapped = list(_mapped_files(pid))
+        variables = _environment_of(pid)
+    except OSError as error:
+        return [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror))]
+    origins = Origins(mapped, variables)
+    return [*_duplicates(mapped, origins), *_foreign(installation, mapped, origins), *_deleted(installation, mapped)]
+
+
+def check_running_process(pid: int | None = None) -> tuple[Problem, ...]:
+    """The same for the installation that this process uses. pid: by default of this process."""
+    return tuple(check_process(current(), os.getpid() if pid is None else pid))
+
+
+def _mapped_files(pid: int) -> Iterator[MappedFile]:
+    seen = set()
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        for line in maps:
+            fields = line.rstrip("\n").split(None, 5)
+            if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
+                seen.add((fields[3], fields[4], fields[5]))
+                path = fields[5].removesuffix(_DELETED)
+                yield MappedFile(path, (fields[3], fields[4]), path != fields[5])
+
+
+def _environment_of(pid: int) -> dict[str, str]:
+    """Its environment at the start; {} if it is not readable."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            text = file.read().decode(errors="replace")
+    except PermissionError:
+        return {}
+    return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+
+
+def _duplicates(mapped: list[MappedFile], origins: Origins) -> Iterator[Problem]:
+    by_name: dict[str, dict[tuple[str, str], str]] = {}
+    for each in mapped:
+        match = _SINGLE.fullmatch(os.path.basename(each.path))
+        if match and not each.is_deleted:
+            by_name.setdefault(match[1], {}).setdefault(each.identity, each.path)
+    for name, copies in by_name.items():
+        first, *others = copies.values()
+        for other in others:
+            if name != "LLVM" or _may_collide(first, other):
+                source, other_source = origins.of(first), origins.of(other)
+                facts = {"source": source, "other": other, "other_source": other_source}
+                yield problem(
+                    "E-PROC-001", first, library=f"lib{name}", variable=_variable(source, other_source), **facts
+                )
+
+
+def _may_collide(path: str, other: str) -> bool:
+    """Whether two LLVMs have symbols of the same version: LLVM_17.0 and LLVM_18.1 do not collide."""
+    versions, other_versions = _symbol_versions(path), _symbol_versions(other)
+    return not versions or not other_versions or not versions.isdisjoint(other_versions)
+
+
+def _symbol_versions(path: str) -> set[bytes]:
+    """The names of LLVM's symbol versions, from the strings of the file."""
+    try:
+        with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return set(re.findall(rb"\0(LLVM_[\d.]+)(?=\0)", content))
+    except (OSError, ValueError):
+        return set()
+
+
+def _variable(*sources: str) -> str:
+    return next((source for source in sources if source.startswith("LD_")), "what loads it")
+
+
+def _foreign(installation: Installation, mapped: list[MappedFile], origins: Origins) -> Iterator[Problem]:
+    """ROCm libraries from outside the SDK, in a process that also has the SDK's."""
+    rocm = [each for each in mapped if _SINGLE.fullmatch(os.path.basename(each.path))]
+    inside = [each for each in rocm if installation.has(each.path)]
+    for path in dict.fromkeys(each.path for each in rocm if each not in inside) if inside else ():
+        source = origins.of(path)
+        facts = {"source": source, "site": installation.site, "variable": _variable(source)}
+        yield problem("W-PROC-002", path, **facts)
+
+
+def _deleted(installation: Installation, mapped: list[MappedFile]) -> Iterator[Problem]:
+    for path in sorted({each.path for each in mapped if each.is_deleted}):
+        if installation.has(path):
+            yield problem("E-PROC-003", path)
+
+
+class Origins:
+    """The source of each file of a process."""
+
+    def __init__(self, mapped: list[MappedFile], variables: dict[str, str]) -> None:
+        self._preloaded = re.split(r"[:\s]+", variables.get("LD_PRELOAD", ""))
+        entries = variables.get("LD_LIBRARY_PATH", "").split(":")
+        self._directories = {os.path.realpath(entry) for entry in entries if entry}
+        self._mapped = list(dict.fromkeys(each.path for each in mapped if not each.is_deleted))
+
+    def of(self, path: str) -> str:
+        """The variable with its path or directory, else the library whose RPATH has it, else the system or its path."""
+        if any(os.path.realpath(name) == path for name in self._preloaded if name):
+            return "LD_PRELOAD"
+        needing = self._by_search_path.get(os.path.dirname(path), [])
+        rpaths = [f"the RPATH of {name}" for name, wanted in needing if os.path.basename(path) in wanted]
+        if os.path.dirname(path) in self._directories:
+            return "LD_LIBRARY_PATH"
+        if rpaths:
+            return rpaths[0]
+        if path.startswith(("/usr/lib", "/lib")):
+            return "the system's directories"
+        return "its path"
+
+    @cached_property
+    def _by_search_path(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """Directory -> the names of the libraries whose RPATH or RUNPATH has it, and their dependencies."""
+        found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for path in self._mapped:
+            try:
+                facts = _native.inspect_library(path)
+            except RocmSdkError:
+                continue
+            for entry in (facts.runpath or facts.rpath or "").split(":"):
+                directory = re.sub(r"\$(ORIGIN|\{ORIGIN\})", os.path.dirname(path), entry)
+                if entry:
+                    found.setdefault(os.path.realpath(directory), []).append((os.path.basename(path), facts.needed))
+        return found

@@ -1,0 +1,103 @@
+"""Subject `tools`: whether each console script of the packages starts, and finds the program behind it."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocm_sdk.devel import layout
+from rocm_sdk.devel.make_ready import make_ready
+from rocm_sdk.devel.reporter import Reporter
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.selftest.children import Ended, run_programs
+from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
+
+_ENTRY_POINTS_LIMIT = 1 << 20  # bytes
+
+# Parts of the message of a script whose program does not exist.
+_NO_PROGRAM = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
+
+
+class Tool(NamedTuple):
+    """A console script."""
+
+    name: str
+    path: str
+    row: ToolRow
+    owner: Distribution
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """The development tree is extracted only if the options allow it."""
+    tools = list(_tools(installation))
+    state = layout.tree_state(installation.site)
+    waits = state in {layout.PACKED, layout.INTERRUPTED}
+    if waits and options.may_extract and any(tool.row.needs_tree for tool in tools):
+        make_ready(Reporter())
+        waits = False
+    ready = []
+    for tool in tools:
+        if tool.row.broken is not None:
+            recorder.skip(f"{tool.name}: {tool.row.broken}")
+        elif waits and tool.row.needs_tree:
+            recorder.say("N-TOOL-004", tool.path, tool=tool.name)
+        elif not os.path.exists(tool.path):
+            recorder.bad(
+                "E-TOOL-002", tool.path, tool=tool.name, detail=f"{tool.path} is not there", **tool.owner.facts
+            )
+        else:
+            ready.append(tool)
+    commands = [[tool.path, *tool.row.arguments] for tool in ready]
+    for tool, ended in zip(ready, run_programs(commands, options.seconds, options.parallel), strict=True):
+        _judge(tool, ended, recorder, options)
+
+
+def _tools(installation: Installation) -> Iterator[Tool]:
+    """The scripts of the entry points of the SDK's distributions, with their paths in RECORD."""
+    for distribution in installation.distributions:
+        if distribution.name in {"rocm", "rocm-sdk-loader"}:
+            continue
+        recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
+        for name in _console_scripts(distribution):
+            if name in recorded:
+                path = os.path.normpath(os.path.join(installation.site, recorded[name]))
+                yield Tool(name, path, TOOLS.get(name, UNKNOWN_TOOL), distribution)
+
+
+def _is_script(path: str) -> bool:
+    """Whether a path in RECORD is outside the packages, where pip writes scripts."""
+    return path.startswith(("../", "bin/"))
+
+
+def _console_scripts(distribution: Distribution) -> list[str]:
+    parser = configparser.RawConfigParser(delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment, method-assign] # names keep their case
+    try:
+        text = read_beginning(os.path.join(distribution.directory, "entry_points.txt"), _ENTRY_POINTS_LIMIT)
+        parser.read_string(text.decode("utf-8"))
+        return sorted(parser["console_scripts"]) if parser.has_section("console_scripts") else []
+    except (configparser.Error, OSError, UnicodeDecodeError):
+        return []
+
+
+def _judge(tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
+    facts = {"tool": tool.name, **tool.owner.facts}
+    if isinstance(ended.refusal, FileNotFoundError):
+        detail = f"the interpreter in the first line of {tool.path} is not there"
+        recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
+    elif ended.refusal is not None:
+        recorder.bad("E-TOOL-001", tool.path, detail=ended.how, **facts)
+    elif ended.status is None:
+        recorder.bad("E-TOOL-003", tool.path, tool=tool.name, seconds=options.seconds)
+    elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM):
+        recorder.bad("E-TOOL-002", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
+    elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
+        recorder.bad("E-TOOL-001", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
+    else:
+        recorder.good(f"{tool.name}: {ended.last_line}")

@@ -1,0 +1,85 @@
+"""The gfx targets to build for: those of this machine, of the SDK or of a list, checked before a build starts."""
+
+from rocm_sdk import _native, targets
+from rocm_sdk.errors import EmptySelectionError, UnknownTargetError, UnsupportedTargetError
+
+from .packages import owner_of, requirement_for, supporting_packages
+
+
+def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The targets of "machine", of "sdk" or of a list of targets and families; and notes about skipped targets.
+
+    Raises UnknownTargetError for a name that is unknown or that ROCm is not built for, EmptySelectionError, and, except
+    for "sdk", UnsupportedTargetError if the installed libraries lack a target.
+    """
+    notes: tuple[str, ...] = ()
+    if selection == "sdk":
+        chosen = _of_sdk()
+    elif selection == "machine":
+        chosen, notes = _of_machine()
+    else:
+        chosen = targets.expand(selection)
+        _require_built_for(chosen)
+    if not chosen:
+        raise EmptySelectionError(
+            f"the selection {selection!r} contains no target", "name targets or families: gfx942,gfx110X-all"
+        )
+    if selection != "sdk":
+        _require_packages(chosen)
+    return chosen, notes
+
+
+def _of_sdk() -> tuple[str, ...]:
+    built = _native.built_targets()
+    if not built:
+        raise EmptySelectionError(
+            "the installed SDK does not say which targets it was built for (share/therock/dist_info.json)",
+            "name the targets, or build for this machine: rocm-sdk targets --cmake machine",
+        )
+    return targets.expand(built)
+
+
+def _of_machine() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    found = dict.fromkeys(gpu.processor for gpu in _native.gpus() if gpu.processor != "unknown")
+    if not found:
+        causes = "; ".join(problem.cause for problem in _native.check_gpu_access())
+        raise EmptySelectionError(f"no GPU of this machine is known{causes and f': {causes}'}", "name the targets")
+    skipped = [name for name in found if not _is_built_for(name)]
+    notes = tuple(f"{name} of this machine is skipped: ROCm is not built for it" for name in skipped)
+    return tuple(name for name in found if name not in skipped), notes
+
+
+def _is_built_for(target: str) -> bool:
+    """Whether ROCm is built for it, or it is newer than the table of targets."""
+    try:
+        return bool(targets.families_of(target))
+    except UnknownTargetError:
+        return True
+
+
+def _require_built_for(chosen: tuple[str, ...]) -> None:
+    for name in chosen:
+        if not _is_built_for(name):
+            from difflib import get_close_matches
+
+            known = [row.name for row in targets.table() if targets.families_of(row.name)]
+            nearest = get_close_matches(name.partition(":")[0], known)
+            raise UnknownTargetError(
+                f"ROCm is not built for {name}", f"did you mean {', '.join(nearest)}?" if nearest else None
+            )
+
+
+def _require_packages(chosen: tuple[str, ...]) -> None:
+    packages = supporting_packages()
+    supported = {name for package in packages for name in package.supported}
+    if not packages:
+        return  # no library is installed that a program could be built against
+    for name in chosen:
+        owner = owner_of(name)
+        if owner not in supported:
+            installed = ", ".join(package.distribution for package in packages)
+            requirement = requirement_for(owner)
+            raise UnsupportedTargetError(
+                f"the installed libraries have no device code for {name}; installed: {installed}",
+                f'pip install "{requirement}"' if requirement else "remove it: this SDK offers no package for it",
+            )

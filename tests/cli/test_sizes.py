@@ -1,0 +1,24 @@
+"""Sizes in the output of commands: decimal units, and never rounded to nothing."""
+
+import pytest
+
+from rocm_sdk.problems.text import size_text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (18_432, "18.4 kB"),
+        (999_949, "999.9 kB"),
+        (999_950, "1.0 MB"),
+        (7_240_000, "7.2 MB"),
+        (999_999_999, "1.0 GB"),
+        (192 << 30, "206.2 GB"),
+        (4_000_000_000_000, "4000.0 GB"),
+    ],
+)
+def test_size_text(size: int, text: str) -> None:
+    assert size_text(size) == text

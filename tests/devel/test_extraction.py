@@ -1,0 +1,289 @@
+"""`rocm-sdk init` on sound archives: the content of the tree, and that nothing else is left."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_devel import DevelSite, core_files, devel_files, libraries_files, link, member, sample_members
+
+MakeSite = Callable[..., DevelSite]
+NOTES = {"manifest.json", "device_links.json", "stamp"}
+
+
+def check_tree(site: DevelSite) -> None:
+    tree = site.tree
+    assert (tree / "include/hip/hip_runtime.h").read_bytes() == b"/* hip */\n" * 100
+    assert (tree / "include/hip/hip_runtime.h").stat().st_mtime == 1_700_000_000
+    assert (tree / "include/hip/hip_runtime.h").samefile(tree / "include/hip/same.h")
+    assert (tree / "lib/libstatic.a").stat().st_size == 3_000_000
+    assert (tree / "empty").is_dir()
+    assert (tree / "llvm").readlink() == Path("lib/llvm")
+    assert os.access(tree / "bin/tool", os.X_OK)
+    assert not os.access(tree / "include/hip/hip_runtime.h", os.X_OK)
+    for name in ("bin/hipcc", "lib/libamdhip64.so.7"):
+        assert not (tree / name).is_symlink()
+        assert (tree / name).samefile(site.core / name)
+    assert (tree / "lib/libamdhip64.so").samefile(site.core / "lib/libamdhip64.so.7")
+    assert (tree / "bin/amdclang").is_symlink()
+    assert (tree / "bin/amdclang").samefile(site.core / "bin/amdclang")
+
+
+def check_record(site: DevelSite) -> None:
+    """Everything is listed once, and nothing that is not there but the archive and notes not written yet."""
+    rows = site.rows()
+    assert len(rows) == len(set(rows))
+    files = {
+        str(path.relative_to(site.path)) for path in site.tree.rglob("*") if path.is_symlink() or not path.is_dir()
+    }
+    assert files | {site.tree.name, ".rocm_sdk_devel.lock"} <= set(rows)
+    gone = {row for row in rows if not os.path.lexists(site.path / row)}
+    assert gone <= {*(f"{site.tree.name}/.rocm-sdk/{note}" for note in NOTES), *archive_names()}
+
+
+def archive_names() -> set[str]:
+    return {f"rocm_sdk_devel/_devel.tar{suffix}" for suffix in ("", ".xz", ".zst")}
+
+
+@pytest.mark.parametrize("nonce", ["", "_n1"])
+@pytest.mark.parametrize("archive", ["_devel.tar", "_devel.tar.xz", "_devel.tar.zst"])
+def test_extraction(make_site: MakeSite, archive: str, nonce: str) -> None:
+    site = make_site(nonce)
+    site.install_sdk(archive)
+    before = site.names()
+    result = site.command("init")
+    assert result.stdout == f"{site.tree}\n"
+    assert "Extracting rocm-sdk-devel 7.10.0: " in result.stderr
+    check_tree(site)
+    check_record(site)
+    outside = {name for name in site.names() if not name.startswith(site.tree.name)}
+    assert outside == before - {f"rocm_sdk_devel/{archive}"} | {".rocm_sdk_devel.lock"}
+
+
+def test_again_is_nothing(devel_site: DevelSite) -> None:
+    devel_site.command("init", "--quiet")
+    tree = devel_site.tree.stat().st_ino
+    record = devel_site.record("rocm-sdk-devel").stat()
+    result = devel_site.command("init")
+    assert (result.stdout, result.stderr) == (f"{devel_site.tree}\n", "")
+    assert devel_site.tree.stat().st_ino == tree
+    after = devel_site.record("rocm-sdk-devel").stat()  # which was read, so that its time of access may be another
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (record.st_ino, record.st_size, record.st_mtime_ns)
+
+
+def test_installed_files_are_not_touched(devel_site: DevelSite) -> None:
+    """uv's are hard links to its cache."""
+    installed = {path: path.lstat() for path in devel_site.path.rglob("*") if path.is_file()}
+    record = devel_site.record("rocm-sdk-devel")
+    os.link(record, devel_site.path.parent / "cached-record")
+    before = record.read_bytes()
+    devel_site.command("init")
+    assert (devel_site.path.parent / "cached-record").read_bytes() == before
+    for path, facts in installed.items():
+        if path != record and not path.name.startswith("_devel.tar"):
+            assert (path.lstat().st_mtime_ns, path.lstat().st_mode, path.lstat().st_ino) == (
+                facts.st_mtime_ns,
+                facts.st_mode,
+                facts.st_ino,
+            )
+
+
+def test_links_to_missing_packages_are_listed_and_made_later(make_site: MakeSite) -> None:
+    site = make_site()
+    site.install_sdk(libraries=False)
+    result = site.command("init")
+    assert "1 links of the tree point to nothing: lib/libhiprand.so.1" in result.stderr
+    assert not os.path.lexists(site.tree / "lib/libhiprand.so.1")
+    site.install("rocm-sdk-libraries", libraries_files())
+    assert site.command("path", "--root").stderr == ""
+    assert (site.tree / "lib/libhiprand.so.1").samefile(site.path / "_rocm_sdk_libraries/lib/libhiprand.so.1")
+
+
+def test_reinstalled_runtime_is_linked_again(devel_site: DevelSite) -> None:
+    devel_site.command("init")
+    library = devel_site.core / "lib/libamdhip64.so.7"
+    devel_site.install("rocm-sdk-core", core_files() | {f"{devel_site.core.name}/lib/libamdhip64.so.7": b"newer"})
+    assert not (devel_site.tree / "lib/libamdhip64.so.7").samefile(library)
+    devel_site.command("path", "--root")
+    assert (devel_site.tree / "lib/libamdhip64.so.7").samefile(library)
+
+
+@pytest.mark.parametrize("leftover", ["tree", "foreign tree", "staging"])
+def test_leftovers_give_way(devel_site: DevelSite, leftover: str) -> None:
+    """Of an earlier version, of another program, and of a run that was killed."""
+    if leftover == "tree":
+        devel_site.command("init")
+        devel_site.install_devel([*sample_members(), member("_rocm_sdk_devel/new.h")])
+    else:
+        name = devel_site.tree.name if leftover == "foreign tree" else ".rocm_sdk_devel.staging-0123"
+        (devel_site.path / name / "lib").mkdir(parents=True)
+        (devel_site.path / name / "lib/old.a").touch()
+    devel_site.command("init")
+    check_tree(devel_site)
+    check_record(devel_site)
+    assert (devel_site.tree / "new.h").exists() == (leftover == "tree")
+    assert not (devel_site.tree / "lib/old.a").exists()
+    assert not list(devel_site.path.glob(".rocm_sdk_devel.staging-*"))
+
+
+def test_killed_before_the_archive_was_removed(devel_site: DevelSite) -> None:
+    """The tree is complete then: it stays, and only the last step is done."""
+    archive = devel_site.path / "rocm_sdk_devel/_devel.tar"
+    os.link(archive, devel_site.path / "kept")
+    devel_site.command("init")
+    (devel_site.path / "kept").rename(archive)
+    tree = devel_site.tree.stat().st_ino
+    assert devel_site.command("init").stdout == f"{devel_site.tree}\n"
+    assert devel_site.tree.stat().st_ino == tree
+    assert not archive.exists()
+    check_record(devel_site)
+
+
+def test_without_zstandard(make_site: MakeSite) -> None:
+    site = make_site()
+    site.install_sdk("_devel.tar.zst")
+    (site.path / "backports.py").touch()  # hides the package
+    result = site.command("init", check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "_devel.tar.zst is compressed with Zstandard" in result.stderr
+    assert "pip install backports.zstd" in result.stderr
+
+
+def test_without_record(devel_site: DevelSite) -> None:
+    devel_site.record("rocm-sdk-devel").unlink()
+    result = devel_site.command("init", check=False)
+    assert result.returncode == 1
+    assert "has no RECORD" in result.stderr
+    assert "python -m venv" in result.stderr
+
+
+def test_not_installed_and_lost(make_site: MakeSite) -> None:
+    site = make_site()
+    site.install("rocm-sdk-core", core_files())
+    result = site.command("path", "--root", check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert 'pip install "rocm[devel]"' in result.stderr
+    site.install("rocm-sdk-devel", devel_files(b""))
+    (site.path / "rocm_sdk_devel/_devel.tar").unlink()
+    result = site.command("path", "--root", check=False)
+    assert result.returncode == 1
+    assert "neither its archive nor its tree" in result.stderr
+
+
+def test_only_the_development_package(make_site: MakeSite) -> None:
+    site = make_site()
+    site.install_devel([member("_rocm_sdk_devel/__init__.py"), link("_rocm_sdk_devel/a", "../_rocm_sdk_core/a")])
+    result = site.command("path", "--root")
+    assert result.stdout == f"{site.tree}\n"
+    assert "point to nothing: a;" in result.stderr
+
+
+def test_tree_state(make_site: MakeSite) -> None:
+    def state() -> str:
+        code = "from rocm_sdk.devel.layout import tree_state; print(tree_state())"
+        return subprocess.check_output([sys.executable, "-c", code], env=site.environment(), text=True).strip()
+
+    site = make_site()
+    assert state() == "absent"
+    site.install_sdk()
+    assert state() == "packed"
+    (site.path / ".rocm_sdk_devel.staging-1").mkdir()
+    assert state() == "interrupted"
+    site.command("init")
+    assert state() == "extracted"
+    site.tree.rename(site.path / "elsewhere")
+    assert state() == "lost"
+
+
+def big_site(make_site: MakeSite) -> DevelSite:
+    site = make_site()
+    site.install("rocm-sdk-core", core_files())
+    files = [member(f"_rocm_sdk_devel/include/{i // 100}/{i}.h", b"x" * 500) for i in range(8000)]
+    site.install_devel([*sample_members(), *files], "_devel.tar.xz")
+    return site
+
+
+def test_progress_on_a_terminal(make_site: MakeSite) -> None:
+    site = big_site(make_site)
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocm_sdk", "init"], env=site.environment(), stdout=subprocess.PIPE, stderr=end
+    )
+    os.close(end)
+    shown = b""
+    while chunk := read_terminal(terminal):
+        shown += chunk
+    os.close(terminal)
+    assert process.communicate()[0].decode() == f"{site.tree}\n"
+    text = shown.decode()
+    assert text.count("Extracting rocm-sdk-devel 7.10.0  ") > 1, "it moves"
+    assert re.search(r"━  8,01\d files  7\.\d MB  00:\d\d", text.rpartition("Extracting")[2])
+
+
+def read_terminal(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_interrupted_by_the_user(make_site: MakeSite) -> None:
+    site = big_site(make_site)
+    before = site.names()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocm_sdk", "init"],
+        env=site.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(site.path.glob(".rocm_sdk_devel.staging-*/tree/include/1")):
+        time.sleep(0.002)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, said = process.communicate()
+    assert (process.returncode, output) == (130, "")
+    assert said == "rocm-sdk: interrupted\n"
+    assert site.names() == before | {".rocm_sdk_devel.lock"}
+
+
+def test_modes_follow_the_umask(devel_site: DevelSite) -> None:
+    devel_site.command("init", umask=0o027)
+    assert stat.S_IMODE((devel_site.tree / "bin/tool").stat().st_mode) == 0o750
+    assert stat.S_IMODE((devel_site.tree / "include/hip/hip_runtime.h").stat().st_mode) == 0o640
+    assert stat.S_IMODE((devel_site.tree / "include").stat().st_mode) == 0o750
+
+
+def test_archive_of_a_clean_build_is_byte_for_byte(make_site: MakeSite) -> None:
+    """What tarfile itself makes of a directory is accepted, whatever names are in it."""
+    import tarfile
+
+    site = make_site()
+    source = site.path.parent / "source/_rocm_sdk_devel"
+    (source / ("long " * 40) / "näme\nwith a newline").mkdir(parents=True)
+    (source / "__init__.py").touch()
+    (source / ("long " * 40) / "näme\nwith a newline/file").write_bytes(b"content")
+    with tarfile.open(site.path.parent / "a.tar", "w") as archive:
+        archive.add(source, "_rocm_sdk_devel")
+    site.install("rocm-sdk-devel", devel_files((site.path.parent / "a.tar").read_bytes()))
+    site.command("init")
+    assert (site.tree / ("long " * 40) / "näme\nwith a newline/file").read_bytes() == b"content"
+    check_record(site)
+
+
+def test_get_devel_root(devel_site: DevelSite) -> None:
+    code = "from rocm_sdk._devel import get_devel_root; print(repr(get_devel_root()))"
+    for _ in range(2):
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=devel_site.environment(), capture_output=True, text=True, check=True
+        )
+        assert (run.stdout, run.stderr) == (f"PosixPath('{devel_site.tree}')\n", "")
