@@ -6,8 +6,7 @@ from contextlib import redirect_stdout, suppress
 
 from sphinx.application import Sphinx
 
-from rocm_sdk.cli import COMMANDS
-from rocm_sdk.cli.parser import parse
+from rocm_sdk.cli.parser import COMMANDS, parse
 
 _PLACE = "<!-- the help of each command -->"
 

@@ -1,29 +1,10 @@
-"""The command `rocm-sdk`. One file per subcommand; a new one is a row in `COMMANDS`.
+"""The command `rocm-sdk`. One file per subcommand; a new one is a row in `parser.COMMANDS`.
 
 stdout has the result alone, for `$(...)`; everything else goes to stderr. The exit status is 0, 1 if there is no
 result, 2 for wrong usage. Calls without options skip argparse, whose import takes longer than most results.
 """
 
 import sys
-
-# Subcommand -> summary. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and EXAMPLE.
-COMMANDS = {
-    "adopt": "take over the files that AMD's distribution rocm also installs",
-    "completion": "print the completion script for a shell",
-    "env": "print the variables that a build needs, for a shell to evaluate",
-    "explain": "explain a problem code of `rocm-sdk test` or of an error",
-    "gpus": "print the GPUs of this machine, and why one cannot be used",
-    "info": "show everything about this installation",
-    "init": "extract the development tree, or update it",
-    "path": "print the file of a library, or a directory of the SDK",
-    "run": "run a program that finds this SDK's libraries and tools",
-    "store": "manage the store of development files that environments share",
-    "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
-    "test": "check the installation and show how to fix what is wrong",
-    "tree": "show what loading libraries brings into a process",
-    "version": "print the version of the installed SDK",
-}
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command with `arguments` (default: those of the process); returns the exit status."""

@@ -25,9 +25,9 @@ def run(options: "Namespace") -> int:
         return 0
     code = options.code.upper()
     if code not in ENTRIES:
-        from difflib import get_close_matches
+        from rocm_sdk._native import nearest_names
 
-        near = ", ".join(get_close_matches(code, ENTRIES))
+        near = ", ".join(nearest_names(code, tuple(ENTRIES)))
         print(f"rocm-sdk: there is no code {options.code}{near and f'; did you mean {near}?'}", file=sys.stderr)
         return 1
     print(markdown(code))

@@ -12,6 +12,10 @@ from functools import cached_property
 from .files import names_in, read_beginning
 from .record import RecordedFile, read_record
 
+# The distributions of this project, which are no part of an SDK: this one, and the one that makes SDK packages.
+LOADER = "rocm-sdk-loader"
+BUILDER = "rocm-sdk-build"
+
 _SDK = re.compile(r"rocm(-sdk(-.+)?|-profiler.*)?")
 _POST_RELEASE = re.compile(r"\.post\d+")
 _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
@@ -60,6 +64,11 @@ class Distribution:
         return self._metadata_fault or self._files_and_fault[1]
 
     @property
+    def has_sdk_files(self) -> bool:
+        """Whether it holds files of an SDK, as neither the selector `rocm` nor this package does."""
+        return self.name.startswith(("rocm-sdk-", "rocm-profiler")) and self.name != LOADER
+
+    @property
     def requirement(self) -> str:
         """The argument for pip that installs just this distribution."""
         return f"{self.name}=={self.version}"
@@ -84,11 +93,11 @@ class Distribution:
 
 def sdk_distributions(site: str) -> list[Distribution]:
     """The distributions of the SDK in `site`, the selector `rocm` and this package included, ordered by directory."""
-    bases = ((name, name.removesuffix(".dist-info").rpartition("-")[0]) for name in names_in(site))
+    bases = ((name, normalised(name.removesuffix(".dist-info").rpartition("-")[0])) for name in names_in(site))
     return [
         Distribution(os.path.join(site, name))
         for name, base in bases
-        if name.endswith(".dist-info") and _SDK.fullmatch(normalised(base))
+        if name.endswith(".dist-info") and _SDK.fullmatch(base) and base != BUILDER
     ]
 
 

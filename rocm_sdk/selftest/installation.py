@@ -13,7 +13,7 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.distributions import Distribution, normalised, sdk_distributions
+from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 from rocm_sdk.installed.files import names_in
 
 _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
@@ -88,7 +88,7 @@ def _site_of(*beginnings: str) -> str | None:
     for entry in sys.path:
         site = os.path.abspath(entry)
         names = (normalised(name) for name in names_in(site))
-        if any(name.startswith(beginnings) and not name.startswith("rocm-sdk-loader") for name in names):
+        if any(name.startswith(beginnings) and not name.startswith((LOADER, BUILDER)) for name in names):
             return site
     return None
 

@@ -60,10 +60,8 @@ def _is_built_for(target: str) -> bool:
 def _require_built_for(chosen: tuple[str, ...]) -> None:
     for name in chosen:
         if not _is_built_for(name):
-            from difflib import get_close_matches
-
-            known = [row.name for row in targets.table() if targets.families_of(row.name)]
-            nearest = get_close_matches(name.partition(":")[0], known)
+            known = tuple(row.name for row in targets.table() if targets.families_of(row.name))
+            nearest = _native.nearest_names(name.partition(":")[0], known)
             raise UnknownTargetError(
                 f"ROCm is not built for {name}", f"did you mean {', '.join(nearest)}?" if nearest else None
             )

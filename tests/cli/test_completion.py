@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.cli import COMMANDS
+from rocm_sdk.cli.parser import COMMANDS
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]

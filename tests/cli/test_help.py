@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocm_sdk.cli import COMMANDS
+from rocm_sdk.cli.parser import COMMANDS
 from rocm_sdk.cli.parser import parse
 
 Result = subprocess.CompletedProcess[str]

@@ -12,8 +12,7 @@ from rocm_sdk.selftest.recorder import Recorder
 
 def heading(installation: Installation) -> str:
     """The line about the tested installation."""
-    names = [each.name for each in installation.distributions]
-    parts = [name.removeprefix("rocm-sdk-") for name in names if name not in {"rocm", "rocm-sdk-loader"}]
+    parts = [each.name.removeprefix("rocm-sdk-") for each in installation.distributions if each.has_sdk_files]
     return one_line(f"SDK {installation.version} in {installation.site}") + f"    {', '.join(parts) or 'no packages'}"
 
 

@@ -58,7 +58,7 @@ def _check_metadata(installation: Installation, recorder: Recorder) -> None:
 
 def _check_versions(installation: Installation, core: Distribution, recorder: Recorder) -> None:
     for each in installation.distributions:
-        if not each.name.startswith(("rocm-sdk-", "rocm-profiler")) or each.name in {core.name, "rocm-sdk-loader"}:
+        if not each.has_sdk_files or each.name == core.name:
             continue
         if same_release(each.version, core.version):
             recorder.good(f"{each.name} has the version of core")
@@ -155,8 +155,8 @@ def _check_search_path(installation: Installation, recorder: Recorder) -> None:
             facts = {"version": installation.version, "other_version": others["rocm-sdk-core"].version}
             recorder.bad("W-PKG-005", directory, site=installation.site, **facts)
         else:
-            for name, other in others.items():
-                if name.startswith(("rocm-sdk-", "rocm-profiler")) and name != "rocm-sdk-loader":
+            for other in others.values():
+                if other.has_sdk_files:
                     recorder.bad("E-PKG-004", directory, site=installation.site, **other.facts)
 
 

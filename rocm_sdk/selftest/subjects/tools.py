@@ -61,7 +61,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 def _tools(installation: Installation) -> Iterator[Tool]:
     """The scripts of the entry points of the SDK's distributions, with their paths in RECORD."""
     for distribution in installation.distributions:
-        if distribution.name in {"rocm", "rocm-sdk-loader"}:
+        if not distribution.has_sdk_files:
             continue
         recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
         for name in _console_scripts(distribution):
