@@ -37,11 +37,13 @@ static bool is_file_of(const char *name, const char *meant) {
 
 /* How far `name` is from what a user may have meant by it. */
 static unsigned distance_from_meant(const char *name, const char *meant) {
-    unsigned far = distance(name, meant);
+    size_t length = strlen(name), meant_length = strlen(meant), limit = 1 + meant_length / 4;
+    bool may_be_near = length <= meant_length + limit && meant_length <= length + limit;
+    unsigned far = may_be_near ? distance(name, meant) : TOO_FAR;
     if (far > 1 && is_file_of(name, meant)) {
         return 1;
     }
-    return far <= 1 + strlen(meant) / 4 ? far : TOO_FAR;
+    return far <= limit ? far : TOO_FAR;
 }
 
 size_t rsdk_nearest_find(const char *name, const rsdk_name_list *list, const char *nearest[], size_t limit) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -19,19 +20,27 @@
 #include "child_process.h"
 #include "sample_sdk.h"
 
-static rsdk_arena arena;
+typedef struct fixture {
+    rsdk_arena arena;
+} fixture;
+
+static int make(void **state) {
+    *state = calloc(1, sizeof(fixture));
+    return *state != NULL ? 0 : -1;
+}
 
 static int clear(void **state) {
-    (void)state;
-    rsdk_arena_clear(&arena);
+    fixture *f = *state;
+    rsdk_arena_clear(&f->arena);
+    free(f);
     return 0;
 }
 
 static void pieces_are_zeroed_aligned_and_apart(void **state) {
-    (void)state;
+    fixture *f = *state;
     unsigned char *before = NULL;
     for (size_t size = 1; size < 40000; size = size * 2 + 1) {
-        unsigned char *piece = rsdk_arena_alloc(&arena, size, 1);
+        unsigned char *piece = rsdk_arena_alloc(&f->arena, size, 1);
         assert_non_null(piece);
         assert_int_equal((uintptr_t)piece % alignof(max_align_t), 0);
         for (size_t i = 0; i < size; i++) {
@@ -44,35 +53,35 @@ static void pieces_are_zeroed_aligned_and_apart(void **state) {
 }
 
 static void overflow_is_refused(void **state) {
-    (void)state;
-    assert_null(rsdk_arena_alloc(&arena, SIZE_MAX / 2, 3));
-    assert_null(rsdk_arena_alloc(&arena, SIZE_MAX, 1));
-    assert_null(rsdk_arena_alloc(&arena, SIZE_MAX - 8, 1));
+    fixture *f = *state;
+    assert_null(rsdk_arena_alloc(&f->arena, SIZE_MAX / 2, 3));
+    assert_null(rsdk_arena_alloc(&f->arena, SIZE_MAX, 1));
+    assert_null(rsdk_arena_alloc(&f->arena, SIZE_MAX - 8, 1));
 }
 
 static void texts_are_copied(void **state) {
-    (void)state;
-    const char *copy = rsdk_arena_copy_bytes(&arena, "abcdef", 3);
+    fixture *f = *state;
+    const char *copy = rsdk_arena_copy_bytes(&f->arena, "abcdef", 3);
     assert_string_equal(copy, "abc");
-    assert_string_equal(rsdk_arena_copy(&arena, ""), "");
-    assert_string_equal(rsdk_arena_format(&arena, "%s-%d", copy, 7), "abc-7");
-    rsdk_arena_clear(&arena);
-    assert_string_equal(rsdk_arena_copy(&arena, "again"), "again"); /* usable after a clear */
+    assert_string_equal(rsdk_arena_copy(&f->arena, ""), "");
+    assert_string_equal(rsdk_arena_format(&f->arena, "%s-%d", copy, 7), "abc-7");
+    rsdk_arena_clear(&f->arena);
+    assert_string_equal(rsdk_arena_copy(&f->arena, "again"), "again"); /* usable after a clear */
 }
 
 typedef RSDK_LIST(size_t) number_list;
 
-static rsdk_status append_squares(number_list *list, rsdk_error *error) {
+static rsdk_status append_squares(fixture *f, number_list *list, rsdk_error *error) {
     for (size_t i = 0; i < 1000; i++) {
-        RSDK_APPEND(&arena, list, i * i);
+        RSDK_APPEND(&f->arena, list, i * i);
     }
     return RSDK_OK;
 }
 
 static void lists_grow(void **state) {
-    (void)state;
+    fixture *f = *state;
     number_list list = {0};
-    assert_int_equal(append_squares(&list, NULL), RSDK_OK);
+    assert_int_equal(append_squares(f, &list, NULL), RSDK_OK);
     assert_int_equal(list.count, 1000);
     assert_int_equal(list.items[999], 999 * 999);
 }
@@ -108,30 +117,31 @@ static void errors_are_replaced_and_cleared(void **state) {
     assert_int_equal(error.status, RSDK_OK);
 }
 
-static void list_as_nobody(void *path) {
+static void list_as_nobody(void *site) {
     rsdk_directory directory;
     rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_arena arena = RSDK_ARENA_INIT;
     become_nobody();
-    REQUIRE(rsdk_directory_read(path, &arena, &directory, &error) == RSDK_IO_ERROR);
+    REQUIRE(rsdk_directory_read(sample_path(site, "listed"), &arena, &directory, &error) == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "cannot list: Permission denied");
     REQUIRE_CONTAINS(error.fix, "search permission");
     rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
 }
 
 static void directories_are_listed(void **state) {
-    (void)state;
+    fixture *f = *state;
     sample_site site = sample_site_new();
     rsdk_directory directory;
     rsdk_error error = RSDK_ERROR_INIT;
     static const char *const names[] = {"b", "a", "libx.so.10", "libx.so.9", ".hidden"};
-    char path[128];
     sample_directory(&site, "listed");
-    (void)strcpy(path, sample_path(&site, "listed"));
+    const char *path = sample_path(&site, "listed");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[64] = "listed/";
         sample_file(&site, strcat(name, names[i]), "");
     }
-    assert_int_equal(rsdk_directory_read(path, &arena, &directory, &error), RSDK_OK);
+    assert_int_equal(rsdk_directory_read(path, &f->arena, &directory, &error), RSDK_OK);
     assert_true(directory.exists);
     assert_int_equal(directory.names.count, 5);
     assert_string_equal(directory.names.items[0], ".hidden");
@@ -140,21 +150,21 @@ static void directories_are_listed(void **state) {
     }
     assert_false(rsdk_directory_has(&directory, "c"));
     assert_false(rsdk_directory_has(&directory, ".."));
-    assert_int_equal(rsdk_directory_read(sample_path(&site, "listed/a"), &arena, &directory, &error), RSDK_OK);
+    assert_int_equal(rsdk_directory_read(sample_path(&site, "listed/a"), &f->arena, &directory, &error), RSDK_OK);
     assert_false(directory.exists); /* a file is no directory */
-    assert_int_equal(rsdk_directory_read("/nonexistent", &arena, &directory, &error), RSDK_OK);
+    assert_int_equal(rsdk_directory_read("/nonexistent", &f->arena, &directory, &error), RSDK_OK);
     assert_false(directory.exists || rsdk_directory_has(&directory, "a"));
     assert_int_equal(chmod(path, 0), 0);
-    run_in_child(list_as_nobody, path);
+    run_in_child(list_as_nobody, &site);
     sample_site_remove(&site);
 }
 
 static void paths_are_taken_apart(void **state) {
-    (void)state;
-    assert_string_equal(rsdk_path_join(&arena, "/a", "b"), "/a/b");
-    assert_string_equal(rsdk_path_parent(&arena, "/a/b"), "/a");
-    assert_string_equal(rsdk_path_parent(&arena, "/a"), "/");
-    assert_string_equal(rsdk_path_parent(&arena, "a"), ".");
+    fixture *f = *state;
+    assert_string_equal(rsdk_path_join(&f->arena, "/a", "b"), "/a/b");
+    assert_string_equal(rsdk_path_parent(&f->arena, "/a/b"), "/a");
+    assert_string_equal(rsdk_path_parent(&f->arena, "/a"), "/");
+    assert_string_equal(rsdk_path_parent(&f->arena, "a"), ".");
     assert_string_equal(rsdk_path_name("/a/b"), "b");
     assert_string_equal(rsdk_path_name("b"), "b");
     assert_string_equal(rsdk_path_below("/a/b/c", "/a"), "b/c");
@@ -164,14 +174,14 @@ static void paths_are_taken_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(pieces_are_zeroed_aligned_and_apart, clear),
-        cmocka_unit_test_teardown(overflow_is_refused, clear),
-        cmocka_unit_test_teardown(texts_are_copied, clear),
-        cmocka_unit_test_teardown(lists_grow, clear),
-        cmocka_unit_test_teardown(text_lists_items, clear),
-        cmocka_unit_test_teardown(errors_are_replaced_and_cleared, clear),
-        cmocka_unit_test_teardown(directories_are_listed, clear),
-        cmocka_unit_test_teardown(paths_are_taken_apart, clear),
+        cmocka_unit_test_setup_teardown(pieces_are_zeroed_aligned_and_apart, make, clear),
+        cmocka_unit_test_setup_teardown(overflow_is_refused, make, clear),
+        cmocka_unit_test_setup_teardown(texts_are_copied, make, clear),
+        cmocka_unit_test_setup_teardown(lists_grow, make, clear),
+        cmocka_unit_test_setup_teardown(text_lists_items, make, clear),
+        cmocka_unit_test_setup_teardown(errors_are_replaced_and_cleared, make, clear),
+        cmocka_unit_test_setup_teardown(directories_are_listed, make, clear),
+        cmocka_unit_test_setup_teardown(paths_are_taken_apart, make, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

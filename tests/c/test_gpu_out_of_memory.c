@@ -74,31 +74,22 @@ __attribute__((format(printf, 2, 0))) static int failing_vasprintf(char **text, 
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
 
-static sample_machine machine;
-
 static int make_machine(void **state) {
-    (void)state;
-    machine = sample_machine_new();
-    sample_machine_cpu(&machine, 0);
+    (void)sample_gpu_fixture_make(state);
+    sample_gpu_fixture *f = *state;
     for (unsigned i = 1; i <= 10; i++) { /* more than an array holds at first */
-        sample_machine_gpu(&machine, &(sample_gpu){.node = i, .version = 110000 + i, .memory = 1 << 20});
+        sample_machine_gpu(&f->machine, &(sample_gpu){.node = i, .version = 110000 + i, .memory = 1 << 20});
     }
-    sample_machine_delete(&machine, "dev/dri/renderD131");
-    sample_machine_delete(&machine, "dev/kfd");
-    sample_machine_file(&machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0xc8\n");
-    sample_machine_file(&machine, "usr/share/libdrm/amdgpu.ids", "1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n");
-    return 0;
-}
-
-static int remove_machine(void **state) {
-    (void)state;
-    sample_machine_remove(&machine);
+    sample_machine_delete(&f->machine, "dev/dri/renderD131");
+    sample_machine_delete(&f->machine, "dev/kfd");
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0xc8\n");
+    sample_machine_file(&f->machine, "usr/share/libdrm/amdgpu.ids", "1.0.0\n744C,\tC8,\tAMD Radeon RX 7900 XTX\n");
     return 0;
 }
 
 /* One attempt with allocation number `number` failing; returns whether it came so far. */
-static bool attempt(const rsdk_gpu_environment *environment, size_t number, rsdk_status wanted) {
-    rsdk_gpu_options options = {.root = machine.root, .environment = environment};
+static bool attempt(sample_gpu_fixture *f, const rsdk_gpu_environment *environment, size_t number, rsdk_status wanted) {
+    rsdk_gpu_options options = {.root = f->machine.root, .environment = environment};
     rsdk_gpu_list *list = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
     const ptrdiff_t before = live;
@@ -119,9 +110,10 @@ static bool attempt(const rsdk_gpu_environment *environment, size_t number, rsdk
     return has_failed;
 }
 
-static void try_all(const rsdk_gpu_environment *environment, rsdk_status wanted, size_t at_least) {
+static void try_all(sample_gpu_fixture *f, const rsdk_gpu_environment *environment, rsdk_status wanted,
+                    size_t at_least) {
     size_t number = 1;
-    while (attempt(environment, number, wanted)) {
+    while (attempt(f, environment, number, wanted)) {
         number++;
     }
     if (number <= at_least) {
@@ -130,21 +122,21 @@ static void try_all(const rsdk_gpu_environment *environment, rsdk_status wanted,
 }
 
 static void listing(void **state) {
-    (void)state;
+    sample_gpu_fixture *f = *state;
     rsdk_gpu_node_override nodes[] = {{2, "9.0.10"}, {3, "1.2.3"}};
     rsdk_gpu_environment e = {.node_overrides = nodes,
                               .node_override_count = 2,
                               .rocr_visible_devices = "0,1,2,4,x",
                               .hip_visible_devices = "1,0x1"};
-    try_all(&e, RSDK_OK, 50);
+    try_all(f, &e, RSDK_OK, 50);
     e = (rsdk_gpu_environment){.hsa_override_gfx_version = "ten"};
-    try_all(&e, RSDK_OK, 50);
+    try_all(f, &e, RSDK_OK, 50);
 }
 
 static void refusing(void **state) {
-    (void)state;
-    sample_machine_file(&machine, TOPOLOGY "/nodes/9/properties", "simd_count many\n");
-    try_all(NULL, RSDK_IO_ERROR, 5);
+    sample_gpu_fixture *f = *state;
+    sample_machine_file(&f->machine, TOPOLOGY "/nodes/9/properties", "simd_count many\n");
+    try_all(f, NULL, RSDK_IO_ERROR, 5);
 }
 
 static void unknown_names(void **state) {
@@ -169,5 +161,5 @@ int main(void) {
         cmocka_unit_test(refusing),
         cmocka_unit_test(unknown_names),
     };
-    return cmocka_run_group_tests(tests, make_machine, remove_machine);
+    return cmocka_run_group_tests(tests, make_machine, sample_gpu_fixture_free);
 }

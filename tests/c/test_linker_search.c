@@ -18,21 +18,26 @@
 #include "child_process.h"
 #include "sample_sdk.h"
 
-static rsdk_arena arena;
-static rsdk_linker_search search;
+typedef struct fixture {
+    rsdk_arena arena;
+    rsdk_linker_search search;
+} fixture;
 
 static int start(void **state) {
-    (void)state;
+    fixture *f = calloc(1, sizeof *f);
     rsdk_link_map map;
-    return rsdk_link_map_read(&arena, &map, NULL) == RSDK_OK &&
-                   rsdk_linker_search_init(&arena, &map, &search, NULL) == RSDK_OK
+    assert_non_null(f);
+    *state = f;
+    return rsdk_link_map_read(&f->arena, &map, NULL) == RSDK_OK &&
+                   rsdk_linker_search_init(&f->arena, &map, &f->search, NULL) == RSDK_OK
                ? 0
                : -1;
 }
 
 static int clear(void **state) {
-    (void)state;
-    rsdk_arena_clear(&arena);
+    fixture *f = *state;
+    rsdk_arena_clear(&f->arena);
+    free(f);
     return 0;
 }
 
@@ -41,15 +46,15 @@ static int clear(void **state) {
     (const rsdk_elf_file *[]){__VA_ARGS__}, sizeof((const rsdk_elf_file *[]){__VA_ARGS__}) / sizeof(void *)
 
 /* `chain`: the library that needs `name`, then those that brought it in. */
-static const char *find(const rsdk_elf_file *const *chain, size_t count, const char *name) {
+static const char *find(fixture *f, const rsdk_elf_file *const *chain, size_t count, const char *name) {
     const char *path = NULL;
     const rsdk_load_chain all = {.files = chain, .count = count};
-    assert_int_equal(rsdk_linker_search_find(&search, &all, name, &path, NULL), RSDK_OK);
+    assert_int_equal(rsdk_linker_search_find(&f->search, &all, name, &path, NULL), RSDK_OK);
     return path;
 }
 
 static void host_libraries_are_found_where_the_linker_finds_them(void **state) {
-    (void)state;
+    fixture *f = *state;
     static const char *const names[] = {"libc.so.6", "libm.so.6",     "libelf.so.1",
                                         "libz.so.1", "libgcc_s.so.1", "libstdc++.so.6"};
     const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
@@ -57,7 +62,7 @@ static void host_libraries_are_found_where_the_linker_finds_them(void **state) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         void *handle = dlopen(names[i], RTLD_LAZY);
         struct link_map *object = NULL;
-        const char *path = find(FILES(&file), names[i]);
+        const char *path = find(f, FILES(&file), names[i]);
         if (handle == NULL) {
             assert_null(path);
             continue;
@@ -70,24 +75,25 @@ static void host_libraries_are_found_where_the_linker_finds_them(void **state) {
         found++;
     }
     assert_true(found >= 3);
-    assert_null(find(FILES(&file), "libnowhere.so.1"));
-    assert_string_equal(find(FILES(&file), "/proc/self/exe"), "/proc/self/exe");
-    assert_null(find(FILES(&file), "./nowhere"));
-    assert_true(search.default_directories.count > 0);
+    assert_null(find(f, FILES(&file), "libnowhere.so.1"));
+    assert_string_equal(find(f, FILES(&file), "/proc/self/exe"), "/proc/self/exe");
+    assert_null(find(f, FILES(&file), "./nowhere"));
+    assert_true(f->search.default_directories.count > 0);
 }
 
 static void default_directories_do_without_a_cache(void **state) {
-    (void)state;
+    fixture *f = *state;
     const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
-    rsdk_linker_search_use_cache(&search, "", 0);
-    const char *path = find(FILES(&file), "libc.so.6");
+    rsdk_linker_search_use_cache(&f->search, "", 0);
+    const char *path = find(f, FILES(&file), "libc.so.6");
     assert_non_null(path);
     assert_int_equal(access(path, R_OK), 0);
 }
 
-static void assert_expanded(const char *rpath, size_t count, const char *const *wanted) {
+static void assert_expanded(fixture *f, const char *rpath, size_t count, const char *const *wanted) {
     rsdk_strings directories = {0};
-    assert_int_equal(rsdk_linker_search_expand(&arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL), RSDK_OK);
+    assert_int_equal(rsdk_linker_search_expand(&f->arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL),
+                     RSDK_OK);
     assert_int_equal(directories.count, count);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(directories.items[i], wanted[i]);
@@ -95,16 +101,16 @@ static void assert_expanded(const char *rpath, size_t count, const char *const *
 }
 
 static void origin_is_filled_in(void **state) {
-    (void)state;
-    assert_expanded("", 0, NULL);
-    assert_expanded("$ORIGIN", 1, (const char *[]){"/site/_rocm/lib"});
-    assert_expanded("${ORIGIN}/../x:/a::/b:", 3, (const char *[]){"/site/_rocm/lib/../x", "/a", "/b"});
-    assert_expanded("$ORIGIN/$LIB:/c/$PLATFORM:$NOTHING:/d", 1, (const char *[]){"/d"});
+    fixture *f = *state;
+    assert_expanded(f, "", 0, NULL);
+    assert_expanded(f, "$ORIGIN", 1, (const char *[]){"/site/_rocm/lib"});
+    assert_expanded(f, "${ORIGIN}/../x:/a::/b:", 3, (const char *[]){"/site/_rocm/lib/../x", "/a", "/b"});
+    assert_expanded(f, "$ORIGIN/$LIB:/c/$PLATFORM:$NOTHING:/d", 1, (const char *[]){"/d"});
 }
 
 /* The rules of ld.so(8) for whose RPATH counts. */
 static void rpaths_of_ancestors_count_unless_there_is_a_runpath(void **state) {
-    (void)state;
+    fixture *f = *state;
     sample_site site = sample_site_new();
     sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libo.so.1", .source = ""});
     char outside[128], elsewhere[128];
@@ -113,30 +119,33 @@ static void rpaths_of_ancestors_count_unless_there_is_a_runpath(void **state) {
     const rsdk_elf_file plain = {.path = "/s/libplain.so"}, with_rpath = {.path = "/s/librpath.so", .rpath = outside},
                         with_runpath = {.path = "/s/librunpath.so", .runpath = outside},
                         wrong_runpath = {.path = "/s/libwrong.so", .runpath = elsewhere};
-    assert_null(find(FILES(&plain), "libo.so.1"));
-    assert_string_equal(find(FILES(&with_rpath), "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
-    assert_string_equal(find(FILES(&with_runpath), "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
-    assert_string_equal(find(FILES(&plain, &plain, &with_rpath), "libo.so.1"),
+    assert_null(find(f, FILES(&plain), "libo.so.1"));
+    assert_string_equal(find(f, FILES(&with_rpath), "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_string_equal(find(f, FILES(&with_runpath), "libo.so.1"), sample_path(&site, OUTSIDE "/libo.so.1"));
+    assert_string_equal(find(f, FILES(&plain, &plain, &with_rpath), "libo.so.1"),
                         sample_path(&site, OUTSIDE "/libo.so.1"));
-    assert_null(find(FILES(&wrong_runpath, &plain, &with_rpath), "libo.so.1"));
-    assert_null(find(FILES(&plain, &with_runpath), "libo.so.1"));
+    assert_null(find(f, FILES(&wrong_runpath, &plain, &with_rpath), "libo.so.1"));
+    assert_null(find(f, FILES(&plain, &with_runpath), "libo.so.1"));
     sample_site_remove(&site);
 }
 
 /* LD_LIBRARY_PATH comes before a RUNPATH and after an RPATH. This program is started again with it set. */
 static int answer_with_library_path(const char *site_path) {
     const sample_site site = sample_site_at(site_path);
-    REQUIRE(start(NULL) == 0);
+    void *state = NULL;
+    REQUIRE(start(&state) == 0);
+    fixture *f = state;
     REQUIRE(setenv("LD_LIBRARY_PATH", "/somewhere/else", 1) == 0); /* too late to count */
-    REQUIRE(search.library_path.count == 1 && strcmp(search.library_path.items[0], sample_path(&site, OUTSIDE)) == 0);
+    REQUIRE(f->search.library_path.count == 1 &&
+            strcmp(f->search.library_path.items[0], sample_path(&site, OUTSIDE)) == 0);
     const rsdk_elf_file with_rpath = {.path = "/s/a.so", .rpath = sample_path(&site, CORE_LIB)},
                         with_runpath = {.path = "/s/b.so", .runpath = sample_path(&site, CORE_LIB)};
-    const char *by_rpath = find(FILES(&with_rpath), "libo.so.1");
-    const char *by_runpath = find(FILES(&with_runpath), "libo.so.1");
+    const char *by_rpath = find(f, FILES(&with_rpath), "libo.so.1");
+    const char *by_runpath = find(f, FILES(&with_runpath), "libo.so.1");
     REQUIRE_CONTAINS(by_rpath, CORE_LIB "/libo.so.1");
     REQUIRE_CONTAINS(by_runpath, OUTSIDE "/libo.so.1");
     sample_site_leave(&site);
-    return clear(NULL);
+    return clear(&state);
 }
 
 static void library_path_comes_between_rpath_and_runpath(void **state) {
