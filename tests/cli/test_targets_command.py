@@ -76,6 +76,15 @@ def test_a_device_package_supports_only_what_exists(kpack_sdk: Site, machine: Ma
     assert "rocm-sdk-device-gfx942 supports no target: its file _rocm_sdk_libraries/.kpack/blas_gfx942" in result.stderr
 
 
+@pytest.mark.parametrize("text", ["\udcff", '"', ""])
+def test_a_device_package_with_a_damaged_record(kpack_sdk: Site, machine: Machine, text: str) -> None:
+    path = kpack_sdk.path / "rocm_sdk_device_gfx942-7.10.0.dist-info/RECORD"
+    path.write_text(text, errors="surrogateescape")
+    result = call(kpack_sdk, machine, "--installed")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "rocm-sdk-device-gfx942 supports no target: RECORD " in result.stderr
+
+
 def test_installed_families(family_sdk: Site, machine: Machine) -> None:
     result = call(family_sdk, machine, "--installed")
     assert (result.returncode, result.stdout) == (0, "gfx1100;gfx1101;gfx1102;gfx1103\n")
