@@ -13,8 +13,8 @@ TESTS = Path(__file__).resolve().parent
 
 # Tests that failed, and left children behind, where the caller ignores SIGINT (nohup, a shell's background job).
 SENSITIVE = (
-    "devel/test_expansion.py::test_interrupted_by_the_user",
-    "devel/test_expansion.py::test_modes_follow_the_umask",
+    "devel/test_extraction.py::test_interrupted_by_the_user",
+    "devel/test_extraction.py::test_modes_follow_the_umask",
     "selftest/test_command.py::test_ctrl_c",
     "selftest/test_command.py::test_ctrl_c_ends_programs_too",
 )
