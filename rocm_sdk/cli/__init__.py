@@ -6,6 +6,7 @@ result, 2 for wrong usage. Calls without options skip argparse, whose import tak
 
 import sys
 
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command with `arguments` (default: those of the process); returns the exit status."""
     given = sys.argv[1:] if arguments is None else arguments

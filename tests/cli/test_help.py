@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from rocm_sdk.cli.parser import COMMANDS
-from rocm_sdk.cli.parser import parse
+from rocm_sdk.cli.parser import COMMANDS, parse
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
