@@ -68,7 +68,7 @@ def _expansions(stage: Stage, python: Path, parent: Path, where: str, target: Ta
             "tarfile": partial(_extract, python, archive),
         }
         seconds = in_turn(stage.rounds(5), runs)
-    what = f"expanding {files:,} files on {where}"
+    what = f"extracting {files:,} files on {where}"
     return [
         figure(what, "s", seconds["ours"]),
         ratio(f"{what}, beside tarfile.extractall", seconds["ours"], seconds["tarfile"], target),

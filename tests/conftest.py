@@ -36,6 +36,7 @@ GROUPS = {
     "selftest/test_load_check.py": "machine",
     "test_benchmarks.py": "machine",
     "test_c_suite.py": "make",
+    "test_documentation.py": "documentation",
     "test_embedding.py": "make",
 }
 

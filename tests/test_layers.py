@@ -256,7 +256,7 @@ def test_sound_c_tree(tmp_path: Path) -> None:
         ("elf/a.c", 'const char *name = "amdhip64";\n'),
         ("elf/a.c", 'const char *name = "/* not a comment", *other = "libamdhip64.so.7";\n'),
         ("gpu/a.c", 'const char *package = "_rocm_sdk_core";\n'),
-        ("base/a.c", 'const char *hint = "reinstall rocm-sdk-core";\n'),
+        ("base/a.c", 'const char *fix = "reinstall rocm-sdk-core";\n'),
         ("base/a.c", 'const char *package = "rocm_sdk_libraries_gfx94X";\n'),
     ],
 )

@@ -15,7 +15,7 @@ enum {
     NAMES_LIMIT = 1 << 22,      /* bytes of all names: sections may share one long name */
 };
 
-/* What is known while a table is being read. The same code serves both classes: headers are kept as ELF64. */
+/* What is known while a table is being read. The same code reads both classes: headers are kept as ELF64. */
 typedef struct reading {
     rsdk_file file;
     rsdk_arena *arena;  /* the caller's: names and the result */

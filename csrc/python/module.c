@@ -2,7 +2,7 @@
  * raise exceptions; every decision is made by the C library. Limited API of CPython 3.10, multi-phase initialisation.
  *
  * Slots that an interpreter does not know are an error for it, so each range of versions has a
- * definition of its own, and one abi3 file serves them all. */
+ * definition of its own, and one abi3 file works for all. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Dlopen dependencies: libraries that ROCm's libraries open with dlopen, by bare name, without a DT_NEEDED entry. With
  * RPATHs in place the opener finds them; without, only a library that is already in the process can be found, so the
- * loader brings it in too. Candidates for new rows: `python -m rocm_sdk.packaging run-time-edges DIRECTORY`. */
+ * loader brings it in too. Candidates for new rows: `rocm-sdk-build dlopen-dependencies DIRECTORY`. */
 #include "sdk/tables.h"
 
 /* clang-format off */

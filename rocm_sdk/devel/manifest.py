@@ -1,4 +1,4 @@
-"""The manifest: the entries that an extraction wrote. It serves to verify a tree and to update its links."""
+"""The manifest: the entries that an extraction wrote. Trees are verified and their links updated by it."""
 
 from __future__ import annotations
 

@@ -383,28 +383,33 @@ def test_no_root_is_needed(archive: Archive, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("the whole suite runs unprivileged already")
     # Below /tmp, since pytest's own directories are closed to other users.
-    room = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
+    open_directory = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
     try:
-        shutil.copytree(archive.directory, room / "archive", symlinks=True)
-        moved = room / "archive"
+        shutil.copytree(archive.directory, open_directory / "archive", symlinks=True)
+        moved = open_directory / "archive"
         for file in (moved / "apt.conf", moved / "sources.list"):
             file.write_text(file.read_text().replace(str(archive.directory), str(moved)))
         for package in (rocm_sdk, rocm_sdk_build):
-            shutil.copytree(Path(package.__file__).parent, room / "code" / package.__name__)
-        (room / "own").mkdir()
-        os.chown(room / "own", 65534, 65534)
-        room.chmod(0o755)
-        (room / "closed").mkdir(mode=0o755)
+            shutil.copytree(Path(package.__file__).parent, open_directory / "code" / package.__name__)
+        (open_directory / "own").mkdir()
+        os.chown(open_directory / "own", 65534, 65534)
+        open_directory.chmod(0o755)
+        (open_directory / "closed").mkdir(mode=0o755)
 
         def run(directory: str) -> Result:
-            options = ["--output", f"{room}/{directory}/wheels", "--cache", f"{room}/{directory}/cache"]
+            options = [
+                "--output",
+                f"{open_directory}/{directory}/wheels",
+                "--cache",
+                f"{open_directory}/{directory}/cache",
+            ]
             return subprocess.run(
                 [sys.executable, "-c", AS_NOBODY, "debian", "--shape", "none", *options],
                 env={
                     **os.environ,
                     "APT_CONFIG": str(moved / "apt.conf"),
                     "HOME": "/nonexistent",
-                    "PYTHONPATH": f"{room}/code",
+                    "PYTHONPATH": f"{open_directory}/code",
                 },
                 cwd="/",
                 capture_output=True,
@@ -417,6 +422,6 @@ def test_no_root_is_needed(archive: Archive, tmp_path: Path) -> None:
         install(wheels, tmp_path / "site")
         refused = run("closed")
         assert refused.returncode == 1
-        assert refused.stderr == f"error: {room}/closed/cache: Permission denied\n"
+        assert refused.stderr == f"error: {open_directory}/closed/cache: Permission denied\n"
     finally:
-        shutil.rmtree(room)
+        shutil.rmtree(open_directory)

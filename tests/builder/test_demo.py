@@ -51,9 +51,9 @@ def test_demo_shows_each_library_and_that_it_works(demo: Demo) -> None:
     assert tuple(rows) == IN_ORDER
     opened, file, *numbers = rows["hipsparse"]
     assert (opened, file) == ("anchor", "_rocm_sdk_libraries/lib/libhipsparse.so.0")
-    size, milliseconds = map(float, numbers)
-    assert size >= 0
-    assert milliseconds > 0
+    size, unit, milliseconds = numbers
+    assert (float(size) > 0, unit) == (True, "kB")
+    assert float(milliseconds) > 0
     assert "with librocsparse.so.0\n" in result.stdout
     assert 'ctypes.CDLL("libamdhip64.so.5").hipRuntimeGetVersion(&version): version = 50200000' in result.stdout
     assert 'ctypes.CDLL("libhiprand.so.1").hiprandGetVersion(&version): version = 200000' in result.stdout

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "arena_fixture.h"
 #include "base/directory.h"
 #include "base/fail.h"
 #include "base/path.h"
@@ -22,19 +23,10 @@
 
 typedef struct fixture {
     rsdk_arena arena;
+    rsdk_error error;
 } fixture;
 
-static int make(void **state) {
-    *state = calloc(1, sizeof(fixture));
-    return *state != NULL ? 0 : -1;
-}
-
-static int clear(void **state) {
-    fixture *f = *state;
-    rsdk_arena_clear(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_ARENA_FIXTURE(fixture)
 
 static void pieces_are_zeroed_aligned_and_apart(void **state) {
     fixture *f = *state;

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "arena_fixture.h"
 #include "sample_sdk.h"
 #include "sdk/build_info.h"
 
@@ -22,18 +23,7 @@ typedef struct fixture {
     rsdk_error error;
 } fixture;
 
-static int make(void **state) {
-    *state = calloc(1, sizeof(fixture));
-    return *state != NULL ? 0 : -1;
-}
-
-static int clear(void **state) {
-    fixture *f = *state;
-    rsdk_arena_clear(&f->arena);
-    rsdk_error_clear(&f->error);
-    free(f);
-    return 0;
-}
+DEFINE_ARENA_FIXTURE(fixture)
 
 static rsdk_status parse_bytes(fixture *f, const char *text, size_t length) {
     /* A copy of exactly this length, so that AddressSanitizer sees a read beyond it. */

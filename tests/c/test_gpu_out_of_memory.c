@@ -1,6 +1,6 @@
 /* Out of memory in the list of GPUs: every allocation fails in turn. Each time the answer is RSDK_NO_MEMORY or what it
- * is with enough memory, and afterwards nothing is left allocated. The floor below the GPUs allocates all of it, so
- * that floor is compiled anew here: with an allocator that fails, and with an arena in which every piece is an
+ * is with enough memory, and afterwards nothing is left allocated. The layer below the GPUs allocates all of it, so
+ * that layer is compiled anew here: with an allocator that fails, and with an arena in which every piece is an
  * allocation of its own. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,23 +10,16 @@
 
 #include <cmocka.h>
 
+#include "arena_fixture.h"
+
 typedef struct fixture {
     rsdk_arena arena;
     rsdk_tokens tokens;
     rsdk_literal literal;
+    rsdk_error error;
 } fixture;
 
-static int make(void **state) {
-    *state = calloc(1, sizeof(fixture));
-    return *state != NULL ? 0 : -1;
-}
-
-static int clear(void **state) {
-    fixture *f = *state;
-    rsdk_arena_clear(&f->arena);
-    free(f);
-    return 0;
-}
+DEFINE_ARENA_FIXTURE(fixture)
 
 static void tokenise(fixture *f, const char *text) {
     rsdk_error error = RSDK_ERROR_INIT;

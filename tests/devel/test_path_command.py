@@ -30,7 +30,7 @@ MORE = [directory(f"{TREE}/lib/llvm/amdgcn/bitcode"), directory(f"{TREE}/share/p
     ],
 )
 def test_directories_of_the_tree(devel_site: DevelSite, option: str, answer: str) -> None:
-    """Expanded at first use; then the same answer, and nothing is said."""
+    """Extracted at first use; then the same answer, and no message."""
     devel_site.install_devel([*sample_members(), *MORE])
     first = devel_site.command("path", option)
     assert first.stdout == f"{devel_site.path / answer}\n"

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-_COLUMNS = "{:>2}  {:<11} {:<7} {:<48} {:>7} {:>8}"
+from rocm_sdk.problems.text import size_text
+
+_COLUMNS = "{:>2}  {:<11} {:<7} {:<48} {:>9} {:>8}"
 _INDENT = 24
 _WIDTH = 90
 
 
 def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], site: Path) -> Iterator[str]:
     """One entry per library that was opened: its method, its file, the files loaded with it, size, time."""
-    yield _row("#", "library", "opened", "file in site-packages", "MB", "ms")
+    yield _row("#", "library", "opened", "file in site-packages", "size", "ms")
     files: set[str] = set()
     for number, step in enumerate(plan, 1):
         seconds = loaded["seconds"].get(step["path"])
@@ -23,7 +25,7 @@ def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], 
             step["shortname"] or "",
             step["method"],
             str(Path(step["path"]).relative_to(site)),
-            f"{_size(step['path']) / 1e6:.1f}",
+            size_text(_size(step["path"])),
             "" if seconds is None else f"{seconds * 1e3:.2f}",
         )
         brought = [member for member in step["members"] if member != step["path"] and member not in files]
@@ -31,7 +33,7 @@ def library_table(plan: Sequence[Mapping[str, Any]], loaded: Mapping[str, Any], 
         files.update(step["members"], [step["path"]])
     inside = sum(loaded["seconds"].values())
     total = f"{len(files)} files"
-    yield _row("", "all", "", total, f"{sum(map(_size, files)) / 1e6:.1f}", f"{inside * 1e3:.2f}")
+    yield _row("", "all", "", total, size_text(sum(map(_size, files))), f"{inside * 1e3:.2f}")
     whole = loaded["initialize_seconds"]
     yield ""
     yield "open: dlopen of the file.  anchor: dlopen of a generated object that needs this library and its"
