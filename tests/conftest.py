@@ -40,6 +40,9 @@ GROUPS = {
     "test_embedding.py": "make",
 }
 
+# Tests that install the wheels of build/wheel, which `make develop` leaves as they are.
+WHEEL_TESTS = ("adoption", "builder/test_demo.py")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "installed_wheel: needs the wheel as pip installed it, not the sources in place")
@@ -82,10 +85,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Gives each test its group, and lets groups begin first: what takes long must not begin last."""
     for item in items:
         path = item.path.relative_to(TESTS)
-        for place in (path, *path.parents):
-            if group := GROUPS.get(place.as_posix()):
-                item.add_marker(pytest.mark.xdist_group(group))
-                break
+        places = [place.as_posix() for place in (path, *path.parents)]
+        for group in {GROUPS[place] for place in places if place in GROUPS}:
+            item.add_marker(pytest.mark.xdist_group(group))
+        if not {*places}.isdisjoint(WHEEL_TESTS):
+            item.add_marker(pytest.mark.installed_wheel)
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
