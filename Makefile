@@ -79,6 +79,10 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 fuzz-long: ## run each fuzz target for ten minutes
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 
+mutants: ## apply each fault of tests/mutants/table.py to a copy of the sources and see that a test notices (WORD= chooses)
+	@$(INSTALL_PACKAGES) build test
+	@$(PYTHON) tests/mutants $(WORD)
+
 lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
 	@$(INSTALL_PACKAGES) build test clang
 	clang-format --dry-run -Werror $(C_FILES)
@@ -245,5 +249,5 @@ clang-tidy:
 
 # Intermediate objects are kept: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel clean develop test-one in-place test test-c sanitize fuzz fuzz-long lint format docs bench bench-smoke \
+.PHONY: help setup demo wheel clean develop test-one in-place test test-c sanitize fuzz fuzz-long mutants lint format docs bench bench-smoke \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -3,7 +3,9 @@
 import os
 import resource
 import signal
+import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,11 +43,15 @@ GROUPS = {
 }
 
 # Tests that install the wheels of build/wheel, which `make develop` leaves as they are.
-WHEEL_TESTS = ("adoption", "builder/test_demo.py")
+BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "xdist_group(name): pytest-xdist's, known without it too")
     config.addinivalue_line("markers", "installed_wheel: needs the wheel as pip installed it, not the sources in place")
+    config.addinivalue_line(
+        "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
+    )
     _take_own_state()
 
 
@@ -88,16 +94,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         places = [place.as_posix() for place in (path, *path.parents)]
         for group in {GROUPS[place] for place in places if place in GROUPS}:
             item.add_marker(pytest.mark.xdist_group(group))
-        if not {*places}.isdisjoint(WHEEL_TESTS):
-            item.add_marker(pytest.mark.installed_wheel)
+        if not {*places}.isdisjoint(BUILT_WHEEL_TESTS):
+            item.add_marker(pytest.mark.built_wheel)
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("installed_wheel") and Path(rocm_sdk.__file__).resolve().is_relative_to(
-        ROOT / "rocm_sdk"
-    ):
+    if not Path(rocm_sdk.__file__).resolve().is_relative_to(ROOT / "rocm_sdk"):
+        return
+    if item.get_closest_marker("installed_wheel"):
         pytest.skip("needs the wheel as pip installed it, here the sources are in its place: make test")
+    if item.get_closest_marker("built_wheel") and not _wheel_is_built():
+        pytest.skip("installs the wheel of build/wheel, which is older than the sources: make wheel")
+
+
+@cache
+def _wheel_is_built() -> bool:
+    command = ["make", "--question", "--silent", "build/wheel/loader.stamp", "build/wheel/builder.stamp"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -323,26 +323,36 @@ static void load_fails(void **state) {
 
 /* ---- loads that succeed all the same ---- */
 
+typedef struct chain_load {
+    sample_site site;
+    bool is_global;
+} chain_load;
+
+/* The dependencies are opened in the scope that was asked for, as the library itself is. */
 static void load_chain(void *context) {
     static const char *const names[] = {"roctx64"};
-    rsdk_sdk *sdk = sample_open(context);
+    const chain_load *l = context;
+    rsdk_sdk *sdk = sample_open(&l->site);
     rsdk_loaded *loaded = NULL;
-    without_memory_files(context, sdk);
-    const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
+    without_memory_files(&l->site, sdk);
+    const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = l->is_global};
     REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, NULL) == RSDK_OK);
-    REQUIRE(dlsym(RTLD_DEFAULT, "deep") != NULL);
+    REQUIRE((dlsym(RTLD_DEFAULT, "deep") != NULL) == l->is_global);
+    REQUIRE(dlsym(rsdk_loaded_library(loaded, 0)->handle, "deep") != NULL);
     rsdk_loaded_free(loaded);
     rsdk_sdk_free(sdk);
 }
 
 static void chain_is_loaded_one_by_one_without_memory_file(void **state) {
     (void)state;
-    sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libe.so.1", .source = "int deep;"});
-    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = "", .needs = CORE_LIB "/libe.so.1"});
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
-    run_in_child(load_chain, &site);
-    sample_site_remove(&site);
+    chain_load l = {.site = sample_site_new()};
+    sample_compile(&l.site, &(sample_library){.file = "libe.so.1", .source = "int deep;"});
+    sample_compile(&l.site, &(sample_library){.file = "libd.so.1", .source = "", .needs = CORE_LIB "/libe.so.1"});
+    sample_compile(&l.site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    run_in_child(load_chain, &l);
+    l.is_global = true;
+    run_in_child(load_chain, &l);
+    sample_site_remove(&l.site);
 }
 
 static void refuse_second_name(void *context) {

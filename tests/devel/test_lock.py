@@ -11,7 +11,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from sample_devel import DevelSite, sample_members
+
+from rocm_sdk.devel.lock import exclusive
 
 LOCK = ".rocm_sdk_devel.lock"
 HOLD = """
@@ -116,3 +119,21 @@ def test_a_link_in_place_of_the_lock_file(devel_site: DevelSite) -> None:
     assert result.returncode == 1
     assert "cannot open the lock file" in result.stderr
     assert not os.path.lexists(target)
+
+
+def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip removes the lock file with the package: whoever just opened it must lock the one that is there now."""
+    path = devel_site.path / LOCK
+    take_lock = fcntl.flock
+    removals = [path]
+
+    def remove_and_lock(descriptor: int, operation: int) -> None:
+        while removals:
+            removals.pop().unlink()
+            path.touch()
+        take_lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", remove_and_lock)
+    with exclusive(str(path), 10, print):
+        assert not is_free(devel_site)
+    assert is_free(devel_site)

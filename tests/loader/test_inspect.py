@@ -1,6 +1,7 @@
 """The facts of a library's file that the extension reads for `rocm-sdk test`."""
 
 import re
+import struct
 import subprocess
 from pathlib import Path
 
@@ -94,3 +95,21 @@ def test_host_packages_are_complete() -> None:
     rows = _native.host_packages()
     assert len({row[0] for row in rows}) == len(rows) > 10
     assert all(all(cell and " " not in cell for cell in row) for row in rows)
+
+
+@pytest.mark.parametrize(("count", "is_refused"), [(1 << 14, False), ((1 << 14) + 1, True)])
+def test_version_needs_are_bounded(tmp_path: Path, count: int, is_refused: bool) -> None:
+    """A chain of version needs as long as its count allows, appended to the file, each 16 bytes."""
+    library = compile_library(tmp_path / "libx.so", "libx.so", '#include <stdio.h>\nvoid f(void) { puts(""); }')
+    (needs,) = (each for each in _native.inspect_library(library).sections if each.name == ".gnu.version_r")
+    content = bytearray(library.read_bytes())
+    _, _, file_name, first, _ = struct.unpack_from("<HHIII", content, needs.offset)
+    record = bytearray(content[needs.offset + first : needs.offset + first + 16])
+    record[12:] = struct.pack("<I", 16)
+    struct.pack_into("<HHIII", content, needs.offset, 1, count, file_name, len(content) - needs.offset, 0)
+    library.write_bytes(content + record * count)
+    if is_refused:
+        with pytest.raises(BadLibraryError, match="needs more symbol versions than any library does"):
+            _native.inspect_library(library)
+    else:
+        assert _native.inspect_library(library).newest_glibc is not None

@@ -1,0 +1,32 @@
+"""Where the text of a symbolic link may lead: into the tree, or into a directory beside it, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocm_sdk.devel.archive_rules import directory_of_link
+
+
+@pytest.mark.parametrize(
+    ("depth", "text", "place"),
+    [
+        (0, "file", ""),
+        (1, "../file", ""),
+        (2, "../../a/b", ""),
+        (0, "../_rocm_sdk_core/lib/x.so", "_rocm_sdk_core"),
+        (2, "../../../_rocm_sdk_core/lib/x.so", "_rocm_sdk_core"),
+        (0, "../../site-packages-neighbour/x/y", None),
+        (1, "../../../victim/file", None),
+        (2, "../../../../victim/file", None),
+        (0, "../_rocm_sdk_core", None),
+        (1, "a/../../../victim/file", None),
+        (0, "a/..", None),
+        (0, "/etc/passwd", None),
+        (0, "a//b", None),
+        (0, "", None),
+        (0, "a\0b", None),
+        (0, "\udc80", None),
+    ],
+)
+def test_where_a_link_leads(depth: int, text: str, place: str | None) -> None:
+    assert directory_of_link(depth, text) == place
