@@ -90,6 +90,66 @@ static void default_directories_do_without_a_cache(void **state) {
     assert_int_equal(access(path, R_OK), 0);
 }
 
+/* ---- ld.so.cache ---- */
+
+#if defined(__x86_64__)
+enum { OWN_CACHE_FLAGS = 0x0303 };
+#else
+enum { OWN_CACHE_FLAGS = 0x0a03 };
+#endif
+
+/* A cache with two entries, as dl-cache.h lays it out; offsets of texts count from its first byte. */
+typedef struct sample_cache {
+    char magic[20];
+    uint32_t count, unused[6];
+    struct {
+        int32_t flags;
+        uint32_t name, path, os_version;
+        uint64_t hwcap;
+    } entries[2];
+    char texts[64];
+} sample_cache;
+
+enum { FIRST_PATH = 0, SECOND_PATH = 16, NAME = 32 }; /* places in `texts` */
+
+static sample_cache cache_with(uint64_t first_hwcap, const char *name) {
+    const uint32_t texts = offsetof(sample_cache, texts);
+    sample_cache cache = {.count = 2};
+    memcpy(cache.magic, "glibc-ld.so.cache1.1", sizeof cache.magic);
+    for (size_t i = 0; i < 2; i++) {
+        cache.entries[i].flags = OWN_CACHE_FLAGS;
+        cache.entries[i].name = texts + NAME;
+        cache.entries[i].path = texts + (i == 0 ? FIRST_PATH : SECOND_PATH);
+    }
+    cache.entries[0].hwcap = first_hwcap;
+    (void)strcpy(cache.texts + FIRST_PATH, "/first/lib");
+    (void)strcpy(cache.texts + SECOND_PATH, "/second/lib");
+    (void)strcpy(cache.texts + NAME, name);
+    return cache;
+}
+
+static void entries_for_some_processors_are_skipped(void **state) {
+    fixture *f = *state;
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
+    sample_cache cache = cache_with(0, "libcached.so.1");
+    rsdk_linker_search_use_cache(&f->search, (const char *)&cache, sizeof cache);
+    assert_string_equal(find(f, FILES(&file), "libcached.so.1"), "/first/lib");
+    cache = cache_with(1ULL << 62, "libcached.so.1");
+    assert_string_equal(find(f, FILES(&file), "libcached.so.1"), "/second/lib");
+}
+
+/* The name ends where the file ends: what lies behind it in memory is not part of it. */
+static void a_text_that_the_cache_cuts_off_is_none(void **state) {
+    fixture *f = *state;
+    const rsdk_elf_file file = {.path = "/nonexistent/libx.so"};
+    sample_cache cache = cache_with(0, "libcached.so.1");
+    size_t size = offsetof(sample_cache, texts) + NAME + strlen("libcached.so.1");
+    rsdk_linker_search_use_cache(&f->search, (const char *)&cache, size);
+    assert_null(find(f, FILES(&file), "libcached.so.1"));
+    rsdk_linker_search_use_cache(&f->search, (const char *)&cache, size + 1);
+    assert_string_equal(find(f, FILES(&file), "libcached.so.1"), "/first/lib");
+}
+
 static void assert_expanded(fixture *f, const char *rpath, size_t count, const char *const *wanted) {
     rsdk_strings directories = {0};
     assert_int_equal(rsdk_linker_search_expand(&f->arena, rpath, "/site/_rocm/lib/libx.so", &directories, NULL),
@@ -169,6 +229,8 @@ int main(int argc, char *argv[]) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(host_libraries_are_found_where_the_linker_finds_them, start, clear),
         cmocka_unit_test_setup_teardown(default_directories_do_without_a_cache, start, clear),
+        cmocka_unit_test_setup_teardown(entries_for_some_processors_are_skipped, start, clear),
+        cmocka_unit_test_setup_teardown(a_text_that_the_cache_cuts_off_is_none, start, clear),
         cmocka_unit_test_setup_teardown(origin_is_filled_in, start, clear),
         cmocka_unit_test_setup_teardown(rpaths_of_ancestors_count_unless_there_is_a_runpath, start, clear),
         cmocka_unit_test(library_path_comes_between_rpath_and_runpath),
