@@ -9,13 +9,26 @@
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
 
-static size_t find_node(const rsdk_graph *graph, const rsdk_elf_file *file) {
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        if (rsdk_file_same(graph->nodes.items[i].file->identity, file->identity)) {
-            return i;
-        }
-    }
-    return RSDK_NO_NODE;
+void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent) {
+    rsdk_node *child = graph->nodes.items[node];
+    child->parent = parent;
+    rsdk_load_chain_attach(&child->chain, parent != RSDK_NO_NODE ? &graph->nodes.items[parent]->chain : NULL);
+}
+
+static rsdk_status add_node(rsdk_graph *graph, const rsdk_node *facts, size_t *index, rsdk_error *error) {
+    rsdk_node *node = rsdk_arena_alloc(graph->arena, 1, sizeof *node);
+    RSDK_NEED(node);
+    *node = *facts;
+    node->location.soname = node->file->soname;
+    node->mapped = rsdk_link_map_find_file(graph->map, node->location.path, node->file->soname, node->file->identity);
+    node->is_placed = node->mapped != NULL;
+    RSDK_TRY(rsdk_linker_search_start_chain(graph->search, node->file, &node->chain, error));
+    *index = graph->nodes.count;
+    RSDK_TRY(rsdk_name_table_set(&graph->identities, graph->arena, &node->file->identity, sizeof node->file->identity,
+                                 *index, error));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(graph->arena, &graph->nodes, node);
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
@@ -23,42 +36,20 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
     rsdk_node node = {.location = *location, .is_sdk = is_sdk, .parent = RSDK_NO_NODE};
     RSDK_TRY(rsdk_inventory_read(graph->inventory, location->path, &node.file, error));
     RSDK_TRY(rsdk_elf_machine_check(node.file, error));
-    *index = find_node(graph, node.file);
-    if (*index != RSDK_NO_NODE) {
+    if (rsdk_name_table_find(&graph->identities, &node.file->identity, sizeof node.file->identity, index)) {
         return RSDK_OK;
     }
     if (graph->nodes.count >= NODE_LIMIT) {
         return rsdk_fail(error, RSDK_BAD_ELF, location->path, NULL, "%s: needs more than %d libraries", location->path,
                          NODE_LIMIT);
     }
-    node.location.soname = node.file->soname;
-    node.mapped = rsdk_link_map_find_file(graph->map, location->path, node.file->soname, node.file->identity);
-    node.is_placed = node.mapped != NULL;
-    *index = graph->nodes.count;
-    RSDK_APPEND(graph->arena, &graph->nodes, node);
-    return RSDK_OK;
-}
-
-rsdk_status rsdk_graph_load_chain(const rsdk_graph *graph, size_t node, rsdk_load_chain *chain, rsdk_error *error) {
-    size_t depth = 0;
-    for (size_t at = node; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
-        depth++;
-    }
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    const rsdk_elf_file **files = rsdk_arena_alloc(graph->arena, depth, sizeof *files);
-    RSDK_NEED(files);
-    *chain = (rsdk_load_chain){.files = files};
-    for (size_t at = node; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
-        files[chain->count++] = graph->nodes.items[at].file;
-    }
-    return RSDK_OK;
+    return add_node(graph, &node, index, error);
 }
 
 /* Where the linker would find a name that is not in the SDK. */
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
-    rsdk_load_chain chain;
-    RSDK_TRY(rsdk_graph_load_chain(graph, from, &chain, error));
-    RSDK_TRY(rsdk_linker_search_find(graph->search, &chain, edge->name, &edge->path, error));
+    const rsdk_load_chain *chain = &graph->nodes.items[from]->chain;
+    RSDK_TRY(rsdk_linker_search_find(graph->search, chain, edge->name, &edge->path, error));
     edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
     return RSDK_OK;
 }
@@ -76,7 +67,7 @@ static rsdk_status follow_outside(rsdk_graph *graph, rsdk_edge *edge, rsdk_error
 }
 
 static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, const char *name, rsdk_edge *edge, rsdk_error *error) {
-    const rsdk_node *node = &graph->nodes.items[from];
+    const rsdk_node *node = graph->nodes.items[from];
     const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(graph->map, name);
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     *edge = (rsdk_edge){.name = name, .kind = RSDK_EDGE_OUTSIDE, .node = RSDK_NO_NODE};
@@ -99,19 +90,17 @@ static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, const char *name
 }
 
 static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
-    const rsdk_elf_file *file = graph->nodes.items[index].file;
-    if (graph->nodes.items[index].mapped != NULL) {
+    rsdk_node *node = graph->nodes.items[index];
+    if (node->mapped != NULL) {
         return RSDK_OK; /* in the process, and so is what it needs */
     }
-    for (size_t i = 0; i < file->needed.count; i++) {
+    for (size_t i = 0; i < node->file->needed.count; i++) {
         rsdk_edge edge;
-        RSDK_TRY(resolve_edge(graph, index, file->needed.items[i], &edge, error));
-        rsdk_node *target = edge.kind == RSDK_EDGE_SDK ? &graph->nodes.items[edge.node] : NULL;
-        if (target != NULL && edge.node > index && target->parent == RSDK_NO_NODE) {
-            target->parent = index;
+        RSDK_TRY(resolve_edge(graph, index, node->file->needed.items[i], &edge, error));
+        bool is_new = edge.kind == RSDK_EDGE_SDK && edge.node > index;
+        if (is_new && graph->nodes.items[edge.node]->parent == RSDK_NO_NODE) {
+            rsdk_graph_set_parent(graph, edge.node, index);
         }
-        rsdk_node *node = &graph->nodes.items[index]; /* nodes may have moved */
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is a node `index`, so there are items */
         RSDK_APPEND(graph->arena, &node->edges, edge);
     }
     return RSDK_OK;
@@ -165,7 +154,7 @@ static void visit(tarjan *t, size_t root) {
     enter(t, root);
     while (t->path_size > 0) {
         size_t node = t->path[t->path_size - 1];
-        const rsdk_node *facts = &t->graph->nodes.items[node];
+        const rsdk_node *facts = t->graph->nodes.items[node];
         if (t->next_edge[node] == facts->edges.count) {
             leave(t, node);
             continue;

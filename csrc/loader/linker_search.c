@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,18 +57,60 @@ rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, cons
     return RSDK_OK;
 }
 
-rsdk_status rsdk_linker_search_rpath_directories(rsdk_arena *arena, const rsdk_load_chain *chain,
-                                                 rsdk_strings *directories, rsdk_error *error) {
-    if (chain->files[0]->runpath != NULL) {
+/* ---- load chains ---- */
+
+/* The list of a RPATH or RUNPATH, made at first use. `text` NULL: none. */
+static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *file, const char *text,
+                             rsdk_search_path **path, rsdk_error *error) {
+    size_t place = 0;
+    *path = NULL;
+    if (text == NULL) {
         return RSDK_OK;
     }
-    for (size_t i = 0; i < chain->count; i++) {
-        const rsdk_elf_file *file = chain->files[i];
-        if (file->rpath != NULL) {
-            RSDK_TRY(rsdk_linker_search_expand(arena, file->rpath, file->path, directories, error));
-        }
+    size_t parent_length = (size_t)(rsdk_path_name(file->path) - file->path);
+    const char *key = rsdk_arena_format(search->arena, "%.*s:%s", (int)parent_length, file->path, text);
+    RSDK_NEED(key);
+    if (rsdk_name_table_find(&search->path_places, key, strlen(key), &place)) {
+        *path = search->paths.items[place];
+        return RSDK_OK;
     }
+    *path = rsdk_arena_alloc(search->arena, 1, sizeof **path);
+    RSDK_NEED(*path);
+    RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
+    RSDK_TRY(rsdk_name_table_set(&search->path_places, search->arena, key, strlen(key), search->paths.count, error));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(search->arena, &search->paths, *path);
     return RSDK_OK;
+}
+
+rsdk_status rsdk_linker_search_start_chain(rsdk_linker_search *search, const rsdk_elf_file *file,
+                                           rsdk_load_chain *chain, rsdk_error *error) {
+    *chain = (rsdk_load_chain){0};
+    RSDK_TRY(need_path(search, file, file->rpath, &chain->rpath, error));
+    return need_path(search, file, file->runpath, &chain->runpath, error);
+}
+
+void rsdk_load_chain_attach(rsdk_load_chain *chain, const rsdk_load_chain *above) {
+    while (above != NULL && (above->rpath == NULL || above->rpath == chain->rpath)) {
+        above = above->above; /* has another RPATH, so this is repeated once at most */
+    }
+    chain->above = above;
+}
+
+rsdk_rpath_walk rsdk_linker_search_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain) {
+    const rsdk_load_chain *first = chain->rpath != NULL ? chain : chain->above;
+    return (rsdk_rpath_walk){.at = chain->runpath == NULL ? first : NULL, .number = ++search->walk_count};
+}
+
+rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk) {
+    while (walk->at != NULL && walk->at->rpath->walk == walk->number) {
+        walk->at = walk->at->above;
+    }
+    if (walk->at == NULL) {
+        return NULL;
+    }
+    walk->at->rpath->walk = walk->number;
+    return walk->at->rpath;
 }
 
 /* ---- the process's directories ---- */
@@ -228,37 +272,56 @@ static const char *find_in_cache(const rsdk_linker_search *search, const char *n
 
 /* ---- the search ---- */
 
+/* Writes "DIRECTORY/NAME"; returns whether there is such a file. */
+static bool is_there(const char *directory, const char *name, char candidate[PATH_MAX]) {
+    int length = snprintf(candidate, PATH_MAX, "%s/%s", directory, name);
+    return length > 0 && length < PATH_MAX && access(candidate, F_OK) == 0;
+}
+
+bool rsdk_linker_search_has(const char *directory, const char *name) {
+    char candidate[PATH_MAX];
+    return is_there(directory, name, candidate);
+}
+
 static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings *directories, const char *name,
                            const char **path, rsdk_error *error) {
+    char candidate[PATH_MAX];
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
-        const char *candidate = rsdk_path_join(search->arena, directories->items[i], name);
-        RSDK_NEED(candidate);
-        *path = access(candidate, F_OK) == 0 ? candidate : NULL;
+        if (is_there(directories->items[i], name, candidate)) {
+            *path = rsdk_arena_copy(search->arena, candidate);
+            RSDK_NEED(*path);
+        }
     }
     return RSDK_OK;
 }
 
-enum { BEFORE_CACHE = 4 }; /* lists of directories that come before ld.so.cache */
+static rsdk_status find_in_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
+                                  const char **path, rsdk_error *error) {
+    const rsdk_search_path *rpath = NULL;
+    for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(search, chain);
+         *path == NULL && (rpath = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
+        RSDK_TRY(find_in(search, &rpath->list, name, path, error));
+    }
+    return RSDK_OK;
+}
+
+enum { BEFORE_CACHE = 3 }; /* lists of directories that come before ld.so.cache, RPATHs apart */
 
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error) {
-    const rsdk_elf_file *file = chain->files[0];
     const rsdk_strings none = {0};
-    rsdk_strings rpath = {0}, runpath = {0};
     *path = NULL;
     if (strchr(name, '/') != NULL) { /* opened as it is */
         *path = access(name, F_OK) == 0 ? name : NULL;
         return RSDK_OK;
     }
-    RSDK_TRY(rsdk_linker_search_rpath_directories(search->arena, chain, &rpath, error));
-    if (file->runpath != NULL) {
-        RSDK_TRY(rsdk_linker_search_expand(search->arena, file->runpath, file->path, &runpath, error));
-    }
     if (!search->cache_is_read) {
         RSDK_TRY(read_cache(search, error));
     }
-    const rsdk_strings *before_cache[BEFORE_CACHE] = {&rpath, file->runpath == NULL ? &search->program_rpath : &none,
-                                                      &search->library_path, &runpath};
+    RSDK_TRY(find_in_rpaths(search, chain, name, path, error));
+    const rsdk_strings *before_cache[BEFORE_CACHE] = {chain->runpath == NULL ? &search->program_rpath : &none,
+                                                      &search->library_path,
+                                                      chain->runpath != NULL ? &chain->runpath->list : &none};
     for (size_t i = 0; *path == NULL && i < BEFORE_CACHE; i++) {
         RSDK_TRY(find_in(search, before_cache[i], name, path, error));
     }

@@ -18,6 +18,8 @@
 #include "child_process.h"
 #include "sample_sdk.h"
 
+enum { CHAIN_LIMIT = 4 };
+
 typedef struct fixture {
     rsdk_arena arena;
     rsdk_linker_search search;
@@ -48,8 +50,13 @@ static int clear(void **state) {
 /* `chain`: the library that needs `name`, then those that brought it in. */
 static const char *find(fixture *f, const rsdk_elf_file *const *chain, size_t count, const char *name) {
     const char *path = NULL;
-    const rsdk_load_chain all = {.files = chain, .count = count};
-    assert_int_equal(rsdk_linker_search_find(&f->search, &all, name, &path, NULL), RSDK_OK);
+    rsdk_load_chain links[CHAIN_LIMIT] = {0};
+    assert_true(count <= CHAIN_LIMIT);
+    for (size_t i = count; i-- > 0;) {
+        assert_int_equal(rsdk_linker_search_start_chain(&f->search, chain[i], &links[i], NULL), RSDK_OK);
+        rsdk_load_chain_attach(&links[i], i + 1 < count ? &links[i + 1] : NULL);
+    }
+    assert_int_equal(rsdk_linker_search_find(&f->search, &links[0], name, &path, NULL), RSDK_OK);
     return path;
 }
 
