@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "elf/soname.h"
+#include "loader/load_lock.h"
 
 typedef struct collection {
     rsdk_arena *arena;
@@ -112,7 +113,9 @@ static rsdk_status index_objects(rsdk_arena *arena, rsdk_link_map *map, rsdk_err
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
     *map = (rsdk_link_map){0};
     collection c = {.arena = arena, .map = map, .error = error, .status = RSDK_OK};
+    rsdk_load_lock_begin_question();
     (void)dl_iterate_phdr(visit_object, &c);
+    rsdk_load_lock_end_question();
     return c.status == RSDK_OK ? index_objects(arena, map, error) : c.status;
 }
 
