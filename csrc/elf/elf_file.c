@@ -311,11 +311,13 @@ static rsdk_status take_names(reading *r, const void *entries, size_t count) {
     for (size_t i = 0; i < count; i++) {
         dynamic_entry entry = dynamic_entry_at(result->elf_class, entries, i);
         const char *needed = NULL;
-        const char **text = entry.tag == DT_NEEDED    ? &needed
-                            : entry.tag == DT_SONAME  ? &result->soname
-                            : entry.tag == DT_RPATH   ? &result->rpath
-                            : entry.tag == DT_RUNPATH ? &result->runpath
-                                                      : NULL;
+        rsdk_elf_filtee filtee = {.is_optional = entry.tag == DT_AUXILIARY};
+        const char **text = entry.tag == DT_NEEDED                                ? &needed
+                            : entry.tag == DT_FILTER || entry.tag == DT_AUXILIARY ? &filtee.name
+                            : entry.tag == DT_SONAME                              ? &result->soname
+                            : entry.tag == DT_RPATH                               ? &result->rpath
+                            : entry.tag == DT_RUNPATH                             ? &result->runpath
+                                                                                  : NULL;
         if (entry.tag == DT_NULL) {
             break;
         }
@@ -324,6 +326,9 @@ static rsdk_status take_names(reading *r, const void *entries, size_t count) {
         }
         if (needed != NULL) {
             RSDK_APPEND(r->arena, &result->needed, needed);
+        }
+        if (filtee.name != NULL) {
+            RSDK_APPEND(r->arena, &result->filtees, filtee);
         }
     }
     if (result->runpath != NULL) {

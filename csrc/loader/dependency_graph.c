@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "elf/elf_machine.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
@@ -66,42 +67,86 @@ static rsdk_status follow_outside(rsdk_graph *graph, rsdk_edge *edge, rsdk_error
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, const char *name, rsdk_edge *edge, rsdk_error *error) {
+bool rsdk_edge_is_path(const rsdk_edge *edge) {
+    return strchr(edge->name, '/') != NULL;
+}
+
+/* An entry with a '/': the linker fills its tokens in and opens it. */
+static rsdk_status resolve_path(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_location *location,
+                                rsdk_error *error) {
+    const char *needing = graph->nodes.items[from]->file->path;
+    const rsdk_known_directory *known = NULL;
+    RSDK_TRY(rsdk_linker_search_fill_in(graph->arena, edge->name, needing, &edge->path, error));
+    if (edge->path == NULL) {
+        return RSDK_OK; /* the linker knows */
+    }
+    const char *parent = rsdk_path_parent(graph->inventory->arena, edge->path), *name = rsdk_path_name(edge->path);
+    RSDK_NEED(parent);
+    RSDK_TRY(rsdk_inventory_known_directory(graph->inventory, parent, &known, error));
+    if (known->directory != NULL && rsdk_directory_has(&known->directory->listing, name)) {
+        location->path = rsdk_path_join(graph->inventory->arena, known->directory->path, name);
+        location->package = known->directory->package;
+        RSDK_NEED(location->path);
+    } else if (!rsdk_linker_search_has(parent, name)) {
+        edge->kind = RSDK_EDGE_MISSING;
+        edge->path = NULL;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status resolve_name(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_location *location,
+                                rsdk_error *error) {
     const rsdk_node *node = graph->nodes.items[from];
-    const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(graph->map, name);
-    rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
-    *edge = (rsdk_edge){.name = name, .kind = RSDK_EDGE_OUTSIDE, .node = RSDK_NO_NODE};
+    const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(graph->map, edge->name);
     if (mapped != NULL) {
         edge->kind = RSDK_EDGE_LOADED;
         edge->path = mapped->path;
         return RSDK_OK;
     }
     const char *near = node->is_sdk ? node->location.path : NULL;
-    bool is_given = !node->is_sdk;
-    RSDK_TRY(rsdk_inventory_find(graph->inventory, near, name, &location.path, &location.package, error));
+    RSDK_TRY(rsdk_inventory_find(graph->inventory, near, edge->name, &location->path, &location->package, error));
+    return location->path == NULL && graph->asks_linker ? look_outside(graph, from, edge, error) : RSDK_OK;
+}
+
+/* Fills in where `edge`, which has a name, leads. */
+static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
+    rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
+    edge->kind = RSDK_EDGE_OUTSIDE;
+    edge->node = RSDK_NO_NODE;
+    RSDK_TRY(rsdk_edge_is_path(edge) ? resolve_path(graph, from, edge, &location, error)
+                                     : resolve_name(graph, from, edge, &location, error));
     if (location.path != NULL) {
         edge->kind = RSDK_EDGE_SDK;
         return rsdk_graph_add(graph, &location, true, &edge->node, error);
     }
-    if (graph->asks_linker) {
-        RSDK_TRY(look_outside(graph, from, edge, error));
-    }
-    return is_given && edge->path != NULL ? follow_outside(graph, edge, error) : RSDK_OK;
+    bool leads_on = edge->kind == RSDK_EDGE_OUTSIDE && edge->path != NULL && !graph->nodes.items[from]->is_sdk;
+    return leads_on ? follow_outside(graph, edge, error) : RSDK_OK;
 }
 
+static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk_error *error) {
+    RSDK_TRY(resolve_edge(graph, from, &edge, error));
+    if (edge.kind == RSDK_EDGE_SDK && edge.node > from && graph->nodes.items[edge.node]->parent == RSDK_NO_NODE) {
+        rsdk_graph_set_parent(graph, edge.node, from);
+    }
+    if (!edge.is_optional || edge.kind != RSDK_EDGE_MISSING) {
+        RSDK_APPEND(graph->arena, &graph->nodes.items[from]->edges, edge);
+    }
+    return RSDK_OK;
+}
+
+/* Filtees first: the linker puts them before the file in the order in which symbols are looked for. */
 static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
-    rsdk_node *node = graph->nodes.items[index];
+    const rsdk_node *node = graph->nodes.items[index];
     if (node->mapped != NULL) {
         return RSDK_OK; /* in the process, and so is what it needs */
     }
+    for (size_t i = 0; i < node->file->filtees.count; i++) {
+        const rsdk_elf_filtee *filtee = &node->file->filtees.items[i];
+        rsdk_edge edge = {.name = filtee->name, .is_optional = filtee->is_optional};
+        RSDK_TRY(add_edge(graph, index, edge, error));
+    }
     for (size_t i = 0; i < node->file->needed.count; i++) {
-        rsdk_edge edge;
-        RSDK_TRY(resolve_edge(graph, index, node->file->needed.items[i], &edge, error));
-        bool is_new = edge.kind == RSDK_EDGE_SDK && edge.node > index;
-        if (is_new && graph->nodes.items[edge.node]->parent == RSDK_NO_NODE) {
-            rsdk_graph_set_parent(graph, edge.node, index);
-        }
-        RSDK_APPEND(graph->arena, &node->edges, edge);
+        RSDK_TRY(add_edge(graph, index, (rsdk_edge){.name = node->file->needed.items[i]}, error));
     }
     return RSDK_OK;
 }

@@ -18,11 +18,15 @@ typedef enum rsdk_edge_kind {
 } rsdk_edge_kind;
 
 typedef struct rsdk_edge {
-    const char *name; /* the DT_NEEDED entry */
+    const char *name; /* the DT_NEEDED entry, or DT_FILTER or DT_AUXILIARY */
+    bool is_optional; /* DT_AUXILIARY */
     rsdk_edge_kind kind;
     size_t node;      /* for RSDK_EDGE_SDK */
-    const char *path; /* for LOADED, and for OUTSIDE where the linker was asked */
+    const char *path; /* for LOADED, and for OUTSIDE where the linker was asked, or where the entry is a path */
 } rsdk_edge;
+
+/* Whether the entry is a path, which the linker opens as it is. */
+bool rsdk_edge_is_path(const rsdk_edge *edge);
 
 typedef struct rsdk_node {
     rsdk_location location;

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "elf/elf_machine.h"
 #include "elf/soname.h"
+#include "loader/linker_search.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 
@@ -239,11 +240,7 @@ rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const cha
 }
 
 /* The directory that another spelling leads to, through ".." or links; NULL: none of ours. */
-static rsdk_library_directory *same_directory(rsdk_inventory *inventory, const char *spelling) {
-    rsdk_file_identity wanted;
-    if (!rsdk_file_identify(spelling, &wanted)) {
-        return NULL;
-    }
+static rsdk_library_directory *same_directory(rsdk_inventory *inventory, rsdk_file_identity wanted) {
     for (size_t i = 0; i < inventory->directories.count; i++) {
         rsdk_library_directory *candidate = &inventory->directories.items[i];
         if (!candidate->is_identified) {
@@ -257,27 +254,37 @@ static rsdk_library_directory *same_directory(rsdk_inventory *inventory, const c
     return NULL;
 }
 
-rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
-                                           const rsdk_library_directory **directory, rsdk_error *error) {
-    size_t place = inventory->known.count;
-    if (rsdk_name_table_find(&inventory->known_places, spelling, strlen(spelling), &place)) {
-        *directory = inventory->known.items[place].directory;
-        return RSDK_OK;
-    }
-    rsdk_known_directory known = {.spelling = spelling};
+static rsdk_status look_up_directory(rsdk_inventory *inventory, rsdk_known_directory *known, rsdk_error *error) {
+    rsdk_file_identity identity;
+    bool exists = false;
     RSDK_TRY(need_directories(inventory, error));
-    for (size_t i = 0; known.directory == NULL && i < inventory->directories.count; i++) {
+    for (size_t i = 0; known->directory == NULL && i < inventory->directories.count; i++) {
         const char *path = inventory->directories.items[i].path;
-        known.directory = strcmp(path, spelling) == 0 ? &inventory->directories.items[i] : NULL;
+        known->directory = strcmp(path, known->spelling) == 0 ? &inventory->directories.items[i] : NULL;
     }
-    if (known.directory == NULL) {
-        known.directory = same_directory(inventory, spelling);
+    if (known->directory == NULL) {
+        exists = rsdk_file_identify(known->spelling, &identity);
+        known->directory = exists ? same_directory(inventory, identity) : NULL;
     }
-    if (known.directory != NULL) {
-        RSDK_TRY(need_listing(inventory, known.directory, error));
+    if (known->directory != NULL) {
+        RSDK_TRY(need_listing(inventory, known->directory, error));
     }
-    *directory = known.directory;
-    RSDK_TRY(rsdk_name_table_set(&inventory->known_places, inventory->arena, spelling, strlen(spelling), place, error));
-    RSDK_APPEND(inventory->arena, &inventory->known, known);
+    const rsdk_directory *listing = known->directory != NULL ? &known->directory->listing : NULL;
+    known->may_hold_variants =
+        (exists || listing != NULL) && rsdk_linker_search_may_hold_variants(known->spelling, listing);
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
+                                           const rsdk_known_directory **known, rsdk_error *error) {
+    size_t place = inventory->known.count;
+    if (!rsdk_name_table_find(&inventory->known_places, spelling, strlen(spelling), &place)) {
+        rsdk_known_directory fresh = {.spelling = spelling};
+        RSDK_TRY(look_up_directory(inventory, &fresh, error));
+        RSDK_TRY(
+            rsdk_name_table_set(&inventory->known_places, inventory->arena, spelling, strlen(spelling), place, error));
+        RSDK_APPEND(inventory->arena, &inventory->known, fresh);
+    }
+    *known = &inventory->known.items[place];
     return RSDK_OK;
 }

@@ -30,6 +30,7 @@ typedef struct rsdk_library_directory {
 typedef struct rsdk_known_directory {
     const char *spelling;
     rsdk_library_directory *directory; /* NULL: none of the SDK's */
+    bool may_hold_variants;            /* for one kind of processor, which the linker prefers */
 } rsdk_known_directory;
 
 /* The file that a linker name leads to: looked for in the listings once. */
@@ -80,9 +81,9 @@ bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path
 rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
                                             rsdk_package_id *package, rsdk_error *error);
 
-/* Which directory of the SDK `spelling` (an absolute path, with ".." in it perhaps) leads to; *directory is NULL where
- * to none. */
+/* What is known of the directory that `spelling` (a path, with ".." in it perhaps) leads to. Valid until the next
+ * call. */
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
-                                           const rsdk_library_directory **directory, rsdk_error *error);
+                                           const rsdk_known_directory **known, rsdk_error *error);
 
 #endif

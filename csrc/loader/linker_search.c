@@ -1,8 +1,9 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
- * so that setenv and a glibc with other defaults make no difference. glibc-hwcaps subdirectories are not
- * followed: they hold variants of the same library. */
+ * so that setenv and a glibc with other defaults make no difference. subdirectories for one kind of processor
+ * (glibc-hwcaps) are not followed: who cares asks rsdk_linker_search_may_hold_variants. */
 #include "loader/linker_search.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <limits.h>
@@ -17,42 +18,54 @@
 
 /* ---- RPATH and RUNPATH ---- */
 
-/* Fills $ORIGIN or ${ORIGIN} in; *filled is NULL where the entry has a token whose value only the linker knows. */
-static rsdk_status fill_in(rsdk_arena *arena, const char *entry, size_t length, const char *origin, const char **filled,
-                           rsdk_error *error) {
-    static const char *const tokens[] = {"${ORIGIN}", "$ORIGIN"};
-    *filled = NULL;
-    const char *copy = rsdk_arena_copy_bytes(arena, entry, length);
-    RSDK_NEED(copy);
-    const char *dollar = strchr(copy, '$');
-    if (dollar == NULL) {
-        *filled = copy;
-        return RSDK_OK;
+/* The length of the token "ORIGIN" or "{ORIGIN}" at `text`, which follows a '$'; 0: another one. */
+static size_t origin_token(const char *text) {
+    static const char name[] = "ORIGIN", braced[] = "{ORIGIN}";
+    size_t length = sizeof name - 1;
+    if (strncmp(text, braced, sizeof braced - 1) == 0) {
+        return sizeof braced - 1;
     }
-    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
-        size_t token_length = strlen(tokens[i]);
-        if (strncmp(dollar, tokens[i], token_length) == 0 && strchr(dollar + 1, '$') == NULL) {
-            *filled = rsdk_arena_format(arena, "%.*s%s%s", (int)(dollar - copy), copy, origin, dollar + token_length);
-            RSDK_NEED(*filled);
+    bool goes_on = strncmp(text, name, length) == 0 &&
+                   (isalnum((unsigned char)text[length]) != 0 || text[length] == '_'); /* "$ORIGINAL" */
+    return strncmp(text, name, length) == 0 && !goes_on ? length : 0;
+}
+
+/* Fills $ORIGIN in; *filled is NULL where the text has a token whose value only the linker knows ($LIB, $PLATFORM). */
+static rsdk_status fill_in(rsdk_arena *arena, const char *text, const char *origin, const char **filled,
+                           rsdk_error *error) {
+    *filled = text;
+    for (const char *dollar = strchr(text, '$'); dollar != NULL;) {
+        size_t length = origin_token(dollar + 1);
+        if (length == 0) {
+            *filled = NULL;
             return RSDK_OK;
         }
+        size_t done = (size_t)(dollar - *filled);
+        const char *longer = rsdk_arena_format(arena, "%.*s%s%s", (int)done, *filled, origin, dollar + 1 + length);
+        RSDK_NEED(longer);
+        *filled = longer;
+        dollar = strchr(longer + done + strlen(origin), '$');
     }
     return RSDK_OK;
+}
+
+rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
+                                       rsdk_error *error) {
+    const char *origin = rsdk_path_parent(arena, path);
+    RSDK_NEED(origin);
+    return fill_in(arena, text, origin, filled, error);
 }
 
 rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
                                       rsdk_error *error) {
     const char *origin = rsdk_path_parent(arena, path);
     RSDK_NEED(origin);
-    for (const char *entry = rpath; entry != NULL;) {
+    for (const char *entry = rpath[0] != '\0' ? rpath : NULL; entry != NULL;) {
         size_t length = strcspn(entry, ":");
-        const char *directory = NULL;
-        if (length > 0) {
-            RSDK_TRY(fill_in(arena, entry, length, origin, &directory, error));
-        }
-        if (directory != NULL) {
-            RSDK_APPEND(arena, directories, directory);
-        }
+        const char *directory = length > 0 ? rsdk_arena_copy_bytes(arena, entry, length) : ".";
+        RSDK_NEED(directory);
+        RSDK_TRY(fill_in(arena, directory, origin, &directory, error));
+        RSDK_APPEND(arena, directories, directory);
         entry = entry[length] == ':' ? entry + length + 1 : NULL;
     }
     return RSDK_OK;
@@ -129,7 +142,7 @@ static bool is_default_directory(const char *directory) {
 
 static bool contains(const rsdk_strings *list, const char *text) {
     for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->items[i], text) == 0) {
+        if (list->items[i] != NULL && strcmp(list->items[i], text) == 0) {
             return true;
         }
     }
@@ -286,11 +299,24 @@ bool rsdk_linker_search_has(const char *directory, const char *name) {
     return is_there(directory, name, candidate);
 }
 
+/* Subdirectories in which the linker looks first: glibc-hwcaps, and what glibc knew before 2.37. */
+static const char *const variant_directories[] = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
+                                                  "avx512_1",     "x86_64", "atomics", "aarch64"};
+
+bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing) {
+    bool may_hold = false;
+    for (size_t i = 0; !may_hold && i < sizeof variant_directories / sizeof *variant_directories; i++) {
+        may_hold = listing != NULL ? rsdk_directory_has(listing, variant_directories[i])
+                                   : rsdk_linker_search_has(directory, variant_directories[i]);
+    }
+    return may_hold;
+}
+
 static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings *directories, const char *name,
                            const char **path, rsdk_error *error) {
     char candidate[PATH_MAX];
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
-        if (is_there(directories->items[i], name, candidate)) {
+        if (directories->items[i] != NULL && is_there(directories->items[i], name, candidate)) {
             *path = rsdk_arena_copy(search->arena, candidate);
             RSDK_NEED(*path);
         }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/directory.h"
 #include "base/name_table.h"
 #include "elf/elf_file.h"
 #include "loader/link_map.h"
@@ -40,8 +41,8 @@ typedef struct rsdk_linker_search {
 rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
                                     rsdk_error *error);
 
-/* Splits an RPATH or RUNPATH of the library `path`, with $ORIGIN, $LIB and $PLATFORM filled in as far as they are
- * known; entries that cannot be filled in are left out. */
+/* Splits an RPATH or RUNPATH of the library `path`. An empty entry is the current directory ("."); one with a token
+ * whose value only the linker knows ($LIB, $PLATFORM) is NULL in the list. */
 rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
                                       rsdk_error *error);
 
@@ -60,6 +61,14 @@ typedef struct rsdk_rpath_walk {
 
 rsdk_rpath_walk rsdk_linker_search_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain);
 rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk); /* NULL: no more */
+
+/* The same for a text without ':', a DT_NEEDED entry; *filled is NULL where only the linker knows a value. */
+rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
+                                       rsdk_error *error);
+
+/* Whether a directory may have variants of its libraries for one kind of processor, which the linker prefers to the
+ * plain ones. `listing` NULL: it is not known. */
+bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing);
 
 /* Whether a directory has a file of this name. */
 bool rsdk_linker_search_has(const char *directory, const char *name);

@@ -67,7 +67,7 @@ static void find_missing_of(explanation *e, size_t member) {
     for (size_t i = 0; i < node->edges.count; i++) {
         const rsdk_edge *edge = &node->edges.items[i];
         const char *path = NULL;
-        if (edge->kind == RSDK_EDGE_OUTSIDE &&
+        if (edge->kind == RSDK_EDGE_OUTSIDE && !edge->is_optional && edge->path == NULL &&
             rsdk_linker_search_find(&e->plan->search, &node->chain, edge->name, &path, &ignored) == RSDK_OK &&
             path == NULL) {
             say_missing(e, node->location.path, edge->name);

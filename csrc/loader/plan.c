@@ -29,11 +29,17 @@ static rsdk_status look_in(rsdk_plan *plan, const rsdk_search_path *directories,
     const char *name = rsdk_path_name(target);
     for (size_t i = 0; !*has && i < directories->list.count; i++) {
         const char *directory = directories->list.items[i];
-        const rsdk_library_directory *known = NULL;
+        const rsdk_known_directory *known = NULL;
+        if (directory == NULL) {
+            *has = true; /* only the linker knows where that leads */
+            return RSDK_OK;
+        }
         RSDK_TRY(rsdk_inventory_known_directory(&plan->inventory, directory, &known, error));
-        if (known != NULL) {
-            *has = rsdk_directory_has(&known->listing, name);
-            const char *below = rsdk_path_below(target, known->path);
+        if (known->may_hold_variants) {
+            *has = true; /* a variant, perhaps */
+        } else if (known->directory != NULL) {
+            *has = rsdk_directory_has(&known->directory->listing, name);
+            const char *below = rsdk_path_below(target, known->directory->path);
             *leads = *has && below != NULL && strcmp(below, name) == 0;
         } else if (rsdk_linker_search_has(directory, name)) {
             const char *below = rsdk_path_below(target, directory);
@@ -85,7 +91,14 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
     if (target->is_placed && is_soname) {
         return RSDK_OK; /* the linker compares SONAMEs first */
     }
-    RSDK_TRY(finds_by_itself(plan, from, target->location.path, &finds, error));
+    if (rsdk_edge_is_path(edge)) {
+        finds = true;
+    } else {
+        RSDK_TRY(finds_by_itself(plan, from, target->location.path, &finds, error));
+    }
+    if (!finds && !is_soname && edge->is_optional) {
+        return RSDK_OK;
+    }
     if (!finds && !is_soname) {
         const char *text = rsdk_arena_format(
             &plan->arena, "%s (a file has this name, but its SONAME is %s, so no preloading can satisfy it: %s)",
@@ -121,8 +134,15 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
 /* What the anchor needs so that `name`, which the system provides for `from`, keeps its place in the order. The anchor
  * has no paths, and as the one that brings a library in it takes the place of those that would have lent theirs: where
  * paths count, the linker's find goes in instead of the name. */
-static rsdk_status name_outside(rsdk_plan *plan, size_t from, const char *name, rsdk_unique_strings *names,
+static rsdk_status name_outside(rsdk_plan *plan, size_t from, const rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
+    const char *name = edge->name;
+    if (edge->is_optional) {
+        return RSDK_OK; /* an anchor must not need what need not be there */
+    }
+    if (rsdk_edge_is_path(edge)) {
+        return edge->path != NULL ? rsdk_unique_strings_add(names, &plan->arena, edge->path, error) : RSDK_OK;
+    }
     const rsdk_load_chain *chain = &node_at(plan, from)->chain;
     const char *path = NULL;
     bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
@@ -145,7 +165,7 @@ static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, r
                 RSDK_TRY(
                     rsdk_unique_strings_add(&names, &plan->arena, node_at(plan, edge->node)->location.path, error));
             } else if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
-                RSDK_TRY(name_outside(plan, from, edge->name, &names, error));
+                RSDK_TRY(name_outside(plan, from, edge, &names, error));
             }
         }
     }

@@ -159,7 +159,9 @@ static void *open_step(const preloader *p, const rsdk_planned_step *step, const 
     /* RTLD_NOLOAD: what is in the process is never loaded a second time. */
     bool is_there = step->view.method == RSDK_STEP_REUSE;
     void *handle = dlopen(step->view.location.path, is_there ? mode | RTLD_NOLOAD : mode);
-    if (handle == NULL) {
+    if (handle == NULL && is_there) { /* the linker gives no reason */
+        *dlerror_text = "it is not in the process, although it was, or an earlier step was to bring it in";
+    } else if (handle == NULL) {
         *dlerror_text = copy_dlerror(p);
     }
     return handle;

@@ -103,7 +103,8 @@ static void assert_expanded(fixture *f, const char *rpath, size_t count, const c
                      RSDK_OK);
     assert_int_equal(directories.count, count);
     for (size_t i = 0; i < count; i++) {
-        assert_string_equal(directories.items[i], wanted[i]);
+        assert_true((directories.items[i] == NULL) == (wanted[i] == NULL));
+        assert_string_equal(wanted[i] != NULL ? directories.items[i] : "", wanted[i] != NULL ? wanted[i] : "");
     }
 }
 
@@ -111,8 +112,10 @@ static void origin_is_filled_in(void **state) {
     fixture *f = *state;
     assert_expanded(f, "", 0, NULL);
     assert_expanded(f, "$ORIGIN", 1, (const char *[]){"/site/_rocm/lib"});
-    assert_expanded(f, "${ORIGIN}/../x:/a::/b:", 3, (const char *[]){"/site/_rocm/lib/../x", "/a", "/b"});
-    assert_expanded(f, "$ORIGIN/$LIB:/c/$PLATFORM:$NOTHING:/d", 1, (const char *[]){"/d"});
+    assert_expanded(f, "${ORIGIN}/../x:/a", 2, (const char *[]){"/site/_rocm/lib/../x", "/a"});
+    assert_expanded(f, "/x$ORIGIN/${ORIGIN}y", 1, (const char *[]){"/x/site/_rocm/lib//site/_rocm/liby"});
+    assert_expanded(f, ":/a::/b:", 5, (const char *[]){".", "/a", ".", "/b", "."});
+    assert_expanded(f, "$ORIGIN/$LIB:/c/$PLATFORM:$ORIGINAL:/d", 4, (const char *[]){NULL, NULL, NULL, "/d"});
 }
 
 /* The rules of ld.so(8) for whose RPATH counts. */
