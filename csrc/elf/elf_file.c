@@ -147,12 +147,16 @@ static rsdk_status read_table(reading *r, Elf *elf, uint64_t offset, size_t size
     rsdk_error *error = r->error;
     void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
     RSDK_NEED(raw);
-    *table = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(*table);
+    void *translated = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(translated);
     RSDK_TRY(read_at(r, offset, raw, size));
     Elf_Data from = {.d_buf = raw, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
-    Elf_Data to = {.d_buf = *table, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
-    return size == 0 || gelf_xlatetom(elf, &to, &from, r->result->data_encoding) != NULL ? RSDK_OK : damaged(r, what);
+    Elf_Data to = {.d_buf = translated, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
+    if (size > 0 && gelf_xlatetom(elf, &to, &from, r->result->data_encoding) == NULL) {
+        return damaged(r, what);
+    }
+    *table = translated;
+    return RSDK_OK;
 }
 
 /* The table may lie anywhere: patchelf and others move it to the file's end. */
