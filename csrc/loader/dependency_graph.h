@@ -36,6 +36,7 @@ typedef struct rsdk_node {
     size_t parent;  /* the node that led here first, RSDK_NO_NODE for a root; set again when a step takes it in */
     bool is_placed; /* in the process, or brought in by a step of the plan */
     rsdk_load_chain chain; /* how it comes into the process: by `parent` */
+    uint64_t walk;         /* the last walk that came by */
     RSDK_LIST(rsdk_edge) edges;
 } rsdk_node;
 

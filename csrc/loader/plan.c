@@ -17,6 +17,8 @@
 #include "loader/resolver.h"
 #include "sdk/tables.h"
 
+typedef RSDK_LIST(size_t) node_list;
+
 static rsdk_node *node_at(const rsdk_plan *plan, size_t index) {
     return plan->graph.nodes.items[index];
 }
@@ -153,17 +155,31 @@ static rsdk_status name_outside(rsdk_plan *plan, size_t from, const rsdk_edge *e
     return path != NULL ? rsdk_unique_strings_add(names, &plan->arena, path, error) : RSDK_OK;
 }
 
-/* The DT_NEEDED entries of the anchor: all members and what they need outside, in the linker's breadth-first order. */
+/* Appends a node to the walk for an anchor, once. What no step brings in is left out. */
+static rsdk_status walk_to(rsdk_plan *plan, node_list *walk, size_t index, rsdk_unique_strings *names,
+                           rsdk_error *error) {
+    rsdk_node *node = node_at(plan, index);
+    if (!node->is_placed || node->walk == plan->walk_count) {
+        return RSDK_OK;
+    }
+    node->walk = plan->walk_count;
+    RSDK_APPEND(&plan->arena, walk, index);
+    return rsdk_unique_strings_add(names, &plan->arena, node->location.path, error);
+}
+
+/* The DT_NEEDED entries of the anchor: all that the library needs, directly or through others, in the linker's
+ * breadth-first order. What an earlier step has brought in has its place in that order as well. */
 static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
     rsdk_unique_strings names = {0};
-    RSDK_TRY(rsdk_unique_strings_add(&names, &plan->arena, node_at(plan, step->node)->location.path, error));
-    for (size_t i = 0; i < step->members.count; i++) {
-        const size_t from = step->members.items[i];
+    node_list walk = {0};
+    plan->walk_count++;
+    RSDK_TRY(walk_to(plan, &walk, step->node, &names, error));
+    for (size_t i = 0; i < walk.count; i++) {
+        const size_t from = walk.items[i];
         for (size_t j = 0; j < node_at(plan, from)->edges.count; j++) {
             const rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
-            if (edge->kind == RSDK_EDGE_SDK && node_at(plan, edge->node)->parent == from) {
-                RSDK_TRY(
-                    rsdk_unique_strings_add(&names, &plan->arena, node_at(plan, edge->node)->location.path, error));
+            if (edge->kind == RSDK_EDGE_SDK) {
+                RSDK_TRY(walk_to(plan, &walk, edge->node, &names, error));
             } else if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
                 RSDK_TRY(name_outside(plan, from, edge, &names, error));
             }
@@ -341,8 +357,6 @@ static rsdk_status add_root(rsdk_plan *plan, size_t node, bool is_global, rsdk_e
 }
 
 /* ---- the whole ---- */
-
-typedef RSDK_LIST(size_t) node_list;
 
 static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *options, node_list *roots,
                                  rsdk_error *error) {
