@@ -161,6 +161,7 @@ static rsdk_status read_table(reading *r, Elf *elf, uint64_t offset, size_t size
 
 /* The table may lie anywhere: patchelf and others move it to the file's end. */
 static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) {
+    rsdk_error *error = r->error;
     void *headers = NULL;
     size_t entry_size = gelf_fsize(elf, ELF_T_PHDR, 1, EV_CURRENT), size = header->e_phnum * entry_size;
     if (entry_size == 0 || (header->e_phnum > 0 && header->e_phentsize != entry_size) || size > PROGRAM_HEADERS_LIMIT ||
@@ -168,6 +169,7 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
         return damaged(r, "unreadable program headers");
     }
     RSDK_TRY(read_table(r, elf, header->e_phoff, size, ELF_T_PHDR, "unreadable program headers", &headers));
+    RSDK_NEED(headers); /* for the static analyser, which does not follow read_table to its end */
     for (size_t i = 0; i < header->e_phnum; i++) {
         const GElf_Phdr entry = program_header_at(r->result->elf_class, headers, i);
         RSDK_TRY(take_segment(r, &entry));
@@ -403,6 +405,7 @@ static rsdk_status take_version_needs(reading *r) {
 /* ---- the whole ---- */
 
 static rsdk_status read_with(reading *r, Elf *elf) {
+    rsdk_error *error = r->error;
     GElf_Ehdr header;
     void *entries = NULL;
     size_t count = 0;
@@ -412,6 +415,7 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     RSDK_TRY(take_header(r, &header));
     RSDK_TRY(take_segments(r, elf, &header));
     RSDK_TRY(read_dynamic(r, elf, &entries, &count));
+    RSDK_NEED(entries); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));
     RSDK_TRY(take_names(r, entries, count));
     return r->wants_versions ? take_version_needs(r) : RSDK_OK;
