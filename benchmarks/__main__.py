@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
 
-from . import row_cli, row_devel, row_gpus, row_import, row_init, row_init_syscalls, row_selftest
+from . import row_cli, row_devel, row_gpus, row_import, row_init, row_init_scale, row_init_syscalls, row_selftest
 from .figures import Figure
 from .observation import ProcessError, instruction_counter
 from .stage import BUILD, Stage, make_stage
@@ -21,6 +21,7 @@ from .stage import BUILD, Stage, make_stage
 ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "import": row_import.run,
     "init": row_init.run,
+    "init-scale": row_init_scale.run,
     "init-syscalls": row_init_syscalls.run,
     "cli": row_cli.run,
     "gpus": row_gpus.run,

@@ -48,6 +48,31 @@ def show_plan(*shortnames: str) -> None:
         print("step", step.method, "global" if step.rtld_global else "local", step.path, *step.members, sep="\t")
 
 
+def plan_one(site: str, shortname: str) -> None:
+    """The plan for one library of the SDK in `site`; that there is no such library is a result too."""
+    sys.path.insert(0, site)
+    import rocm_sdk
+
+    before = peak_memory()
+    begin = perf_counter_ns()
+    try:  # noqa: SIM105
+        rocm_sdk.load_plan(shortname)
+    except rocm_sdk.LibraryNotFoundError:
+        pass
+    print_interval(begin, perf_counter_ns())
+    print("peak-growth", peak_memory() - before, sep="\t")
+
+
+def preload_one(site: str, shortname: str) -> None:
+    sys.path.insert(0, site)
+    import rocm_sdk
+
+    begin = perf_counter_ns()
+    (library,) = rocm_sdk.preload_libraries(shortname)
+    print_interval(begin, perf_counter_ns())
+    print("inside-dlopen", int(library.seconds * 1e9), sep="\t")
+
+
 def detect_first(module_name: str, root: str) -> None:
     """Import and first detection together."""
     begin = perf_counter_ns()
@@ -100,9 +125,27 @@ def print_mapped_files() -> None:
         print("mapped", f"/{path}", sep="\t")
 
 
+def peak_memory() -> int:
+    """The most bytes that the process has had in memory, since it was last asked."""
+    with os.fdopen(os.open("/proc/self/status", os.O_RDONLY), encoding="utf-8") as status:
+        kilobytes = int(status.read().partition("VmHWM:")[2].split()[0])
+    with os.fdopen(os.open("/proc/self/clear_refs", os.O_WRONLY), "w", encoding="utf-8") as peak:
+        peak.write("5")
+    return kilobytes * 1024
+
+
 ACTIONS = {
     function.__name__: function
-    for function in (import_module, initialize, open_all, show_plan, detect_first, detect_in_turn)
+    for function in (
+        import_module,
+        initialize,
+        open_all,
+        show_plan,
+        plan_one,
+        preload_one,
+        detect_first,
+        detect_in_turn,
+    )
 }
 
 if __name__ == "__main__":

@@ -42,6 +42,11 @@ class Observation:
         return self.seconds - self.inside_dlopen
 
     @property
+    def peak_growth(self) -> int:
+        """Bytes."""
+        return int(self.facts["peak-growth"][0][0])
+
+    @property
     def search_path_entries(self) -> int:
         return int(self.facts["search-path-entries"][0][0])
 
@@ -51,8 +56,10 @@ class Observation:
 
 
 def observe(arguments: Sequence[str]) -> Observation:
-    """Runs a process undisturbed."""
-    return Observation(_facts(_run(arguments)))
+    """Runs a process undisturbed. What it says itself of its time in dlopen counts."""
+    facts = _facts(_run(arguments))
+    inside = int(facts.get("inside-dlopen", [["0"]])[0][0])
+    return Observation(facts, inside_dlopen=inside / 1e9)
 
 
 def run_timed(arguments: Sequence[str], **environment: str) -> float:

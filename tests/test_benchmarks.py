@@ -15,7 +15,7 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[1] / "benchmarks"
 SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
-ROWS = ("import", "init", "init-syscalls", "cli", "gpus", "devel", "selftest")
+ROWS = ("import", "init", "init-scale", "init-syscalls", "cli", "gpus", "devel", "selftest")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_rows_are_chosen_by_name(directory: Path) -> None:
     assert result.returncode == 0, result.stderr
     result = run_benchmarks(directory, "imports")
     assert result.returncode == 2
-    assert "no such row: imports; there are import, init, init-syscalls" in result.stderr
+    assert "no such row: imports; there are import, init, init-scale, init-syscalls" in result.stderr
 
 
 def test_figures_compare_pair_by_pair(figures: ModuleType) -> None:

@@ -1,8 +1,8 @@
 /* The ELF reader. It reads what a dynamic linker reads, through the program headers: sections may be stripped or wrong.
  *
- * libelf gets a bounded copy of the file's head (`elf_memory`) and translates headers and the dynamic section to this
- * machine's byte order. Everything else is read with pread where the dynamic section says it is; each offset is checked
- * against the file before. */
+ * libelf gets a copy of the file's head (`elf_memory`) and translates headers and the dynamic section to this machine's
+ * byte order. The program headers and everything else are read where the file says that they are, with pread beyond the
+ * head; each offset is checked against the file before. */
 #include "elf/elf_file.h"
 
 #include <elf.h>
@@ -15,13 +15,13 @@
 #include "base/fail.h"
 
 enum {
-    HEAD_SIZE = 4096,              /* enough for the ELF header and the program headers of any ordinary library */
-    HEAD_LIMIT = 1 << 20,          /* no undamaged file has a megabyte of program headers */
-    DYNAMIC_LIMIT = 1 << 20,       /* or such a dynamic section */
-    STRING_LIMIT = 1 << 16,        /* bytes of one string: an RPATH may list a hundred directories */
-    STRING_WINDOW = 2048,          /* bytes of the string table read at a time; the needed names lie together */
-    NAMES_LIMIT = 1 << 20,         /* bytes of all strings: entries may share one, and each would be copied */
-    VERSION_NEEDS_LIMIT = 1 << 14, /* files and versions that one library may ask for */
+    HEAD_SIZE = 4096,                /* the ELF header and the program headers of any ordinary library */
+    PROGRAM_HEADERS_LIMIT = 1 << 20, /* no undamaged file has a megabyte of program headers */
+    DYNAMIC_LIMIT = 1 << 20,         /* or such a dynamic section */
+    STRING_LIMIT = 1 << 16,          /* bytes of one string: an RPATH may list a hundred directories */
+    STRING_WINDOW = 2048,            /* bytes of the string table read at a time; the needed names lie together */
+    NAMES_LIMIT = 1 << 20,           /* bytes of all strings: entries may share one, and each would be copied */
+    VERSION_NEEDS_LIMIT = 1 << 14,   /* files and versions that one library may ask for */
 };
 
 static const char damaged_fix[] = "the file is damaged: reinstall the package that it belongs to";
@@ -39,6 +39,8 @@ typedef struct reading {
     rsdk_elf_file *result;
     bool wants_versions;
     rsdk_error *error;
+    char *head; /* the first bytes of the file, as they are there */
+    size_t head_size;
     RSDK_LIST(segment) segments;
     uint64_t dynamic_offset, dynamic_size;
     uint64_t strings_offset, strings_size;
@@ -68,6 +70,14 @@ static bool file_offset_of(const reading *r, uint64_t address, uint64_t *offset,
         }
     }
     return false;
+}
+
+static rsdk_status read_at(const reading *r, uint64_t offset, void *buffer, size_t size) {
+    if (offset <= r->head_size && size <= r->head_size - offset) {
+        memcpy(buffer, r->head + offset, size);
+        return RSDK_OK;
+    }
+    return rsdk_file_read(&r->file, offset, buffer, size, r->error);
 }
 
 /* ---- headers ---- */
@@ -114,17 +124,55 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     }
 }
 
-static rsdk_status take_segments(reading *r, Elf *elf) {
-    size_t count = 0;
-    if (elf_getphdrnum(elf, &count) != 0) {
+static GElf_Phdr program_header_at(unsigned elf_class, const void *headers, size_t index) {
+    if (elf_class == ELFCLASS64) {
+        const Elf64_Phdr *header = (const Elf64_Phdr *)headers + index;
+        return (GElf_Phdr){.p_type = header->p_type,
+                           .p_flags = header->p_flags,
+                           .p_offset = header->p_offset,
+                           .p_vaddr = header->p_vaddr,
+                           .p_filesz = header->p_filesz};
+    }
+    const Elf32_Phdr *header = (const Elf32_Phdr *)headers + index;
+    return (GElf_Phdr){.p_type = header->p_type,
+                       .p_flags = header->p_flags,
+                       .p_offset = header->p_offset,
+                       .p_vaddr = header->p_vaddr,
+                       .p_filesz = header->p_filesz};
+}
+
+/* Reads a table of the file, `size` bytes, in this machine's byte order. */
+static rsdk_status read_table(reading *r, Elf *elf, uint64_t offset, size_t size, Elf_Type type, const char *what,
+                              void **table) {
+    rsdk_error *error = r->error;
+    void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(raw);
+    void *translated = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(translated);
+    RSDK_TRY(read_at(r, offset, raw, size));
+    Elf_Data from = {.d_buf = raw, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
+    Elf_Data to = {.d_buf = translated, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
+    if (size > 0 && gelf_xlatetom(elf, &to, &from, r->result->data_encoding) == NULL) {
+        return damaged(r, what);
+    }
+    *table = translated;
+    return RSDK_OK;
+}
+
+/* The table may lie anywhere: patchelf and others move it to the file's end. */
+static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) {
+    rsdk_error *error = r->error;
+    void *headers = NULL;
+    size_t entry_size = gelf_fsize(elf, ELF_T_PHDR, 1, EV_CURRENT), size = header->e_phnum * entry_size;
+    if (entry_size == 0 || (header->e_phnum > 0 && header->e_phentsize != entry_size) || size > PROGRAM_HEADERS_LIMIT ||
+        !in_file(r, header->e_phoff, size)) {
         return damaged(r, "unreadable program headers");
     }
-    for (size_t i = 0; i < count; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) == NULL) {
-            return damaged(r, "unreadable program headers");
-        }
-        RSDK_TRY(take_segment(r, &header));
+    RSDK_TRY(read_table(r, elf, header->e_phoff, size, ELF_T_PHDR, "unreadable program headers", &headers));
+    RSDK_NEED(headers); /* for the static analyser, which does not follow read_table to its end */
+    for (size_t i = 0; i < header->e_phnum; i++) {
+        const GElf_Phdr entry = program_header_at(r->result->elf_class, headers, i);
+        RSDK_TRY(take_segment(r, &entry));
     }
     if (r->segments.count == 0) {
         return damaged(r, "has nothing to load (no PT_LOAD segment): a stripped debug file?");
@@ -162,28 +210,15 @@ static dynamic_entry dynamic_entry_at(unsigned elf_class, const void *entries, s
 
 /* The dynamic section in this machine's byte order, `*count` entries. */
 static rsdk_status read_dynamic(reading *r, Elf *elf, void **entries, size_t *count) {
-    rsdk_error *error = r->error;
     if (r->dynamic_size == 0) {
         return damaged(r, "not a shared library (no dynamic section)");
     }
     if (r->dynamic_size > DYNAMIC_LIMIT || !in_file(r, r->dynamic_offset, r->dynamic_size)) {
         return damaged(r, "truncated: the dynamic section lies outside the file");
     }
-    size_t size = (size_t)r->dynamic_size;
-    void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(raw);
-    *entries = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(*entries);
-    RSDK_TRY(rsdk_file_read(&r->file, r->dynamic_offset, raw, size, error));
     size_t entry_size = gelf_fsize(elf, ELF_T_DYN, 1, EV_CURRENT);
-    *count = entry_size == 0 ? 0 : size / entry_size;
-    size = *count * entry_size;
-    Elf_Data from = {.d_buf = raw, .d_type = ELF_T_DYN, .d_version = EV_CURRENT, .d_size = size};
-    Elf_Data to = {.d_buf = *entries, .d_type = ELF_T_DYN, .d_version = EV_CURRENT, .d_size = size};
-    if (*count > 0 && gelf_xlatetom(elf, &to, &from, r->result->data_encoding) == NULL) {
-        return damaged(r, "unreadable dynamic section");
-    }
-    return RSDK_OK;
+    *count = entry_size == 0 ? 0 : (size_t)r->dynamic_size / entry_size;
+    return read_table(r, elf, r->dynamic_offset, *count * entry_size, ELF_T_DYN, "unreadable dynamic section", entries);
 }
 
 static rsdk_status fill_window(reading *r, uint64_t start, uint64_t size) {
@@ -197,7 +232,7 @@ static rsdk_status fill_window(reading *r, uint64_t start, uint64_t size) {
     uint64_t left = r->strings_size - start;
     r->window_start = start;
     r->window_size = size < left ? size : left;
-    return rsdk_file_read(&r->file, r->strings_offset + start, r->window, (size_t)r->window_size, error);
+    return read_at(r, r->strings_offset + start, r->window, (size_t)r->window_size);
 }
 
 /* The string at `index` of the string table, copied. */
@@ -282,11 +317,13 @@ static rsdk_status take_names(reading *r, const void *entries, size_t count) {
     for (size_t i = 0; i < count; i++) {
         dynamic_entry entry = dynamic_entry_at(result->elf_class, entries, i);
         const char *needed = NULL;
-        const char **text = entry.tag == DT_NEEDED    ? &needed
-                            : entry.tag == DT_SONAME  ? &result->soname
-                            : entry.tag == DT_RPATH   ? &result->rpath
-                            : entry.tag == DT_RUNPATH ? &result->runpath
-                                                      : NULL;
+        rsdk_elf_filtee filtee = {.is_optional = entry.tag == DT_AUXILIARY};
+        const char **text = entry.tag == DT_NEEDED                                ? &needed
+                            : entry.tag == DT_FILTER || entry.tag == DT_AUXILIARY ? &filtee.name
+                            : entry.tag == DT_SONAME                              ? &result->soname
+                            : entry.tag == DT_RPATH                               ? &result->rpath
+                            : entry.tag == DT_RUNPATH                             ? &result->runpath
+                                                                                  : NULL;
         if (entry.tag == DT_NULL) {
             break;
         }
@@ -295,6 +332,9 @@ static rsdk_status take_names(reading *r, const void *entries, size_t count) {
         }
         if (needed != NULL) {
             RSDK_APPEND(r->arena, &result->needed, needed);
+        }
+        if (filtee.name != NULL) {
+            RSDK_APPEND(r->arena, &result->filtees, filtee);
         }
     }
     if (result->runpath != NULL) {
@@ -365,6 +405,7 @@ static rsdk_status take_version_needs(reading *r) {
 /* ---- the whole ---- */
 
 static rsdk_status read_with(reading *r, Elf *elf) {
+    rsdk_error *error = r->error;
     GElf_Ehdr header;
     void *entries = NULL;
     size_t count = 0;
@@ -372,63 +413,41 @@ static rsdk_status read_with(reading *r, Elf *elf) {
         return damaged(r, "not an ELF file");
     }
     RSDK_TRY(take_header(r, &header));
-    RSDK_TRY(take_segments(r, elf));
+    RSDK_TRY(take_segments(r, elf, &header));
     RSDK_TRY(read_dynamic(r, elf, &entries, &count));
+    RSDK_NEED(entries); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));
     RSDK_TRY(take_names(r, entries, count));
     return r->wants_versions ? take_version_needs(r) : RSDK_OK;
 }
 
-/* How many bytes from the start hold the ELF header and the program headers; 0 where that is not an ELF header. */
-static uint64_t head_size_of(const char *head, size_t size) {
-    if (size >= sizeof(Elf64_Ehdr) && head[EI_CLASS] == ELFCLASS64) {
-        Elf64_Ehdr header;
-        memcpy(&header, head, sizeof header);
-        return header.e_phoff > HEAD_LIMIT ? UINT64_MAX
-                                           : header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize;
-    }
-    if (size >= sizeof(Elf32_Ehdr) && head[EI_CLASS] == ELFCLASS32) {
-        Elf32_Ehdr header;
-        memcpy(&header, head, sizeof header);
-        return (uint64_t)header.e_phoff + (uint64_t)header.e_phnum * header.e_phentsize;
-    }
-    return 0;
-}
-
-static rsdk_status read_start(reading *r, char **start, size_t size) {
+static rsdk_status read_head(reading *r) {
     rsdk_error *error = r->error;
-    *start = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(*start);
-    return rsdk_file_read(&r->file, 0, *start, size, error);
-}
-
-static rsdk_status read_head(reading *r, char **head, size_t *size) {
-    *size = r->file.size < HEAD_SIZE ? (size_t)r->file.size : HEAD_SIZE;
-    if (*size == 0) {
+    size_t size = r->file.size < HEAD_SIZE ? (size_t)r->file.size : HEAD_SIZE;
+    if (size == 0) {
         return damaged(r, "not a shared library: the file is empty");
     }
-    RSDK_TRY(read_start(r, head, *size));
-    if (*size < SELFMAG || memcmp(*head, ELFMAG, SELFMAG) != 0) {
+    char *head = rsdk_arena_alloc(&r->scratch, size, 1);
+    RSDK_NEED(head);
+    RSDK_TRY(rsdk_file_read(&r->file, 0, head, size, error));
+    if (size < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0) {
         return damaged(r, "not an ELF file");
     }
-    /* Headers in the other byte order give a wild figure here; then libelf has only the first bytes, and says so if it
-     * needs more. */
-    uint64_t wanted = head_size_of(*head, *size);
-    if (wanted <= *size || wanted > HEAD_LIMIT || !in_file(r, 0, wanted)) {
-        return RSDK_OK;
-    }
-    *size = (size_t)wanted;
-    return read_start(r, head, *size);
+    r->head = head;
+    r->head_size = size;
+    return RSDK_OK;
 }
 
-/* Lets libelf read the headers, and follows them. The file is open, and closed by the caller. */
+/* Lets libelf read the header, and follows it. The file is open, and closed by the caller. */
 static rsdk_status read_opened(reading *r) {
-    char *head = NULL;
-    size_t head_size = 0;
-    RSDK_TRY(read_head(r, &head, &head_size));
-    forget_sections(head, head_size);
+    rsdk_error *error = r->error;
+    RSDK_TRY(read_head(r));
+    size_t size = r->head_size < sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);
+    char *header = rsdk_arena_copy_bytes(&r->scratch, r->head, size);
+    RSDK_NEED(header);
+    forget_sections(header, size);
     (void)elf_version(EV_CURRENT);
-    Elf *elf = elf_memory(head, head_size);
+    Elf *elf = elf_memory(header, size);
     rsdk_status status = read_with(r, elf);
     (void)elf_end(elf);
     return status;

@@ -16,6 +16,12 @@ typedef struct rsdk_elf_version_need {
     const char *version;
 } rsdk_elf_version_need;
 
+/* An entry of DT_FILTER or DT_AUXILIARY: a library whose symbols stand before the file's own. */
+typedef struct rsdk_elf_filtee {
+    const char *name;
+    bool is_optional; /* DT_AUXILIARY: the file does without, too */
+} rsdk_elf_filtee;
+
 typedef struct rsdk_elf_file {
     const char *path;
     rsdk_file_identity identity;
@@ -28,6 +34,7 @@ typedef struct rsdk_elf_file {
     const char *rpath;      /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
     const char *runpath;    /* NULL without DT_RUNPATH */
     rsdk_strings needed;    /* DT_NEEDED, in file order */
+    RSDK_LIST(rsdk_elf_filtee) filtees;
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */
     bool has_text_relocations;                      /* DT_TEXTREL: the linker must write into its code */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "elf/soname.h"
 #include "loader/memory_object.h"
 
 static const char *who_brought(const rsdk_conflicts *c, const char *path) {
@@ -55,10 +54,10 @@ static rsdk_status check_other_version(const rsdk_conflicts *c, const rsdk_node 
     if (soname == NULL || is_private_copy(c, node->location.path)) {
         return RSDK_OK;
     }
-    for (size_t i = 0; i < c->graph->map->objects.count; i++) {
-        const rsdk_mapped_object *object = &c->graph->map->objects.items[i];
-        if (object->soname != NULL && object->path[0] == '/' && strcmp(object->soname, soname) != 0 &&
-            rsdk_soname_is_same_library(soname, object->soname) && !rsdk_memory_object_has_path(object->path)) {
+    const rsdk_mapped_object *object = rsdk_link_map_find_library(c->graph->map, soname);
+    for (; object != NULL; object = rsdk_link_map_next_of_library(c->graph->map, object)) {
+        if (object->path[0] == '/' && strcmp(object->soname, soname) != 0 &&
+            !rsdk_memory_object_has_path(object->path)) {
             return rsdk_warnings_add(
                 c->warnings, RSDK_WARNING_CONFLICT, error,
                 "%s is already loaded from %s, brought in by %s; the SDK's %s is another version of it, and the "
@@ -72,7 +71,7 @@ static rsdk_status check_other_version(const rsdk_conflicts *c, const rsdk_node 
 rsdk_status rsdk_conflicts_check_members(const rsdk_conflicts *conflicts, const size_t *nodes, size_t count,
                                          rsdk_error *error) {
     for (size_t i = 0; i < count; i++) {
-        const rsdk_node *node = &conflicts->graph->nodes.items[nodes[i]];
+        const rsdk_node *node = conflicts->graph->nodes.items[nodes[i]];
         RSDK_TRY(check_other_version(conflicts, node, error));
         for (size_t j = 0; j < node->edges.count; j++) {
             if (node->edges.items[j].kind == RSDK_EDGE_LOADED) {

@@ -5,17 +5,31 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/path.h"
 #include "elf/elf_machine.h"
 
 enum { NODE_LIMIT = 10000 }; /* no installation has as many libraries; a hostile one may link to itself for ever */
 
-static size_t find_node(const rsdk_graph *graph, const rsdk_elf_file *file) {
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        if (rsdk_file_same(graph->nodes.items[i].file->identity, file->identity)) {
-            return i;
-        }
-    }
-    return RSDK_NO_NODE;
+void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent) {
+    rsdk_node *child = graph->nodes.items[node];
+    child->parent = parent;
+    rsdk_load_chain_attach(&child->chain, parent != RSDK_NO_NODE ? &graph->nodes.items[parent]->chain : NULL);
+}
+
+static rsdk_status add_node(rsdk_graph *graph, const rsdk_node *facts, size_t *index, rsdk_error *error) {
+    rsdk_node *node = rsdk_arena_alloc(graph->arena, 1, sizeof *node);
+    RSDK_NEED(node);
+    *node = *facts;
+    node->location.soname = node->file->soname;
+    node->mapped = rsdk_link_map_find_file(graph->map, node->location.path, node->file->soname, node->file->identity);
+    node->is_placed = node->mapped != NULL;
+    RSDK_TRY(rsdk_linker_search_start_chain(graph->search, node->file, &node->chain, error));
+    *index = graph->nodes.count;
+    RSDK_TRY(rsdk_name_table_set(&graph->identities, graph->arena, &node->file->identity, sizeof node->file->identity,
+                                 *index, error));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(graph->arena, &graph->nodes, node);
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, bool is_sdk, size_t *index,
@@ -23,42 +37,20 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
     rsdk_node node = {.location = *location, .is_sdk = is_sdk, .parent = RSDK_NO_NODE};
     RSDK_TRY(rsdk_inventory_read(graph->inventory, location->path, &node.file, error));
     RSDK_TRY(rsdk_elf_machine_check(node.file, error));
-    *index = find_node(graph, node.file);
-    if (*index != RSDK_NO_NODE) {
+    if (rsdk_name_table_find(&graph->identities, &node.file->identity, sizeof node.file->identity, index)) {
         return RSDK_OK;
     }
     if (graph->nodes.count >= NODE_LIMIT) {
         return rsdk_fail(error, RSDK_BAD_ELF, location->path, NULL, "%s: needs more than %d libraries", location->path,
                          NODE_LIMIT);
     }
-    node.location.soname = node.file->soname;
-    node.mapped = rsdk_link_map_find_file(graph->map, location->path, node.file->soname, node.file->identity);
-    node.is_placed = node.mapped != NULL;
-    *index = graph->nodes.count;
-    RSDK_APPEND(graph->arena, &graph->nodes, node);
-    return RSDK_OK;
-}
-
-rsdk_status rsdk_graph_load_chain(const rsdk_graph *graph, size_t node, rsdk_load_chain *chain, rsdk_error *error) {
-    size_t depth = 0;
-    for (size_t at = node; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
-        depth++;
-    }
-    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-    const rsdk_elf_file **files = rsdk_arena_alloc(graph->arena, depth, sizeof *files);
-    RSDK_NEED(files);
-    *chain = (rsdk_load_chain){.files = files};
-    for (size_t at = node; at != RSDK_NO_NODE; at = graph->nodes.items[at].parent) {
-        files[chain->count++] = graph->nodes.items[at].file;
-    }
-    return RSDK_OK;
+    return add_node(graph, &node, index, error);
 }
 
 /* Where the linker would find a name that is not in the SDK. */
 static rsdk_status look_outside(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
-    rsdk_load_chain chain;
-    RSDK_TRY(rsdk_graph_load_chain(graph, from, &chain, error));
-    RSDK_TRY(rsdk_linker_search_find(graph->search, &chain, edge->name, &edge->path, error));
+    const rsdk_load_chain *chain = &graph->nodes.items[from]->chain;
+    RSDK_TRY(rsdk_linker_search_find(graph->search, chain, edge->name, &edge->path, error));
     edge->kind = edge->path != NULL ? RSDK_EDGE_OUTSIDE : RSDK_EDGE_MISSING;
     return RSDK_OK;
 }
@@ -75,44 +67,86 @@ static rsdk_status follow_outside(rsdk_graph *graph, rsdk_edge *edge, rsdk_error
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, const char *name, rsdk_edge *edge, rsdk_error *error) {
-    const rsdk_node *node = &graph->nodes.items[from];
-    const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(graph->map, name);
-    rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
-    *edge = (rsdk_edge){.name = name, .kind = RSDK_EDGE_OUTSIDE, .node = RSDK_NO_NODE};
+bool rsdk_edge_is_path(const rsdk_edge *edge) {
+    return strchr(edge->name, '/') != NULL;
+}
+
+/* An entry with a '/': the linker fills its tokens in and opens it. */
+static rsdk_status resolve_path(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_location *location,
+                                rsdk_error *error) {
+    const char *needing = graph->nodes.items[from]->file->path;
+    const rsdk_known_directory *known = NULL;
+    RSDK_TRY(rsdk_linker_search_fill_in(graph->arena, edge->name, needing, &edge->path, error));
+    if (edge->path == NULL) {
+        return RSDK_OK; /* the linker knows */
+    }
+    const char *parent = rsdk_path_parent(graph->inventory->arena, edge->path), *name = rsdk_path_name(edge->path);
+    RSDK_NEED(parent);
+    RSDK_TRY(rsdk_inventory_known_directory(graph->inventory, parent, &known, error));
+    if (known->directory != NULL && rsdk_directory_has(&known->directory->listing, name)) {
+        location->path = rsdk_path_join(graph->inventory->arena, known->directory->path, name);
+        location->package = known->directory->package;
+        RSDK_NEED(location->path);
+    } else if (!rsdk_linker_search_has(parent, name)) {
+        edge->kind = RSDK_EDGE_MISSING;
+        edge->path = NULL;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status resolve_name(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_location *location,
+                                rsdk_error *error) {
+    const rsdk_node *node = graph->nodes.items[from];
+    const rsdk_mapped_object *mapped = rsdk_link_map_find_soname(graph->map, edge->name);
     if (mapped != NULL) {
         edge->kind = RSDK_EDGE_LOADED;
         edge->path = mapped->path;
         return RSDK_OK;
     }
     const char *near = node->is_sdk ? node->location.path : NULL;
-    bool is_given = !node->is_sdk;
-    RSDK_TRY(rsdk_inventory_find(graph->inventory, near, name, &location.path, &location.package, error));
+    RSDK_TRY(rsdk_inventory_find(graph->inventory, near, edge->name, &location->path, &location->package, error));
+    return location->path == NULL && graph->asks_linker ? look_outside(graph, from, edge, error) : RSDK_OK;
+}
+
+/* Fills in where `edge`, which has a name, leads. */
+static rsdk_status resolve_edge(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_error *error) {
+    rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
+    edge->kind = RSDK_EDGE_OUTSIDE;
+    edge->node = RSDK_NO_NODE;
+    RSDK_TRY(rsdk_edge_is_path(edge) ? resolve_path(graph, from, edge, &location, error)
+                                     : resolve_name(graph, from, edge, &location, error));
     if (location.path != NULL) {
         edge->kind = RSDK_EDGE_SDK;
         return rsdk_graph_add(graph, &location, true, &edge->node, error);
     }
-    if (graph->asks_linker) {
-        RSDK_TRY(look_outside(graph, from, edge, error));
-    }
-    return is_given && edge->path != NULL ? follow_outside(graph, edge, error) : RSDK_OK;
+    bool leads_on = edge->kind == RSDK_EDGE_OUTSIDE && edge->path != NULL && !graph->nodes.items[from]->is_sdk;
+    return leads_on ? follow_outside(graph, edge, error) : RSDK_OK;
 }
 
+static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk_error *error) {
+    RSDK_TRY(resolve_edge(graph, from, &edge, error));
+    if (edge.kind == RSDK_EDGE_SDK && edge.node > from && graph->nodes.items[edge.node]->parent == RSDK_NO_NODE) {
+        rsdk_graph_set_parent(graph, edge.node, from);
+    }
+    if (!edge.is_optional || edge.kind != RSDK_EDGE_MISSING) {
+        RSDK_APPEND(graph->arena, &graph->nodes.items[from]->edges, edge);
+    }
+    return RSDK_OK;
+}
+
+/* Filtees first: the linker puts them before the file in the order in which symbols are looked for. */
 static rsdk_status complete_node(rsdk_graph *graph, size_t index, rsdk_error *error) {
-    const rsdk_elf_file *file = graph->nodes.items[index].file;
-    if (graph->nodes.items[index].mapped != NULL) {
+    const rsdk_node *node = graph->nodes.items[index];
+    if (node->mapped != NULL) {
         return RSDK_OK; /* in the process, and so is what it needs */
     }
-    for (size_t i = 0; i < file->needed.count; i++) {
-        rsdk_edge edge;
-        RSDK_TRY(resolve_edge(graph, index, file->needed.items[i], &edge, error));
-        rsdk_node *target = edge.kind == RSDK_EDGE_SDK ? &graph->nodes.items[edge.node] : NULL;
-        if (target != NULL && edge.node > index && target->parent == RSDK_NO_NODE) {
-            target->parent = index;
-        }
-        rsdk_node *node = &graph->nodes.items[index]; /* nodes may have moved */
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there is a node `index`, so there are items */
-        RSDK_APPEND(graph->arena, &node->edges, edge);
+    for (size_t i = 0; i < node->file->filtees.count; i++) {
+        const rsdk_elf_filtee *filtee = &node->file->filtees.items[i];
+        rsdk_edge edge = {.name = filtee->name, .is_optional = filtee->is_optional};
+        RSDK_TRY(add_edge(graph, index, edge, error));
+    }
+    for (size_t i = 0; i < node->file->needed.count; i++) {
+        RSDK_TRY(add_edge(graph, index, (rsdk_edge){.name = node->file->needed.items[i]}, error));
     }
     return RSDK_OK;
 }
@@ -165,7 +199,7 @@ static void visit(tarjan *t, size_t root) {
     enter(t, root);
     while (t->path_size > 0) {
         size_t node = t->path[t->path_size - 1];
-        const rsdk_node *facts = &t->graph->nodes.items[node];
+        const rsdk_node *facts = t->graph->nodes.items[node];
         if (t->next_edge[node] == facts->edges.count) {
             leave(t, node);
             continue;

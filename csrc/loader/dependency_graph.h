@@ -18,11 +18,15 @@ typedef enum rsdk_edge_kind {
 } rsdk_edge_kind;
 
 typedef struct rsdk_edge {
-    const char *name; /* the DT_NEEDED entry */
+    const char *name; /* the DT_NEEDED entry, or DT_FILTER or DT_AUXILIARY */
+    bool is_optional; /* DT_AUXILIARY */
     rsdk_edge_kind kind;
     size_t node;      /* for RSDK_EDGE_SDK */
-    const char *path; /* for LOADED, and for OUTSIDE where the linker was asked */
+    const char *path; /* for LOADED, and for OUTSIDE where the linker was asked, or where the entry is a path */
 } rsdk_edge;
+
+/* Whether the entry is a path, which the linker opens as it is. */
+bool rsdk_edge_is_path(const rsdk_edge *edge);
 
 typedef struct rsdk_node {
     rsdk_location location;
@@ -31,17 +35,20 @@ typedef struct rsdk_node {
     const rsdk_mapped_object *mapped; /* this very file in the process, or NULL */
     size_t parent;  /* the node that led here first, RSDK_NO_NODE for a root; set again when a step takes it in */
     bool is_placed; /* in the process, or brought in by a step of the plan */
+    rsdk_load_chain chain; /* how it comes into the process: by `parent` */
+    uint64_t walk;         /* the last walk that came by */
     RSDK_LIST(rsdk_edge) edges;
 } rsdk_node;
 
 typedef struct rsdk_graph {
     rsdk_arena *arena;
     rsdk_inventory *inventory;
-    const rsdk_link_map *map;
+    rsdk_link_map *map;
     rsdk_linker_search *search;
-    bool asks_linker; /* whether to look for what is outside */
-    RSDK_LIST(rsdk_node) nodes;
-    size_t completed; /* nodes whose edges are known */
+    bool asks_linker;             /* whether to look for what is outside */
+    RSDK_LIST(rsdk_node *) nodes; /* their places in memory stay */
+    rsdk_name_table identities;   /* from the identity of a file to its node */
+    size_t completed;             /* nodes whose edges are known */
 } rsdk_graph;
 
 /* Adds a root, or finds the node that is there already; *index is its place in graph->nodes. */
@@ -51,8 +58,8 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
 /* Follows all edges of all nodes. Breadth first, in file order, as the linker does. */
 rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
 
-/* The files through which `node` comes into the process. */
-rsdk_status rsdk_graph_load_chain(const rsdk_graph *graph, size_t node, rsdk_load_chain *chain, rsdk_error *error);
+/* Notes that `node` comes into the process by `parent`, or, where that is RSDK_NO_NODE, by itself. */
+void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent);
 
 /* Groups of the nodes marked in `members` in which every one needs every other, directly or through others:
  * component[i] is a number for each node, equal within a group, and a group that needs another has the higher number.

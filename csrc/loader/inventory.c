@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "elf/elf_machine.h"
 #include "elf/soname.h"
+#include "loader/linker_search.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 
@@ -102,20 +104,61 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
 
 rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,
                                 rsdk_error *error) {
-    for (size_t i = 0; i < inventory->files.count; i++) {
-        if (strcmp(inventory->files.items[i]->path, path) == 0) {
-            *file = inventory->files.items[i];
-            return RSDK_OK;
-        }
+    size_t place = inventory->files.count;
+    if (rsdk_name_table_find(&inventory->file_places, path, strlen(path), &place)) {
+        *file = inventory->files.items[place];
+        return RSDK_OK;
     }
     rsdk_elf_file *fresh = rsdk_arena_alloc(inventory->arena, 1, sizeof *fresh);
     RSDK_NEED(fresh);
     RSDK_TRY(rsdk_elf_file_read(path, inventory->arena, fresh, error));
     *file = fresh;
+    RSDK_TRY(rsdk_name_table_set(&inventory->file_places, inventory->arena, path, strlen(path), place, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
     RSDK_APPEND(inventory->arena, &inventory->files, fresh);
     return RSDK_OK;
 }
+
+/* ---- SONAMEs ---- */
+
+/* Names that no library has are not opened. */
+static bool may_be_library(const char *name) {
+    return strstr(name, ".so") != NULL || strncmp(name, "lib", 3) == 0;
+}
+
+/* What is read of one file is forgotten, but for its SONAME. */
+static rsdk_status take_soname(rsdk_inventory *inventory, rsdk_library_directory *directory, const char *name,
+                               rsdk_arena *scratch, rsdk_error *error) {
+    rsdk_elf_file file;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    const char *path = rsdk_path_join(scratch, directory->path, name);
+    RSDK_NEED(path);
+    rsdk_status status = rsdk_elf_file_read(path, scratch, &file, &reason);
+    status = status == RSDK_OK ? rsdk_elf_machine_check(&file, &reason) : status;
+    rsdk_error_clear(&reason);
+    if (status == RSDK_OK && file.soname != NULL) {
+        rsdk_named_file named = {.name = name, .soname = rsdk_arena_copy(inventory->arena, file.soname)};
+        RSDK_NEED(named.soname);
+        RSDK_APPEND(inventory->arena, &directory->sonames, named);
+    }
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+rsdk_status rsdk_inventory_need_sonames(rsdk_inventory *inventory, const rsdk_library_directory *directory,
+                                        rsdk_error *error) {
+    rsdk_library_directory *own = &inventory->directories.items[directory - inventory->directories.items];
+    rsdk_status status = RSDK_OK;
+    for (size_t i = 0; !own->has_sonames && status == RSDK_OK && i < own->listing.names.count; i++) {
+        rsdk_arena scratch = RSDK_ARENA_INIT;
+        const char *name = own->listing.names.items[i];
+        status = may_be_library(name) ? take_soname(inventory, own, name, &scratch, error) : RSDK_OK;
+        rsdk_arena_clear(&scratch);
+    }
+    own->has_sonames = status == RSDK_OK;
+    return status;
+}
+
+/* ---- look-ups ---- */
 
 static rsdk_status take_if_listed(rsdk_inventory *inventory, rsdk_library_directory *directory, const char *name,
                                   const char **path, rsdk_package_id *package, rsdk_error *error) {
@@ -159,9 +202,8 @@ bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path
     return false;
 }
 
-rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
-                                            rsdk_package_id *package, rsdk_error *error) {
-    *path = NULL;
+static rsdk_status search_linker_name(rsdk_inventory *inventory, const char *linker_name, rsdk_linker_name *found,
+                                      rsdk_error *error) {
     RSDK_TRY(need_directories(inventory, error));
     for (size_t i = 0; i < inventory->directories.count; i++) {
         rsdk_library_directory *directory = &inventory->directories.items[i];
@@ -174,18 +216,31 @@ rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const cha
             }
         }
         if (best != NULL) {
-            return take_if_listed(inventory, directory, best, path, package, error);
+            return take_if_listed(inventory, directory, best, &found->path, &found->package, error);
         }
     }
     return RSDK_OK;
 }
 
-/* The directory that another spelling leads to, through ".." or links; NULL: none of ours. */
-static rsdk_library_directory *same_directory(rsdk_inventory *inventory, const char *spelling) {
-    rsdk_file_identity wanted;
-    if (!rsdk_file_identify(spelling, &wanted)) {
-        return NULL;
+rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
+                                            rsdk_package_id *package, rsdk_error *error) {
+    rsdk_linker_name found = {0};
+    size_t place = inventory->linker_names.count, length = strlen(linker_name);
+    if (rsdk_name_table_find(&inventory->linker_name_places, linker_name, length, &place)) {
+        found = inventory->linker_names.items[place];
+    } else {
+        RSDK_TRY(search_linker_name(inventory, linker_name, &found, error));
+        RSDK_TRY(
+            rsdk_name_table_set(&inventory->linker_name_places, inventory->arena, linker_name, length, place, error));
+        RSDK_APPEND(inventory->arena, &inventory->linker_names, found);
     }
+    *path = found.path;
+    *package = found.package;
+    return RSDK_OK;
+}
+
+/* The directory that another spelling leads to, through ".." or links; NULL: none of ours. */
+static rsdk_library_directory *same_directory(rsdk_inventory *inventory, rsdk_file_identity wanted) {
     for (size_t i = 0; i < inventory->directories.count; i++) {
         rsdk_library_directory *candidate = &inventory->directories.items[i];
         if (!candidate->is_identified) {
@@ -199,27 +254,37 @@ static rsdk_library_directory *same_directory(rsdk_inventory *inventory, const c
     return NULL;
 }
 
-rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
-                                           const rsdk_library_directory **directory, rsdk_error *error) {
-    for (size_t i = 0; i < inventory->known.count; i++) {
-        if (strcmp(inventory->known.items[i].spelling, spelling) == 0) {
-            *directory = inventory->known.items[i].directory;
-            return RSDK_OK;
-        }
-    }
-    rsdk_known_directory known = {.spelling = spelling};
+static rsdk_status look_up_directory(rsdk_inventory *inventory, rsdk_known_directory *known, rsdk_error *error) {
+    rsdk_file_identity identity;
+    bool exists = false;
     RSDK_TRY(need_directories(inventory, error));
-    for (size_t i = 0; known.directory == NULL && i < inventory->directories.count; i++) {
+    for (size_t i = 0; known->directory == NULL && i < inventory->directories.count; i++) {
         const char *path = inventory->directories.items[i].path;
-        known.directory = strcmp(path, spelling) == 0 ? &inventory->directories.items[i] : NULL;
+        known->directory = strcmp(path, known->spelling) == 0 ? &inventory->directories.items[i] : NULL;
     }
-    if (known.directory == NULL) {
-        known.directory = same_directory(inventory, spelling);
+    if (known->directory == NULL) {
+        exists = rsdk_file_identify(known->spelling, &identity);
+        known->directory = exists ? same_directory(inventory, identity) : NULL;
     }
-    if (known.directory != NULL) {
-        RSDK_TRY(need_listing(inventory, known.directory, error));
+    if (known->directory != NULL) {
+        RSDK_TRY(need_listing(inventory, known->directory, error));
     }
-    *directory = known.directory;
-    RSDK_APPEND(inventory->arena, &inventory->known, known);
+    const rsdk_directory *listing = known->directory != NULL ? &known->directory->listing : NULL;
+    known->may_hold_variants =
+        (exists || listing != NULL) && rsdk_linker_search_may_hold_variants(known->spelling, listing);
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
+                                           const rsdk_known_directory **known, rsdk_error *error) {
+    size_t place = inventory->known.count;
+    if (!rsdk_name_table_find(&inventory->known_places, spelling, strlen(spelling), &place)) {
+        rsdk_known_directory fresh = {.spelling = spelling};
+        RSDK_TRY(look_up_directory(inventory, &fresh, error));
+        RSDK_TRY(
+            rsdk_name_table_set(&inventory->known_places, inventory->arena, spelling, strlen(spelling), place, error));
+        RSDK_APPEND(inventory->arena, &inventory->known, fresh);
+    }
+    *known = &inventory->known.items[place];
     return RSDK_OK;
 }

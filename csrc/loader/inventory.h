@@ -5,8 +5,14 @@
 
 #include "base/arena.h"
 #include "base/directory.h"
+#include "base/name_table.h"
 #include "elf/elf_file.h"
 #include "rocm_sdk/sdk.h"
+
+/* A file of a directory that is a library, under whatever name. */
+typedef struct rsdk_named_file {
+    const char *name, *soname;
+} rsdk_named_file;
 
 typedef struct rsdk_library_directory {
     rsdk_package_id package;
@@ -14,7 +20,9 @@ typedef struct rsdk_library_directory {
     bool holds_host_libraries; /* the SDK's own copies of libraries that a system has too */
     bool is_listed;
     rsdk_directory listing;
-    bool is_identified, exists; /* identity is asked for only when another spelling has to be compared */
+    bool has_sonames;
+    RSDK_LIST(rsdk_named_file) sonames; /* of its loadable libraries that have one, read when first asked for */
+    bool is_identified, exists;         /* identity is asked for only when another spelling has to be compared */
     rsdk_file_identity identity;
 } rsdk_library_directory;
 
@@ -22,7 +30,14 @@ typedef struct rsdk_library_directory {
 typedef struct rsdk_known_directory {
     const char *spelling;
     rsdk_library_directory *directory; /* NULL: none of the SDK's */
+    bool may_hold_variants;            /* for one kind of processor, which the linker prefers */
 } rsdk_known_directory;
+
+/* The file that a linker name leads to: looked for in the listings once. */
+typedef struct rsdk_linker_name {
+    const char *path; /* NULL: none */
+    rsdk_package_id package;
+} rsdk_linker_name;
 
 typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
@@ -31,7 +46,11 @@ typedef struct rsdk_inventory {
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
     RSDK_LIST(rsdk_elf_file *) files;
+    rsdk_name_table file_places; /* by path */
     RSDK_LIST(rsdk_known_directory) known;
+    rsdk_name_table known_places; /* by spelling */
+    RSDK_LIST(rsdk_linker_name) linker_names;
+    rsdk_name_table linker_name_places;
 } rsdk_inventory;
 
 rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, bool supports_files);
@@ -49,6 +68,11 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
 rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
                                 rsdk_package_id *package, rsdk_error *error);
 
+/* Reads the SONAME of every file of the directory that may be a library; files that are none, and damaged ones, are
+ * left out. */
+rsdk_status rsdk_inventory_need_sonames(rsdk_inventory *inventory, const rsdk_library_directory *directory,
+                                        rsdk_error *error);
+
 /* Whether a file of the SDK (a path that the inventory gave out) is its own copy of a host library. */
 bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path);
 
@@ -57,9 +81,9 @@ bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path
 rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const char *linker_name, const char **path,
                                             rsdk_package_id *package, rsdk_error *error);
 
-/* Which directory of the SDK `spelling` (an absolute path, with ".." in it perhaps) leads to; *directory is NULL where
- * to none. */
+/* What is known of the directory that `spelling` (a path, with ".." in it perhaps) leads to. Valid until the next
+ * call. */
 rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char *spelling,
-                                           const rsdk_library_directory **directory, rsdk_error *error);
+                                           const rsdk_known_directory **known, rsdk_error *error);
 
 #endif

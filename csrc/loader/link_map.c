@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "elf/soname.h"
+#include "loader/load_lock.h"
 
 typedef struct collection {
     rsdk_arena *arena;
@@ -79,37 +81,84 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
     return c->status != RSDK_OK;
 }
 
+/* ---- look-ups ---- */
+
+/* Where a SONAME is found: one that is missing is the empty one. */
+static const char *soname_key(const char *soname) {
+    return soname != NULL ? soname : "";
+}
+
+/* Puts the object in front of those that have the same name. */
+static rsdk_status add_to(rsdk_name_table *table, rsdk_arena *arena, const char *name, size_t length, size_t object,
+                          size_t *next, rsdk_error *error) {
+    if (!rsdk_name_table_find(table, name, length, next)) {
+        *next = RSDK_NO_OBJECT;
+    }
+    return rsdk_name_table_set(table, arena, name, length, object, error);
+}
+
+/* From the last object to the first, so that the first one is found first. */
+static rsdk_status index_objects(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
+    for (size_t i = map->objects.count; i-- > 0;) {
+        rsdk_mapped_object *object = &map->objects.items[i];
+        const char *soname = soname_key(object->soname);
+        size_t length = strlen(soname), library_length = rsdk_soname_linker_name_length(soname);
+        RSDK_TRY(rsdk_name_table_set(&map->paths, arena, object->path, strlen(object->path), i, error));
+        RSDK_TRY(add_to(&map->sonames, arena, soname, length, i, &object->next_of_soname, error));
+        RSDK_TRY(add_to(&map->libraries, arena, soname, library_length, i, &object->next_of_library, error));
+    }
+    return RSDK_OK;
+}
+
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
     *map = (rsdk_link_map){0};
     collection c = {.arena = arena, .map = map, .error = error, .status = RSDK_OK};
+    rsdk_load_lock_begin_question();
     (void)dl_iterate_phdr(visit_object, &c);
-    return c.status;
+    rsdk_load_lock_end_question();
+    return c.status == RSDK_OK ? index_objects(arena, map, error) : c.status;
+}
+
+static rsdk_mapped_object *object_at(const rsdk_link_map *map, size_t index) {
+    return index != RSDK_NO_OBJECT ? &map->objects.items[index] : NULL;
+}
+
+static rsdk_mapped_object *find(const rsdk_link_map *map, const rsdk_name_table *table, const char *name,
+                                size_t length) {
+    size_t index = RSDK_NO_OBJECT;
+    return rsdk_name_table_find(table, name, length, &index) ? object_at(map, index) : NULL;
 }
 
 const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname) {
-    for (size_t i = 0; i < map->objects.count; i++) {
-        const rsdk_mapped_object *object = &map->objects.items[i];
-        if (object->soname != NULL && strcmp(object->soname, soname) == 0) {
-            return object;
-        }
-    }
-    return NULL;
+    return soname[0] != '\0' ? find(map, &map->sonames, soname, strlen(soname)) : NULL;
 }
 
-const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, const char *path, const char *soname,
-                                                  rsdk_file_identity identity) {
-    for (size_t i = 0; i < map->objects.count; i++) {
-        const rsdk_mapped_object *object = &map->objects.items[i];
-        rsdk_file_identity own;
-        if (strcmp(object->path, path) == 0) {
-            return object;
-        }
-        bool same_name =
-            soname != NULL ? object->soname != NULL && strcmp(object->soname, soname) == 0 : object->soname == NULL;
-        if (same_name && object->path[0] == '/' && rsdk_file_identify(object->path, &own) &&
-            rsdk_file_same(identity, own)) {
-            return object;
-        }
+const rsdk_mapped_object *rsdk_link_map_find_library(const rsdk_link_map *map, const char *name) {
+    return name[0] != '\0' ? find(map, &map->libraries, name, rsdk_soname_linker_name_length(name)) : NULL;
+}
+
+const rsdk_mapped_object *rsdk_link_map_next_of_library(const rsdk_link_map *map, const rsdk_mapped_object *object) {
+    return object_at(map, object->next_of_library);
+}
+
+static bool is_file(rsdk_mapped_object *object, rsdk_file_identity identity) {
+    if (!object->is_identified) {
+        object->is_identified = true;
+        object->exists = object->path[0] == '/' && rsdk_file_identify(object->path, &object->identity);
     }
-    return NULL;
+    return object->exists && rsdk_file_same(object->identity, identity);
+}
+
+const rsdk_mapped_object *rsdk_link_map_find_file(rsdk_link_map *map, const char *path, const char *soname,
+                                                  rsdk_file_identity identity) {
+    rsdk_mapped_object *object = find(map, &map->paths, path, strlen(path));
+    if (object != NULL) {
+        return object;
+    }
+    const char *key = soname_key(soname);
+    object = find(map, &map->sonames, key, strlen(key));
+    while (object != NULL && !is_file(object, identity)) {
+        object = object_at(map, object->next_of_soname);
+    }
+    return object;
 }

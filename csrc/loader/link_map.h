@@ -6,16 +6,24 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/name_table.h"
 #include "rocm_sdk/error.h"
 
 typedef struct rsdk_mapped_object {
-    const char *path;   /* as the linker knows it; "" for the main program */
-    const char *soname; /* NULL without one */
+    const char *path;                       /* as the linker knows it; "" for the main program */
+    const char *soname;                     /* NULL without one */
+    size_t next_of_soname, next_of_library; /* further objects of this SONAME, of this library; see below */
+    bool is_identified, exists;
+    rsdk_file_identity identity; /* asked for when it has to be compared */
 } rsdk_mapped_object;
+
+#define RSDK_NO_OBJECT ((size_t)-1)
 
 typedef struct rsdk_link_map {
     RSDK_LIST(rsdk_mapped_object) objects; /* in load order, the main program first */
     const char *program_rpath;             /* DT_RPATH of the main program, NULL without one or with a DT_RUNPATH */
+    rsdk_name_table paths, sonames;        /* the first object of each; objects without SONAME count as "" */
+    rsdk_name_table libraries;             /* by linker name: the first object of each library, in any version */
 } rsdk_link_map;
 
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
@@ -23,8 +31,14 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
 /* The loaded object with this SONAME, which the linker would take for any library of that name; NULL: none. */
 const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname);
 
-/* The loaded object that is this very file; NULL: none. Asks the file system only about objects of the same SONAME. */
-const rsdk_mapped_object *rsdk_link_map_find_file(const rsdk_link_map *map, const char *path, const char *soname,
+/* The first loaded object of this library, in whatever version (`name`: a SONAME or a linker name), and the one after
+ * `object`; NULL: none. */
+const rsdk_mapped_object *rsdk_link_map_find_library(const rsdk_link_map *map, const char *name);
+const rsdk_mapped_object *rsdk_link_map_next_of_library(const rsdk_link_map *map, const rsdk_mapped_object *object);
+
+/* The loaded object that is this very file; NULL: none. Asks the file system about objects of the same SONAME only, of
+ * each once. */
+const rsdk_mapped_object *rsdk_link_map_find_file(rsdk_link_map *map, const char *path, const char *soname,
                                                   rsdk_file_identity identity);
 
 #endif

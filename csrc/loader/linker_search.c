@@ -1,72 +1,130 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
- * so that setenv and a glibc with other defaults make no difference. glibc-hwcaps subdirectories are not
- * followed: they hold variants of the same library. */
+ * so that setenv and a glibc with other defaults make no difference. subdirectories for one kind of processor
+ * (glibc-hwcaps) are not followed: who cares asks rsdk_linker_search_may_hold_variants. */
 #include "loader/linker_search.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/path.h"
+#include "loader/load_lock.h"
 
 /* ---- RPATH and RUNPATH ---- */
 
-/* Fills $ORIGIN or ${ORIGIN} in; *filled is NULL where the entry has a token whose value only the linker knows. */
-static rsdk_status fill_in(rsdk_arena *arena, const char *entry, size_t length, const char *origin, const char **filled,
-                           rsdk_error *error) {
-    static const char *const tokens[] = {"${ORIGIN}", "$ORIGIN"};
-    *filled = NULL;
-    const char *copy = rsdk_arena_copy_bytes(arena, entry, length);
-    RSDK_NEED(copy);
-    const char *dollar = strchr(copy, '$');
-    if (dollar == NULL) {
-        *filled = copy;
-        return RSDK_OK;
+/* The length of the token "ORIGIN" or "{ORIGIN}" at `text`, which follows a '$'; 0: another one. */
+static size_t origin_token(const char *text) {
+    static const char name[] = "ORIGIN", braced[] = "{ORIGIN}";
+    size_t length = sizeof name - 1;
+    if (strncmp(text, braced, sizeof braced - 1) == 0) {
+        return sizeof braced - 1;
     }
-    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
-        size_t token_length = strlen(tokens[i]);
-        if (strncmp(dollar, tokens[i], token_length) == 0 && strchr(dollar + 1, '$') == NULL) {
-            *filled = rsdk_arena_format(arena, "%.*s%s%s", (int)(dollar - copy), copy, origin, dollar + token_length);
-            RSDK_NEED(*filled);
+    bool goes_on = strncmp(text, name, length) == 0 &&
+                   (isalnum((unsigned char)text[length]) != 0 || text[length] == '_'); /* "$ORIGINAL" */
+    return strncmp(text, name, length) == 0 && !goes_on ? length : 0;
+}
+
+/* Fills $ORIGIN in; *filled is NULL where the text has a token whose value only the linker knows ($LIB, $PLATFORM). */
+static rsdk_status fill_in(rsdk_arena *arena, const char *text, const char *origin, const char **filled,
+                           rsdk_error *error) {
+    *filled = text;
+    for (const char *dollar = strchr(text, '$'); dollar != NULL;) {
+        size_t length = origin_token(dollar + 1);
+        if (length == 0) {
+            *filled = NULL;
             return RSDK_OK;
         }
+        size_t done = (size_t)(dollar - *filled);
+        const char *longer = rsdk_arena_format(arena, "%.*s%s%s", (int)done, *filled, origin, dollar + 1 + length);
+        RSDK_NEED(longer);
+        *filled = longer;
+        dollar = strchr(longer + done + strlen(origin), '$');
     }
     return RSDK_OK;
+}
+
+rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
+                                       rsdk_error *error) {
+    const char *origin = rsdk_path_parent(arena, path);
+    RSDK_NEED(origin);
+    return fill_in(arena, text, origin, filled, error);
 }
 
 rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
                                       rsdk_error *error) {
     const char *origin = rsdk_path_parent(arena, path);
     RSDK_NEED(origin);
-    for (const char *entry = rpath; entry != NULL;) {
+    for (const char *entry = rpath[0] != '\0' ? rpath : NULL; entry != NULL;) {
         size_t length = strcspn(entry, ":");
-        const char *directory = NULL;
-        if (length > 0) {
-            RSDK_TRY(fill_in(arena, entry, length, origin, &directory, error));
-        }
-        if (directory != NULL) {
-            RSDK_APPEND(arena, directories, directory);
-        }
+        const char *directory = length > 0 ? rsdk_arena_copy_bytes(arena, entry, length) : ".";
+        RSDK_NEED(directory);
+        RSDK_TRY(fill_in(arena, directory, origin, &directory, error));
+        RSDK_APPEND(arena, directories, directory);
         entry = entry[length] == ':' ? entry + length + 1 : NULL;
     }
     return RSDK_OK;
 }
 
-rsdk_status rsdk_linker_search_rpath_directories(rsdk_arena *arena, const rsdk_load_chain *chain,
-                                                 rsdk_strings *directories, rsdk_error *error) {
-    if (chain->files[0]->runpath != NULL) {
+/* ---- load chains ---- */
+
+/* The list of a RPATH or RUNPATH, made at first use. `text` NULL: none. */
+static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *file, const char *text,
+                             rsdk_search_path **path, rsdk_error *error) {
+    size_t place = 0;
+    *path = NULL;
+    if (text == NULL) {
         return RSDK_OK;
     }
-    for (size_t i = 0; i < chain->count; i++) {
-        const rsdk_elf_file *file = chain->files[i];
-        if (file->rpath != NULL) {
-            RSDK_TRY(rsdk_linker_search_expand(arena, file->rpath, file->path, directories, error));
-        }
+    size_t parent_length = (size_t)(rsdk_path_name(file->path) - file->path);
+    const char *key = rsdk_arena_format(search->arena, "%.*s:%s", (int)parent_length, file->path, text);
+    RSDK_NEED(key);
+    if (rsdk_name_table_find(&search->path_places, key, strlen(key), &place)) {
+        *path = search->paths.items[place];
+        return RSDK_OK;
     }
+    *path = rsdk_arena_alloc(search->arena, 1, sizeof **path);
+    RSDK_NEED(*path);
+    RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
+    RSDK_TRY(rsdk_name_table_set(&search->path_places, search->arena, key, strlen(key), search->paths.count, error));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(search->arena, &search->paths, *path);
     return RSDK_OK;
+}
+
+rsdk_status rsdk_linker_search_start_chain(rsdk_linker_search *search, const rsdk_elf_file *file,
+                                           rsdk_load_chain *chain, rsdk_error *error) {
+    *chain = (rsdk_load_chain){0};
+    RSDK_TRY(need_path(search, file, file->rpath, &chain->rpath, error));
+    return need_path(search, file, file->runpath, &chain->runpath, error);
+}
+
+void rsdk_load_chain_attach(rsdk_load_chain *chain, const rsdk_load_chain *above) {
+    while (above != NULL && (above->rpath == NULL || above->rpath == chain->rpath)) {
+        above = above->above; /* has another RPATH, so this is repeated once at most */
+    }
+    chain->above = above;
+}
+
+rsdk_rpath_walk rsdk_linker_search_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain) {
+    const rsdk_load_chain *first = chain->rpath != NULL ? chain : chain->above;
+    return (rsdk_rpath_walk){.at = chain->runpath == NULL ? first : NULL, .number = ++search->walk_count};
+}
+
+rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk) {
+    while (walk->at != NULL && walk->at->rpath->walk == walk->number) {
+        walk->at = walk->at->above;
+    }
+    if (walk->at == NULL) {
+        return NULL;
+    }
+    walk->at->rpath->walk = walk->number;
+    return walk->at->rpath;
 }
 
 /* ---- the process's directories ---- */
@@ -84,7 +142,7 @@ static bool is_default_directory(const char *directory) {
 
 static bool contains(const rsdk_strings *list, const char *text) {
     for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->items[i], text) == 0) {
+        if (list->items[i] != NULL && strcmp(list->items[i], text) == 0) {
             return true;
         }
     }
@@ -124,11 +182,13 @@ static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsd
 }
 
 static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
+    rsdk_load_lock_begin_question();
     void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* it is always there */
     rsdk_status status = read_directories(search, plain, error);
     if (plain != NULL) {
         (void)dlclose(plain);
     }
+    rsdk_load_lock_end_question();
     return status;
 }
 
@@ -228,37 +288,69 @@ static const char *find_in_cache(const rsdk_linker_search *search, const char *n
 
 /* ---- the search ---- */
 
+/* Writes "DIRECTORY/NAME"; returns whether there is such a file. */
+static bool is_there(const char *directory, const char *name, char candidate[PATH_MAX]) {
+    int length = snprintf(candidate, PATH_MAX, "%s/%s", directory, name);
+    return length > 0 && length < PATH_MAX && access(candidate, F_OK) == 0;
+}
+
+bool rsdk_linker_search_has(const char *directory, const char *name) {
+    char candidate[PATH_MAX];
+    return is_there(directory, name, candidate);
+}
+
+/* Subdirectories in which the linker looks first: glibc-hwcaps, and what glibc knew before 2.37. */
+static const char *const variant_directories[] = {"glibc-hwcaps", "tls",    "haswell", "xeon_phi",
+                                                  "avx512_1",     "x86_64", "atomics", "aarch64"};
+
+bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing) {
+    bool may_hold = false;
+    for (size_t i = 0; !may_hold && i < sizeof variant_directories / sizeof *variant_directories; i++) {
+        may_hold = listing != NULL ? rsdk_directory_has(listing, variant_directories[i])
+                                   : rsdk_linker_search_has(directory, variant_directories[i]);
+    }
+    return may_hold;
+}
+
 static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings *directories, const char *name,
                            const char **path, rsdk_error *error) {
+    char candidate[PATH_MAX];
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
-        const char *candidate = rsdk_path_join(search->arena, directories->items[i], name);
-        RSDK_NEED(candidate);
-        *path = access(candidate, F_OK) == 0 ? candidate : NULL;
+        if (directories->items[i] != NULL && is_there(directories->items[i], name, candidate)) {
+            *path = rsdk_arena_copy(search->arena, candidate);
+            RSDK_NEED(*path);
+        }
     }
     return RSDK_OK;
 }
 
-enum { BEFORE_CACHE = 4 }; /* lists of directories that come before ld.so.cache */
+static rsdk_status find_in_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
+                                  const char **path, rsdk_error *error) {
+    const rsdk_search_path *rpath = NULL;
+    for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(search, chain);
+         *path == NULL && (rpath = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
+        RSDK_TRY(find_in(search, &rpath->list, name, path, error));
+    }
+    return RSDK_OK;
+}
+
+enum { BEFORE_CACHE = 3 }; /* lists of directories that come before ld.so.cache, RPATHs apart */
 
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error) {
-    const rsdk_elf_file *file = chain->files[0];
     const rsdk_strings none = {0};
-    rsdk_strings rpath = {0}, runpath = {0};
     *path = NULL;
     if (strchr(name, '/') != NULL) { /* opened as it is */
         *path = access(name, F_OK) == 0 ? name : NULL;
         return RSDK_OK;
     }
-    RSDK_TRY(rsdk_linker_search_rpath_directories(search->arena, chain, &rpath, error));
-    if (file->runpath != NULL) {
-        RSDK_TRY(rsdk_linker_search_expand(search->arena, file->runpath, file->path, &runpath, error));
-    }
     if (!search->cache_is_read) {
         RSDK_TRY(read_cache(search, error));
     }
-    const rsdk_strings *before_cache[BEFORE_CACHE] = {&rpath, file->runpath == NULL ? &search->program_rpath : &none,
-                                                      &search->library_path, &runpath};
+    RSDK_TRY(find_in_rpaths(search, chain, name, path, error));
+    const rsdk_strings *before_cache[BEFORE_CACHE] = {chain->runpath == NULL ? &search->program_rpath : &none,
+                                                      &search->library_path,
+                                                      chain->runpath != NULL ? &chain->runpath->list : &none};
     for (size_t i = 0; *path == NULL && i < BEFORE_CACHE; i++) {
         RSDK_TRY(find_in(search, before_cache[i], name, path, error));
     }

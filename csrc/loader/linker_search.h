@@ -5,17 +5,25 @@
 #define RSDK_LOADER_LINKER_SEARCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "base/arena.h"
+#include "base/directory.h"
+#include "base/name_table.h"
 #include "elf/elf_file.h"
 #include "loader/link_map.h"
 #include "rocm_sdk/error.h"
 
-/* How a library comes into the process: its file first, then those that brought it in, nearest first. It decides which
- * RPATHs count for what the library needs. */
+/* The directories of one RPATH or RUNPATH. There is one such list for each text and $ORIGIN: libraries of a directory
+ * that have the same RPATH share it. */
+typedef struct rsdk_search_path {
+    rsdk_strings list;
+    uint64_t walk; /* the last walk that came by */
+} rsdk_search_path;
+
+/* How a library comes into the process, which decides which RPATHs count for what it needs. */
 typedef struct rsdk_load_chain {
-    const rsdk_elf_file *const *files;
-    size_t count; /* 1 at least */
+    rsdk_search_path *rpath, *runpath;   /* its own; NULL: none */
+    const struct rsdk_load_chain *above; /* of those that brought it in, the nearest that has another RPATH */
 } rsdk_load_chain;
 
 typedef struct rsdk_linker_search {
@@ -24,26 +32,51 @@ typedef struct rsdk_linker_search {
     const char *cache; /* ld.so.cache; NULL: not read yet, or none */
     size_t cache_size;
     bool cache_is_read;
+    RSDK_LIST(rsdk_search_path *) paths; /* all that were asked for */
+    rsdk_name_table path_places;         /* by $ORIGIN and text */
+    uint64_t walk_count;
 } rsdk_linker_search;
 
 /* Asks the linker for its directories. `map` is borrowed for the call. */
 rsdk_status rsdk_linker_search_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
                                     rsdk_error *error);
 
-/* Splits an RPATH or RUNPATH of the library `path`, with $ORIGIN, $LIB and $PLATFORM filled in as far as they are
- * known; entries that cannot be filled in are left out. */
+/* Splits an RPATH or RUNPATH of the library `path`. An empty entry is the current directory ("."); one with a token
+ * whose value only the linker knows ($LIB, $PLATFORM) is NULL in the list. */
 rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
                                       rsdk_error *error);
 
-/* The directories of RPATHs that count for a name that the first file of the chain needs. Where it has a RUNPATH there
- * are none: that is searched later. */
-rsdk_status rsdk_linker_search_rpath_directories(rsdk_arena *arena, const rsdk_load_chain *chain,
-                                                 rsdk_strings *directories, rsdk_error *error);
+/* The chain of a library that nothing brought in, and of one that came in through `above` (NULL: nothing), which must
+ * outlive it. */
+rsdk_status rsdk_linker_search_start_chain(rsdk_linker_search *search, const rsdk_elf_file *file,
+                                           rsdk_load_chain *chain, rsdk_error *error);
+void rsdk_load_chain_attach(rsdk_load_chain *chain, const rsdk_load_chain *above);
+
+/* A walk over the RPATHs that count for a name that the library of the chain needs, each once, in the linker's order.
+ * Where the library has a RUNPATH there are none: that is searched later. */
+typedef struct rsdk_rpath_walk {
+    const rsdk_load_chain *at;
+    uint64_t number;
+} rsdk_rpath_walk;
+
+rsdk_rpath_walk rsdk_linker_search_rpaths(rsdk_linker_search *search, const rsdk_load_chain *chain);
+rsdk_search_path *rsdk_linker_search_next_rpath(rsdk_rpath_walk *walk); /* NULL: no more */
+
+/* The same for a text without ':', a DT_NEEDED entry; *filled is NULL where only the linker knows a value. */
+rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
+                                       rsdk_error *error);
+
+/* Whether a directory may have variants of its libraries for one kind of processor, which the linker prefers to the
+ * plain ones. `listing` NULL: it is not known. */
+bool rsdk_linker_search_may_hold_variants(const char *directory, const rsdk_directory *listing);
+
+/* Whether a directory has a file of this name. */
+bool rsdk_linker_search_has(const char *directory, const char *name);
 
 /* Takes these bytes (which must outlive `search`) for those of ld.so.cache; otherwise the file is read at first use. */
 void rsdk_linker_search_use_cache(rsdk_linker_search *search, const char *bytes, size_t size);
 
-/* The file that the linker would open for `name`, needed by the first file of the chain; *path is NULL where it would
+/* The file that the linker would open for `name`, needed by the library of the chain; *path is NULL where it would
  * find none. */
 rsdk_status rsdk_linker_search_find(rsdk_linker_search *search, const rsdk_load_chain *chain, const char *name,
                                     const char **path, rsdk_error *error);

@@ -20,7 +20,7 @@ typedef struct explanation {
 } explanation;
 
 static const rsdk_node *member_at(const explanation *e, size_t index) {
-    return &e->plan->graph.nodes.items[e->step->members.items[index]];
+    return e->plan->graph.nodes.items[e->step->members.items[index]];
 }
 
 static const rsdk_host_package *host_package_of(const char *soname) {
@@ -62,15 +62,14 @@ static void say_missing(explanation *e, const char *needing, const char *name) {
 
 /* Asks the linker, which planning for a load does not. */
 static void find_missing_of(explanation *e, size_t member) {
-    const rsdk_node *node = &e->plan->graph.nodes.items[member];
-    rsdk_load_chain chain;
+    const rsdk_node *node = e->plan->graph.nodes.items[member];
     rsdk_error ignored = RSDK_ERROR_INIT;
-    bool has_chain = rsdk_graph_load_chain(&e->plan->graph, member, &chain, &ignored) == RSDK_OK;
-    for (size_t i = 0; has_chain && i < node->edges.count; i++) {
+    for (size_t i = 0; i < node->edges.count; i++) {
         const rsdk_edge *edge = &node->edges.items[i];
         const char *path = NULL;
-        if (edge->kind == RSDK_EDGE_OUTSIDE &&
-            rsdk_linker_search_find(&e->plan->search, &chain, edge->name, &path, &ignored) == RSDK_OK && path == NULL) {
+        if (edge->kind == RSDK_EDGE_OUTSIDE && !edge->is_optional && edge->path == NULL &&
+            rsdk_linker_search_find(&e->plan->search, &node->chain, edge->name, &path, &ignored) == RSDK_OK &&
+            path == NULL) {
             say_missing(e, node->location.path, edge->name);
         }
     }

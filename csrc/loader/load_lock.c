@@ -1,5 +1,5 @@
-/* The load lock. Owner and depth are our own: glibc's recursive mutex identifies its owner by a thread id that changes
- * in a forked child. */
+/* The lock of loading and the lock of questions, which is taken last. Owner and depth of the first are our own: glibc's
+ * recursive mutex identifies its owner by a thread id that changes in a forked child. */
 #include "loader/load_lock.h"
 
 #include <pthread.h>
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t questions = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
 static _Atomic(pthread_t) owner; /* valid while depth > 0 */
 static atomic_uint depth;
@@ -30,13 +31,32 @@ static void release(void) {
     }
 }
 
+static void take_both(void) {
+    take();
+    (void)pthread_mutex_lock(&questions);
+}
+
+static void release_both(void) {
+    (void)pthread_mutex_unlock(&questions);
+    release();
+}
+
 static void register_fork_handlers(void) {
-    (void)pthread_atfork(take, release, release);
+    (void)pthread_atfork(take_both, release_both, release_both);
 }
 
 void rsdk_load_lock_take(void) {
     (void)pthread_once(&fork_handlers, register_fork_handlers);
     take();
+}
+
+void rsdk_load_lock_begin_question(void) {
+    (void)pthread_once(&fork_handlers, register_fork_handlers);
+    (void)pthread_mutex_lock(&questions);
+}
+
+void rsdk_load_lock_end_question(void) {
+    (void)pthread_mutex_unlock(&questions);
 }
 
 void rsdk_load_lock_release(void) {

@@ -14,6 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "loader/load_lock.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
 #endif
@@ -60,7 +62,9 @@ static int make_descriptor(const rsdk_elf_stub *stub, const char *name) {
     if (first < 0) {
         return -1;
     }
+    rsdk_load_lock_begin_question();
     (void)dl_iterate_phdr(raise_to_free_number, &free_number);
+    rsdk_load_lock_end_question();
     int descriptor = write_all(first, stub->bytes, stub->size) ? fcntl(first, F_DUPFD_CLOEXEC, free_number) : -1;
     int reason = errno;
     (void)close(first);

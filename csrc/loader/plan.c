@@ -17,25 +17,36 @@
 #include "loader/resolver.h"
 #include "sdk/tables.h"
 
+typedef RSDK_LIST(size_t) node_list;
+
 static rsdk_node *node_at(const rsdk_plan *plan, size_t index) {
-    return &plan->graph.nodes.items[index];
+    return plan->graph.nodes.items[index];
 }
 
 /* ---- what the linker would find by itself ---- */
 
-/* Whether, of `directories`, the first that has a file of the name of `target` (a path) is its own. */
-static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, const char *target, bool *leads,
-                            rsdk_error *error) {
+/* Whether `directories` have a file of the name of `target` (a path), and whether the first that has one is its own. */
+static rsdk_status look_in(rsdk_plan *plan, const rsdk_search_path *directories, const char *target, bool *has,
+                           bool *leads, rsdk_error *error) {
     const char *name = rsdk_path_name(target);
-    *leads = false;
-    for (size_t i = 0; i < directories->count; i++) {
-        const rsdk_library_directory *known = NULL;
-        RSDK_TRY(rsdk_inventory_known_directory(&plan->inventory, directories->items[i], &known, error));
-        const char *candidate = rsdk_path_join(&plan->arena, known != NULL ? known->path : directories->items[i], name);
-        RSDK_NEED(candidate);
-        if (known != NULL ? rsdk_directory_has(&known->listing, name) : access(candidate, F_OK) == 0) {
-            *leads = strcmp(candidate, target) == 0;
+    for (size_t i = 0; !*has && i < directories->list.count; i++) {
+        const char *directory = directories->list.items[i];
+        const rsdk_known_directory *known = NULL;
+        if (directory == NULL) {
+            *has = true; /* only the linker knows where that leads */
             return RSDK_OK;
+        }
+        RSDK_TRY(rsdk_inventory_known_directory(&plan->inventory, directory, &known, error));
+        if (known->may_hold_variants) {
+            *has = true; /* a variant, perhaps */
+        } else if (known->directory != NULL) {
+            *has = rsdk_directory_has(&known->directory->listing, name);
+            const char *below = rsdk_path_below(target, known->directory->path);
+            *leads = *has && below != NULL && strcmp(below, name) == 0;
+        } else if (rsdk_linker_search_has(directory, name)) {
+            const char *below = rsdk_path_below(target, directory);
+            *has = true;
+            *leads = below != NULL && strcmp(below, name) == 0;
         }
     }
     return RSDK_OK;
@@ -43,45 +54,36 @@ static rsdk_status leads_to(rsdk_plan *plan, const rsdk_strings *directories, co
 
 /* Whether the linker, looking for what `from` needs (or opens with dlopen), finds `target` (a path) itself. */
 static rsdk_status finds_by_itself(rsdk_plan *plan, size_t from, const char *target, bool *finds, rsdk_error *error) {
-    const rsdk_elf_file *file = node_at(plan, from)->file;
-    rsdk_strings directories = {0};
-    rsdk_load_chain chain;
-    RSDK_TRY(rsdk_graph_load_chain(&plan->graph, from, &chain, error));
-    RSDK_TRY(rsdk_linker_search_rpath_directories(&plan->arena, &chain, &directories, error));
-    if (file->runpath != NULL && plan->search.library_path.count == 0) {
-        /* LD_LIBRARY_PATH comes before a RUNPATH: with one set, a RUNPATH promises nothing. */
-        RSDK_TRY(rsdk_linker_search_expand(&plan->arena, file->runpath, file->path, &directories, error));
+    const rsdk_load_chain *chain = &node_at(plan, from)->chain;
+    rsdk_search_path *directories = NULL;
+    bool has = false;
+    *finds = false;
+    for (rsdk_rpath_walk walk = rsdk_linker_search_rpaths(&plan->search, chain);
+         !has && (directories = rsdk_linker_search_next_rpath(&walk)) != NULL;) {
+        RSDK_TRY(look_in(plan, directories, target, &has, finds, error));
     }
-    return leads_to(plan, &directories, target, finds, error);
+    if (chain->runpath != NULL && plan->search.library_path.count == 0) {
+        /* LD_LIBRARY_PATH comes before a RUNPATH: with one set, a RUNPATH promises nothing. */
+        RSDK_TRY(look_in(plan, chain->runpath, target, &has, finds, error));
+    }
+    return RSDK_OK;
 }
 
 /* ---- one step ---- */
 
-/* Appends a text that is not in the list yet. NULL: memory is short. */
-static rsdk_status append_once(rsdk_plan *plan, rsdk_strings *list, const char *text, rsdk_error *error) {
-    RSDK_NEED(text);
-    for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->items[i], text) == 0) {
-            return RSDK_OK;
-        }
-    }
-    RSDK_APPEND(&plan->arena, list, text);
-    return RSDK_OK;
-}
-
 static rsdk_status take_member(rsdk_plan *plan, rsdk_planned_step *step, size_t node, size_t parent,
                                rsdk_error *error) {
     node_at(plan, node)->is_placed = true;
-    node_at(plan, node)->parent = parent;
+    rsdk_graph_set_parent(&plan->graph, node, parent);
     RSDK_APPEND(&plan->arena, &step->members, node);
     return RSDK_OK;
 }
 
 static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t from, const rsdk_edge *edge,
-                             rsdk_strings *missing, rsdk_error *error) {
+                             rsdk_unique_strings *missing, rsdk_error *error) {
     bool finds = false;
     if (edge->kind == RSDK_EDGE_MISSING) {
-        return append_once(plan, missing, edge->name, error);
+        return rsdk_unique_strings_add(missing, &plan->arena, edge->name, error);
     }
     if (edge->kind != RSDK_EDGE_SDK) {
         return RSDK_OK;
@@ -91,12 +93,19 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
     if (target->is_placed && is_soname) {
         return RSDK_OK; /* the linker compares SONAMEs first */
     }
-    RSDK_TRY(finds_by_itself(plan, from, target->location.path, &finds, error));
+    if (rsdk_edge_is_path(edge)) {
+        finds = true;
+    } else {
+        RSDK_TRY(finds_by_itself(plan, from, target->location.path, &finds, error));
+    }
+    if (!finds && !is_soname && edge->is_optional) {
+        return RSDK_OK;
+    }
     if (!finds && !is_soname) {
         const char *text = rsdk_arena_format(
             &plan->arena, "%s (a file has this name, but its SONAME is %s, so no preloading can satisfy it: %s)",
             edge->name, target->file->soname != NULL ? target->file->soname : "missing", target->location.path);
-        return append_once(plan, missing, text, error);
+        return rsdk_unique_strings_add(missing, &plan->arena, text, error);
     }
     if (target->is_placed) {
         return RSDK_OK;
@@ -108,8 +117,8 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
 }
 
 /* Breadth first from the step's library over everything that is not placed yet. */
-static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk_strings *outside,
-                                  rsdk_strings *missing, rsdk_error *error) {
+static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk_unique_strings *outside,
+                                  rsdk_unique_strings *missing, rsdk_error *error) {
     RSDK_TRY(take_member(plan, step, step->node, RSDK_NO_NODE, error));
     for (size_t i = 0; i < step->members.count; i++) {
         const size_t from = step->members.items[i];
@@ -117,7 +126,7 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
             const rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
             RSDK_TRY(take_edge(plan, step, from, edge, missing, error));
             if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
-                RSDK_TRY(append_once(plan, outside, edge->name, error));
+                RSDK_TRY(rsdk_unique_strings_add(outside, &plan->arena, edge->name, error));
             }
         }
     }
@@ -127,44 +136,65 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
 /* What the anchor needs so that `name`, which the system provides for `from`, keeps its place in the order. The anchor
  * has no paths, and as the one that brings a library in it takes the place of those that would have lent theirs: where
  * paths count, the linker's find goes in instead of the name. */
-static rsdk_status name_outside(rsdk_plan *plan, rsdk_planned_step *step, size_t from, const char *name,
+static rsdk_status name_outside(rsdk_plan *plan, size_t from, const rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
+    const char *name = edge->name;
+    if (edge->is_optional) {
+        return RSDK_OK; /* an anchor must not need what need not be there */
+    }
+    if (rsdk_edge_is_path(edge)) {
+        return edge->path != NULL ? rsdk_unique_strings_add(names, &plan->arena, edge->path, error) : RSDK_OK;
+    }
+    const rsdk_load_chain *chain = &node_at(plan, from)->chain;
     const char *path = NULL;
-    rsdk_load_chain chain;
-    RSDK_TRY(rsdk_graph_load_chain(&plan->graph, from, &chain, error));
-    bool has_paths = chain.files[0]->runpath != NULL;
-    for (size_t i = 0; i < chain.count; i++) {
-        has_paths |= chain.files[i]->rpath != NULL;
-    }
+    bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
     if (!has_paths || rsdk_link_map_find_soname(&plan->map, name) != NULL) {
-        return append_once(plan, &step->anchor_names, name, error);
+        return rsdk_unique_strings_add(names, &plan->arena, name, error);
     }
-    RSDK_TRY(rsdk_linker_search_find(&plan->search, &chain, name, &path, error));
-    return path != NULL ? append_once(plan, &step->anchor_names, path, error) : RSDK_OK;
+    RSDK_TRY(rsdk_linker_search_find(&plan->search, chain, name, &path, error));
+    return path != NULL ? rsdk_unique_strings_add(names, &plan->arena, path, error) : RSDK_OK;
 }
 
-/* The DT_NEEDED entries of the anchor: all members and what they need outside, in the linker's breadth-first order. */
+/* Appends a node to the walk for an anchor, once. What no step brings in is left out. */
+static rsdk_status walk_to(rsdk_plan *plan, node_list *walk, size_t index, rsdk_unique_strings *names,
+                           rsdk_error *error) {
+    rsdk_node *node = node_at(plan, index);
+    if (!node->is_placed || node->walk == plan->walk_count) {
+        return RSDK_OK;
+    }
+    node->walk = plan->walk_count;
+    RSDK_APPEND(&plan->arena, walk, index);
+    return rsdk_unique_strings_add(names, &plan->arena, node->location.path, error);
+}
+
+/* The DT_NEEDED entries of the anchor: all that the library needs, directly or through others, in the linker's
+ * breadth-first order. What an earlier step has brought in has its place in that order as well. */
 static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
-    RSDK_TRY(append_once(plan, &step->anchor_names, node_at(plan, step->node)->location.path, error));
-    for (size_t i = 0; i < step->members.count; i++) {
-        const size_t from = step->members.items[i];
+    rsdk_unique_strings names = {0};
+    node_list walk = {0};
+    plan->walk_count++;
+    RSDK_TRY(walk_to(plan, &walk, step->node, &names, error));
+    for (size_t i = 0; i < walk.count; i++) {
+        const size_t from = walk.items[i];
         for (size_t j = 0; j < node_at(plan, from)->edges.count; j++) {
             const rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
-            if (edge->kind == RSDK_EDGE_SDK && node_at(plan, edge->node)->parent == from) {
-                RSDK_TRY(append_once(plan, &step->anchor_names, node_at(plan, edge->node)->location.path, error));
+            if (edge->kind == RSDK_EDGE_SDK) {
+                RSDK_TRY(walk_to(plan, &walk, edge->node, &names, error));
             } else if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
-                RSDK_TRY(name_outside(plan, step, from, edge->name, error));
+                RSDK_TRY(name_outside(plan, from, edge, &names, error));
             }
         }
     }
+    step->anchor_names = names.list;
     return RSDK_OK;
 }
 
-static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_strings *paths, rsdk_error *error) {
+static rsdk_status paths_of_needed(rsdk_plan *plan, const rsdk_node *node, rsdk_unique_strings *paths,
+                                   rsdk_error *error) {
     for (size_t i = 0; i < node->edges.count; i++) {
         const rsdk_edge *edge = &node->edges.items[i];
         if (edge->kind == RSDK_EDGE_SDK) {
-            RSDK_TRY(append_once(plan, paths, node_at(plan, edge->node)->location.path, error));
+            RSDK_TRY(rsdk_unique_strings_add(paths, &plan->arena, node_at(plan, edge->node)->location.path, error));
         }
     }
     return RSDK_OK;
@@ -178,11 +208,12 @@ static const char *reason_for_anchor(rsdk_plan *plan, const rsdk_planned_step *s
 }
 
 static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_error *error) {
-    rsdk_strings outside = {0}, missing = {0}, needed = {0}, members = {0};
+    rsdk_unique_strings outside = {0}, missing = {0}, needed = {0};
+    rsdk_strings members = {0};
     rsdk_step *view = &step->view;
     RSDK_TRY(gather_members(plan, step, &outside, &missing, error));
     for (size_t i = 0; i < step->members.count; i++) {
-        RSDK_TRY(append_once(plan, &members, node_at(plan, step->members.items[i])->location.path, error));
+        RSDK_APPEND(&plan->arena, &members, node_at(plan, step->members.items[i])->location.path);
     }
     RSDK_TRY(paths_of_needed(plan, node_at(plan, step->node), &needed, error));
     bool is_natural = step->unfound_members.count == 0;
@@ -195,9 +226,9 @@ static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, r
         RSDK_NEED(view->reason);
     }
     view->members = members.items, view->member_count = members.count;
-    view->needed = needed.items, view->needed_count = needed.count;
-    view->outside = outside.items, view->outside_count = outside.count;
-    view->missing = missing.items, view->missing_count = missing.count;
+    view->needed = needed.list.items, view->needed_count = needed.list.count;
+    view->outside = outside.list.items, view->outside_count = outside.list.count;
+    view->missing = missing.list.items, view->missing_count = missing.list.count;
     return RSDK_OK;
 }
 
@@ -242,16 +273,6 @@ static rsdk_status add_step(rsdk_plan *plan, size_t node, bool is_requested, boo
 
 /* ---- dlopen dependencies ---- */
 
-static bool is_loaded(const rsdk_plan *plan, const char *linker_name) {
-    for (size_t i = 0; i < plan->map.objects.count; i++) {
-        const char *soname = plan->map.objects.items[i].soname;
-        if (soname != NULL && rsdk_soname_has_linker_name(soname, linker_name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_requested(const rsdk_plan *plan, const char *path) {
     for (size_t i = 0; i < plan->requested_count; i++) {
         if (plan->requested[i].path != NULL && strcmp(plan->requested[i].path, path) == 0) {
@@ -292,7 +313,7 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t opener, const rsdk_
     rsdk_location location = {.found_via = RSDK_FOUND_BY_NEED};
     bool finds = false;
     const char *opener_name = node_at(plan, opener)->file->soname;
-    if (is_loaded(plan, dependency->opened)) {
+    if (rsdk_link_map_find_library(&plan->map, dependency->opened) != NULL) {
         return RSDK_OK;
     }
     RSDK_TRY(rsdk_inventory_find_linker_name(&plan->inventory, dependency->opened, &location.path, &location.package,
@@ -336,8 +357,6 @@ static rsdk_status add_root(rsdk_plan *plan, size_t node, bool is_global, rsdk_e
 }
 
 /* ---- the whole ---- */
-
-typedef RSDK_LIST(size_t) node_list;
 
 static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *options, node_list *roots,
                                  rsdk_error *error) {

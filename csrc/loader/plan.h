@@ -15,7 +15,7 @@ typedef struct rsdk_planned_step {
     size_t node;
     bool was_in_process;               /* before the plan's first step */
     RSDK_LIST(size_t) members;         /* nodes that the step brings in, breadth first, `node` first; none for REUSE */
-    rsdk_strings anchor_names;         /* DT_NEEDED of the anchor: members' paths and names outside, breadth first */
+    rsdk_strings anchor_names;         /* DT_NEEDED of the anchor: paths of the SDK and names outside, breadth first */
     RSDK_LIST(size_t) unfound_members; /* those that the linker would not find by itself */
 } rsdk_planned_step;
 
@@ -28,6 +28,7 @@ struct rsdk_plan {
     rsdk_conflicts conflicts;
     RSDK_LIST(rsdk_planned_step) steps;
     rsdk_warnings warnings;
+    uint64_t walk_count;
     rsdk_location *requested; /* as asked, absent ones too */
     size_t requested_count;
 };

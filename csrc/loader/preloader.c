@@ -64,7 +64,7 @@ static const char *describe_cycle(const preloader *p, const rsdk_planned_step *s
     rsdk_text text = RSDK_TEXT_INIT;
     for (size_t i = 0; i < step->members.count; i++) {
         if (component[step->members.items[i]] == number) {
-            rsdk_text_add_item(&text, ", ", p->plan->graph.nodes.items[step->members.items[i]].location.path);
+            rsdk_text_add_item(&text, ", ", p->plan->graph.nodes.items[step->members.items[i]]->location.path);
         }
     }
     const char *description =
@@ -76,27 +76,22 @@ static const char *describe_cycle(const preloader *p, const rsdk_planned_step *s
     return description;
 }
 
-/* Opens the members of one component: alone, or, where they need each other, through the first. The step's library
- * itself, on its own, is left to the caller, who knows its mode. */
-static bool open_component(const preloader *p, const rsdk_planned_step *step, const size_t *component, size_t number,
-                           const char *reason, const char **dlerror_text) {
-    size_t count = 0;
-    const char *path = NULL;
-    for (size_t i = 0; i < step->members.count; i++) {
-        size_t node = step->members.items[i];
-        if (component[node] == number) {
-            count++;
-            path = path == NULL ? p->plan->graph.nodes.items[node].location.path : path;
-        }
-    }
-    bool is_left_to_caller = path == NULL || (count == 1 && strcmp(path, step->view.location.path) == 0);
-    if (is_left_to_caller || dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL) {
+/* The members that need each other, in one component. */
+typedef struct member_group {
+    const char *path; /* of the first */
+    size_t count;
+} member_group;
+
+/* Opens a group: its only member, or, where they need each other, through the first. The step's library itself, on its
+ * own, is left to the caller, who knows its mode. */
+static bool open_group(const preloader *p, const rsdk_planned_step *step, const member_group *group,
+                       const char **dlerror_text) {
+    bool is_left_to_caller =
+        group->count == 0 || (group->count == 1 && strcmp(group->path, step->view.location.path) == 0);
+    if (is_left_to_caller || dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL) {
         return true;
     }
     *dlerror_text = copy_dlerror(p);
-    if (count > 1 && *dlerror_text != NULL) {
-        *dlerror_text = describe_cycle(p, step, component, number, *dlerror_text, reason);
-    }
     return false;
 }
 
@@ -107,20 +102,26 @@ static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, c
     size_t count = p->plan->graph.nodes.count;
     bool *members = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *members);
     size_t *component = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *component);
-    if (members == NULL || component == NULL) {
+    member_group *groups = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *groups);
+    if (members == NULL || component == NULL || groups == NULL) {
         return false;
     }
     for (size_t i = 0; i < step->members.count; i++) {
         members[step->members.items[i]] = true;
     }
-    for (size_t i = 0; i < count; i++) {
-        component[i] = RSDK_NO_NODE;
-    }
     if (rsdk_graph_components(&p->plan->graph, members, component, NULL) != RSDK_OK) {
         return false;
     }
+    for (size_t i = 0; i < step->members.count; i++) {
+        size_t node = step->members.items[i];
+        member_group *group = &groups[component[node]];
+        group->path = group->count++ == 0 ? p->plan->graph.nodes.items[node]->location.path : group->path;
+    }
     for (size_t number = 0; number < step->members.count; number++) {
-        if (!open_component(p, step, component, number, reason, dlerror_text)) {
+        if (!open_group(p, step, &groups[number], dlerror_text)) {
+            if (groups[number].count > 1 && *dlerror_text != NULL) {
+                *dlerror_text = describe_cycle(p, step, component, number, *dlerror_text, reason);
+            }
             return false;
         }
     }
@@ -132,7 +133,7 @@ static bool open_members(const preloader *p, const rsdk_planned_step *step, cons
     rsdk_elf_stub stub;
     void *anchor = NULL;
     const char *reason = NULL;
-    const rsdk_elf_file *model = p->plan->graph.nodes.items[step->node].file;
+    const rsdk_elf_file *model = p->plan->graph.nodes.items[step->node]->file;
     if (rsdk_elf_stub_make(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
         return false;
     }
@@ -158,7 +159,9 @@ static void *open_step(const preloader *p, const rsdk_planned_step *step, const 
     /* RTLD_NOLOAD: what is in the process is never loaded a second time. */
     bool is_there = step->view.method == RSDK_STEP_REUSE;
     void *handle = dlopen(step->view.location.path, is_there ? mode | RTLD_NOLOAD : mode);
-    if (handle == NULL) {
+    if (handle == NULL && is_there) { /* the linker gives no reason */
+        *dlerror_text = "it is not in the process, although it was, or an earlier step was to bring it in";
+    } else if (handle == NULL) {
         *dlerror_text = copy_dlerror(p);
     }
     return handle;
@@ -183,7 +186,8 @@ static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_s
         return RSDK_OK;
     }
     RSDK_APPEND(arena_of(p), &needed, soname);
-    RSDK_TRY(rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node].file, name, &needed, arena_of(p), &stub, error));
+    RSDK_TRY(
+        rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node]->file, name, &needed, arena_of(p), &stub, error));
     if (rsdk_memory_object_open(&stub, name, RTLD_NOW | RTLD_LOCAL, arena_of(p), &handle, &reason) !=
         RSDK_MEMORY_OPENED) {
         return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, error, "dlopen(\"%s\") will not find %s: %s",

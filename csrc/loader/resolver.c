@@ -86,29 +86,20 @@ static rsdk_status by_file_name(resolution *r) {
     return RSDK_OK;
 }
 
-static rsdk_status consider_sonames(resolution *r) {
-    for (size_t i = 0; i < r->directory->listing.names.count; i++) {
-        const char *name = r->directory->listing.names.items[i];
+/* Files that are not this library may be as damaged as they like. */
+static rsdk_status by_soname(resolution *r) {
+    RSDK_TRY(rsdk_inventory_need_sonames(r->inventory, r->directory, NULL));
+    for (size_t i = 0; i < r->directory->sonames.count; i++) {
         const rsdk_elf_file *file = NULL;
-        if (strstr(name, ".so") == NULL && strncmp(name, "lib", 3) != 0) {
+        if (fnmatch(r->entry->so_pattern, r->directory->sonames.items[i].soname, 0) != 0) {
             continue;
         }
-        RSDK_TRY(read_candidate(r, name, &file));
-        if (file != NULL && file->soname != NULL && fnmatch(r->entry->so_pattern, file->soname, 0) == 0) {
+        RSDK_TRY(read_candidate(r, r->directory->sonames.items[i].name, &file));
+        if (file != NULL) {
             consider(r, file);
         }
     }
     return RSDK_OK;
-}
-
-static rsdk_status by_soname(resolution *r) {
-    rsdk_error unrelated = RSDK_ERROR_INIT; /* files that are not this library may be as damaged as they like */
-    rsdk_error *kept = r->first_failure;
-    r->first_failure = &unrelated;
-    rsdk_status status = consider_sonames(r);
-    rsdk_error_clear(&unrelated);
-    r->first_failure = kept;
-    return status;
 }
 
 typedef struct search_step {

@@ -12,7 +12,8 @@
 
 #include "sdk/literal.h"
 
-enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200 };
+/* ESCAPE_LIMIT: bytes of source that one byte of a value may take: \\uHHHH. */
+enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200, ESCAPE_LIMIT = 6 };
 
 static const char reinstall_fix[] = "the file is damaged: reinstall rocm-sdk-core";
 
@@ -83,9 +84,21 @@ static bool is_word(const statement *s, size_t at, const char *word) {
     return at < s->end && rsdk_literal_is(&s->tokens->items[at], RSDK_TOKEN_NAME, word);
 }
 
+/* Whether a string is too long for any fact, by its source: it is refused before its parts are joined. */
+static bool is_too_long(const rsdk_literal *value) {
+    size_t length = 0;
+    for (size_t i = 0; i < value->string_count && length <= (size_t)VALUE_LIMIT * ESCAPE_LIMIT; i++) {
+        length += value->strings[i].length;
+    }
+    return length > (size_t)VALUE_LIMIT * ESCAPE_LIMIT;
+}
+
 /* The value of a string, in characters that the fact may have; `fault` says what is wrong where it has others. */
 static rsdk_status take_text(const statement *s, const fact *f, const rsdk_literal *value, const char *fault,
                              const char **text) {
+    if (is_too_long(value)) {
+        return bad_statement(s, f, "is given a string that is longer than any such value");
+    }
     RSDK_TRY(rsdk_literal_text(value, s->arena, text, s->error));
     if (*text == NULL) {
         return bad_statement(s, f, "is given a string with an escape that is not read, or with a null character");

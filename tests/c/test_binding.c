@@ -257,6 +257,18 @@ static void request_that_is_a_dependency_of_another(void **state) {
             .probes = "probe f");
 }
 
+/* The second request needs the first, which is there already, before a library that is not. */
+static void earlier_request_keeps_its_place_among_needs(void **state) {
+    (void)state;
+    static const sample_library libraries[] = {
+        {.file = "libamd_smi.so.26", .source = SAYS("g", "S")},
+        {.file = "libd.so.1", .source = SAYS("g", "D") CALLS("probe_d", "g")},
+        {.file = "libroctx64.so.4", .source = CALLS("probe", "g"), .needs = CORE_LIB "/libamd_smi.so.26 " LIBD},
+    };
+    COMPARE(libraries, .shortnames = "amd_smi roctx64", .files = "libamd_smi.so.26 libroctx64.so.4",
+            .probes = "probe probe_d");
+}
+
 static void cycle(void **state) {
     (void)state;
     static const sample_library libraries[] = {
@@ -280,6 +292,7 @@ int main(int argc, char *argv[]) {
         cmocka_unit_test(dependency_uses_the_paths_of_those_who_need_it),
         cmocka_unit_test(earlier_requests_come_first),
         cmocka_unit_test(request_that_is_a_dependency_of_another),
+        cmocka_unit_test(earlier_request_keeps_its_place_among_needs),
         cmocka_unit_test(cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

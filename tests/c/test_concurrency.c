@@ -212,12 +212,92 @@ static void constructor_may_fork(void **state) {
     in_child(check_fork_in_constructor, &site);
 }
 
+/* ---- forks while every function that asks the linker runs ---- */
+
+enum { FORKS = 500, CHILD_SECONDS = 20 };
+
+/* What the threads and the children do in turn. */
+static void ask_linker(const sample_site *site, unsigned turn) {
+    const char *shortname = "rocm_smi64", *file = sample_path(site, OUTSIDE "/libgiven.so");
+    rsdk_load_options by_name = {.shortnames = &shortname, .shortname_count = 1, .unversioned_names = turn % 8 == 3};
+    rsdk_load_options by_file = {.files = &file, .file_count = 1};
+    rsdk_load_options *options = turn % 2 == 0 ? &by_name : &by_file;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_sdk *sdk = sample_open(site);
+    if (turn % 4 < 2) {
+        rsdk_plan *plan = NULL;
+        REQUIRE(rsdk_plan_new(sdk, options, &plan, &error) == RSDK_OK);
+        rsdk_plan_free(plan);
+    } else {
+        rsdk_loaded *loaded = NULL;
+        REQUIRE(rsdk_loader_preload(sdk, options, &loaded, &error) == RSDK_OK);
+        rsdk_loaded_free(loaded);
+    }
+    rsdk_sdk_free(sdk);
+}
+
+static atomic_bool is_over;
+
+static void *ask_all_the_time(void *path) {
+    for (unsigned turn = 0; !atomic_load(&is_over); turn++) {
+        sample_site site = sample_site_at(path);
+        ask_linker(&site, turn);
+        sample_site_leave(&site);
+    }
+    return NULL;
+}
+
+static unsigned wanted_forks(void) {
+    const char *wanted = getenv("ROCM_SDK_TEST_FORKS");
+    return wanted != NULL ? (unsigned)strtoul(wanted, NULL, 10) : FORKS;
+}
+
+static void check_forks(void *context) {
+    enum { COUNT = 3 };
+    sample_site *site = context;
+    pthread_t threads[COUNT];
+    (void)alarm(0); /* each child has a limit of its own */
+    for (size_t i = 0; i < COUNT; i++) {
+        REQUIRE(pthread_create(&threads[i], NULL, ask_all_the_time, site->path) == 0);
+    }
+    for (unsigned i = 0; i < wanted_forks(); i++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            (void)alarm(CHILD_SECONDS);
+            ask_linker(site, i);
+            _exit(0);
+        }
+        REQUIRE(waitpid(child, &status, 0) == child && status == 0);
+    }
+    atomic_store(&is_over, true);
+    for (size_t i = 0; i < COUNT; i++) {
+        REQUIRE(pthread_join(threads[i], NULL) == 0);
+    }
+}
+
+/* ROCM_SDK_TEST_FORKS sets how many. */
+static void children_can_ask_the_linker(void **state) {
+    (void)state;
+    if (UNDER_ADDRESS_SANITIZER) {
+        skip(); /* its own locks are not made for so many forks */
+    }
+    sample_site site = sample_site_new();
+    sample_dist_info(&site);
+    sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
+    sample_compile(&site,
+                   &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    sample_compile(
+        &site, &(sample_library){
+                   .directory = OUTSIDE, .file = "libgiven.so", .source = "", .needs = CORE_LIB "/librocm_smi64.so.7"});
+    in_child(check_forks, &site);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_of_several_threads_loads),
-        cmocka_unit_test(constructor_may_load),
-        cmocka_unit_test(fork_waits_for_a_running_constructor),
-        cmocka_unit_test(constructor_may_fork),
+        cmocka_unit_test(one_of_several_threads_loads),         cmocka_unit_test(constructor_may_load),
+        cmocka_unit_test(fork_waits_for_a_running_constructor), cmocka_unit_test(constructor_may_fork),
+        cmocka_unit_test(children_can_ask_the_linker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

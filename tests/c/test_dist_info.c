@@ -328,6 +328,21 @@ static void broken_build_info_is_refused(void **state) {
     assert_non_null(strstr(f->error.message, "\"absent_libraries\" has an escape that is not read"));
 }
 
+/* A value of 200,000 pieces: refused by its length before they are joined. */
+static void many_pieces_are_refused_before_they_are_joined(void **state) {
+    enum { PIECES = 200000 };
+    fixture *f = *state;
+    char *text = calloc(PIECES + 8, 4);
+    assert_non_null(text);
+    char *end = stpcpy(text, "__version__ = ");
+    for (size_t i = 0; i < PIECES; i++) {
+        end = stpcpy(end, "'a'");
+    }
+    assert_refused(f, text, "longer than any such value");
+    free(text);
+    assert_version(f, "__version__ = '7' \"\\u002e\" ''", "7.");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(template_alone_gives_nothing, make, clear),
@@ -346,6 +361,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(large_and_absent_files, make, clear),
         cmocka_unit_test_setup_teardown(build_info_is_read, make, clear),
         cmocka_unit_test_setup_teardown(broken_build_info_is_refused, make, clear),
+        cmocka_unit_test_setup_teardown(many_pieces_are_refused_before_they_are_joined, make, clear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* The ELF reader: what it finds in real libraries, and that no damaged file gives more than an error. */
 #include "elf/elf_file.h"
+#include "elf/elf_layout.h"
 #include "elf/elf_machine.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -390,6 +393,38 @@ static void contradictions_are_named(void **state) {
     assert_damaged(f, "");
 }
 
+/* Tools that need room for more program headers move the table, to the file's end or anywhere. The linker loads such a
+ * file, and so it is read. */
+static void program_headers_may_lie_anywhere(void **state) {
+    static const uint64_t offsets[] = {5000, (2U << 20) + 8};
+    fixture *f = *state;
+    const char *path = sample_path(&f->site, "moved.so");
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        f->changed = f->library;
+        uint64_t before = header(f)->e_phoff, size = header(f)->e_phnum * sizeof(Elf64_Phdr);
+        uint64_t offset = f->changed.size + offsets[i];
+        header(f)->e_phoff = offset;
+        FILE *stream = fopen(path, "wb");
+        assert_non_null(stream);
+        assert_int_equal(fwrite(f->changed.bytes, 1, f->changed.size, stream), f->changed.size);
+        assert_int_equal(fseek(stream, (long)offset, SEEK_SET), 0);
+        assert_int_equal(fwrite(f->library.bytes + before, 1, size, stream), size);
+        assert_int_equal(fclose(stream), 0);
+        void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* needs a library that lies elsewhere */
+        assert_true(handle != NULL || strstr(dlerror(), "libb.so") != NULL);
+        assert_int_equal(read_path(f, path), RSDK_OK);
+        assert_string_equal(f->file.soname, "libx.so.1");
+        rsdk_strings damages = {0};
+        assert_int_equal(rsdk_elf_layout_find_damages(path, &f->arena, &damages, &f->error), RSDK_OK);
+        assert_int_equal(truncate(path, (off_t)(offset + size - 1)), 0);
+        assert_int_equal(read_path(f, path), RSDK_BAD_ELF);
+        assert_message(f, "unreadable program headers");
+    }
+    f->changed = f->library;
+    header(f)->e_phentsize += 8;
+    assert_damaged(f, "unreadable program headers");
+}
+
 /* Every DT_NEEDED entry may name the same long string: what is kept must not grow beyond all bounds. */
 static void repeated_long_names_are_refused(void **state) {
     fixture *f = *state;
@@ -465,6 +500,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_truncation_is_an_error_or_harmless, start_fresh, clear),
         cmocka_unit_test_setup_teardown(every_changed_byte_of_the_tables_is_survived, start_fresh, clear),
         cmocka_unit_test_setup_teardown(contradictions_are_named, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(program_headers_may_lie_anywhere, start_fresh, clear),
         cmocka_unit_test_setup_teardown(repeated_long_names_are_refused, start_fresh, clear),
         cmocka_unit_test_setup_teardown(file_that_shrinks_while_it_is_read_is_an_error, start_fresh, clear),
     };

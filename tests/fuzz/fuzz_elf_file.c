@@ -41,16 +41,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check_sections(memory_file(bytes, size), &arena);
     rsdk_status status = rsdk_elf_file_read_with_versions(memory_file(bytes, size), &arena, &file, &error);
     if (status == RSDK_OK) {
-        rsdk_strings directories = {0};
         rsdk_elf_stub stub;
-        const rsdk_elf_file *files[] = {&file};
-        const rsdk_load_chain chain = {.files = files, .count = 1};
+        rsdk_load_chain chain;
+        rsdk_linker_search search = {.arena = &arena};
         size_t length = length_of(file.soname) + length_of(file.rpath) + length_of(file.runpath);
         for (size_t i = 0; i < file.version_needs.count; i++) {
             length += length_of(file.version_needs.items[i].file) + length_of(file.version_needs.items[i].version);
         }
-        if (length > SIZE_MAX / 2 ||
-            rsdk_linker_search_rpath_directories(&arena, &chain, &directories, &error) != RSDK_OK ||
+        if (length > SIZE_MAX / 2 || rsdk_linker_search_start_chain(&search, &file, &chain, &error) != RSDK_OK ||
             rsdk_elf_stub_make(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }

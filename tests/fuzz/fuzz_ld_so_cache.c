@@ -10,8 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     rsdk_arena arena = RSDK_ARENA_INIT;
-    const rsdk_elf_file file = {.path = "/nonexistent/libx.so"}, *files[] = {&file};
-    const rsdk_load_chain chain = {.files = files, .count = 1};
+    const rsdk_load_chain chain = {0};
     rsdk_linker_search search = {.arena = &arena, .cache_is_read = true};
     rsdk_error error = RSDK_ERROR_INIT;
     const char *path = NULL;

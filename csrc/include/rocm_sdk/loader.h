@@ -7,8 +7,8 @@
  *     void *hip = rsdk_loaded_library(loaded, 0)->handle;
  *     rsdk_loaded_free(loaded);              // the libraries stay loaded, for good
  *
- * Libraries are loaded under one process-wide lock, the library's only global state; what is loaded is read from the
- * process's link map each time. fork() in another thread waits for a running load. */
+ * Libraries are loaded under one process-wide lock; what is loaded is read from the process's link map each time.
+ * fork() in another thread waits for a running load, and for a moment while a plan asks the linker. */
 #ifndef ROCM_SDK_LOADER_H
 #define ROCM_SDK_LOADER_H
 

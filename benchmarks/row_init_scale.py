@@ -1,0 +1,132 @@
+"""Row `init-scale`: cost as the number of libraries grows; chains and fans beside a bare dlopen; crowded places."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rocm_sdk_build.sample import write_sample_site
+from rocm_sdk_build.site_tree import Shape
+
+from .figures import Figure, Target, figure, in_turn, ratio
+from .minimal_library import minimal_library
+from .observation import Observation, observe
+from .stage import Environment, Stage
+
+SHORTNAME, ROOT = "roctx64", "libroctx64.so.4"
+OWN_TIME = Target("at most", 40)  # microseconds a library
+OVER_DLOPEN = Target("at most", 1.5)
+LEAST_FOR_RATIO = 1000  # below, the fixed cost of a call is what is compared
+
+
+def run(stage: Stage) -> list[Figure]:
+    environment = stage.environment(stage.shapes[0])
+    sizes = (10, 100) if stage.is_smoke else (10, 100, 1000, 10_000)
+    figures = []
+    for rpath in ("$ORIGIN", None):
+        for shape in (_chain, _fan):
+            for size in sizes:
+                figures += _libraries(stage, environment, shape, size, rpath)
+    figures += _directories(stage, environment, 20 if stage.is_smoke else 2000)
+    figures += _crowd(stage, environment, 1000 if stage.is_smoke else 100_000)
+    return figures + _missing(stage, environment, 100 if stage.is_smoke else 40_000)
+
+
+def _libraries(
+    stage: Stage, environment: Environment, shape: Callable[[Path, int, str | None], None], size: int, rpath: str | None
+) -> list[Figure]:
+    site = _site(stage)
+    library = site / "_rocm_sdk_core/lib"
+    shape(library, size, rpath)
+    command = environment.command
+    runs = {
+        "plan": partial(observe, command("plan_one", str(site), SHORTNAME)),
+        "ours": partial(observe, command("preload_one", str(site), SHORTNAME)),
+    }
+    if rpath is not None:  # without, the linker finds nothing
+        runs["dlopen"] = partial(observe, command("open_all", f"local:{library / ROOT}"))
+    seen = in_turn(stage.rounds(3 if size > 1000 else 11), runs)
+    what = f"{shape.__name__[1:]} of {size}{'' if rpath else ', no RPATH'}"
+    own = [(each.seconds - each.inside_dlopen) * 1e6 / size for each in seen["ours"]]
+    figures = [
+        *_plan(what, seen["plan"]),
+        figure(f"{what}: own time of loading, a library", "us", own, OWN_TIME if size >= LEAST_FOR_RATIO else None),
+    ]
+    if rpath is not None:
+        seconds = {name: [each.seconds for each in seen[name]] for name in ("ours", "dlopen")}
+        target = OVER_DLOPEN if size >= LEAST_FOR_RATIO else None
+        figures.append(
+            ratio(f"{what}: preload_libraries beside a bare dlopen", seconds["ours"], seconds["dlopen"], target)
+        )
+    return figures
+
+
+def _plan(what: str, seen: list[Observation], target: Target | None = None) -> list[Figure]:
+    return [
+        figure(f"{what}: load_plan", "ms", [each.seconds * 1e3 for each in seen], target),
+        figure(f"{what}: memory of load_plan", "MB", [each.peak_growth / 1e6 for each in seen]),
+    ]
+
+
+def _directories(stage: Stage, environment: Environment, size: int) -> list[Figure]:
+    """A chain in which each library has a RPATH with a directory of its own."""
+    site = _site(stage)
+    for i in range(size):
+        needed = [_name(i + 1)] if i + 1 < size else []
+        rpath = f"$ORIGIN/../of_{i}:$ORIGIN"
+        (site / "_rocm_sdk_core/lib" / _name(i)).write_bytes(minimal_library(_name(i), needed, rpath))
+    return _planned(stage, environment, site, f"chain of {size} with {size} RPATH directories")
+
+
+def _crowd(stage: Stage, environment: Environment, size: int) -> list[Figure]:
+    """Two libraries among many files."""
+    site = _site(stage)
+    _chain(site / "_rocm_sdk_core/lib", 2, "$ORIGIN")
+    for i in range(size):
+        (site / "_rocm_sdk_core/lib" / f"file{i}.txt").touch()
+    return _planned(stage, environment, site, f"2 libraries in a directory of {size} files")
+
+
+def _missing(stage: Stage, environment: Environment, size: int) -> list[Figure]:
+    """A library that is not there: every library of the directory is asked for its SONAME."""
+    site = _site(stage)
+    for i in range(1, size + 1):
+        (site / "_rocm_sdk_core/lib" / _name(i)).write_bytes(minimal_library(_name(i)))
+    target = None if stage.is_smoke else Target("at most", 200)
+    return _planned(stage, environment, site, f"a library that is missing among {size}", target)
+
+
+def _planned(
+    stage: Stage, environment: Environment, site: Path, what: str, target: Target | None = None
+) -> list[Figure]:
+    runs = {"plan": partial(observe, environment.command("plan_one", str(site), SHORTNAME))}
+    return _plan(what, in_turn(stage.rounds(5), runs)["plan"], target)
+
+
+def _site(stage: Stage) -> Path:
+    """An SDK without libraries; the one before goes."""
+    site = stage.directory / "scale"
+    shutil.rmtree(site, ignore_errors=True)
+    write_sample_site(Shape.NONE, site)
+    for package in ("_rocm_sdk_core", "_rocm_sdk_libraries"):
+        shutil.rmtree(site / package / "lib", ignore_errors=True)
+        (site / package / "lib").mkdir(parents=True)
+    return site
+
+
+def _name(index: int) -> str:
+    return f"libnumber{index}.so.1" if index else ROOT
+
+
+def _chain(directory: Path, size: int, rpath: str | None) -> None:
+    for i in range(size):
+        needed = [_name(i + 1)] if i + 1 < size else []
+        (directory / _name(i)).write_bytes(minimal_library(_name(i), needed, rpath))
+
+
+def _fan(directory: Path, size: int, rpath: str | None) -> None:
+    (directory / ROOT).write_bytes(minimal_library(ROOT, [_name(i) for i in range(1, size)], rpath))
+    for i in range(1, size):
+        (directory / _name(i)).write_bytes(minimal_library(_name(i), [], rpath))

@@ -1,0 +1,92 @@
+"""Cost grows as the number of libraries grows, and no faster: four times as many may not take sixteen times as long."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import CORE, Site
+
+SOURCES = Path(__file__).resolve().parents[2] / "benchmarks"
+ROOT = "libroctx64.so.4"
+FEW, MANY = 1000, 4000
+GROWTH = 9.0  # linear: 4, quadratic: 16
+
+# The least of several rounds: what else runs on the machine only adds.
+MEASURE = """
+    import time, rocm_sdk
+    def once():
+        start = time.process_time()
+        try:
+            rocm_sdk.load_plan("roctx64")
+        except rocm_sdk.LibraryNotFoundError:
+            pass
+        return time.process_time() - start
+    print(min(once() for _ in range(3)))
+"""
+MEASURE_MEMORY = """
+    import rocm_sdk
+    peak = lambda: int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+    open("/proc/self/clear_refs", "w").write("5")
+    before = peak()
+    plan = rocm_sdk.load_plan("roctx64")
+    print(peak() - before, len(plan.steps[0].members))
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> Callable[..., None]:
+    """write(soname, needed, rpath): a library of the core package."""
+    (tmp_path / "benchmarks").symlink_to(SOURCES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    minimal_library = importlib.import_module("benchmarks.minimal_library").minimal_library
+    directory = site.path / CORE / "lib"
+    directory.mkdir()
+
+    def write(soname: str, *needed: str, rpath: str | None = "$ORIGIN") -> None:
+        (directory / soname).write_bytes(minimal_library(soname, needed, rpath))
+
+    return write
+
+
+def name(index: int) -> str:
+    return f"libn{index}.so.1" if index else ROOT
+
+
+def chain(write: Callable[..., None], count: int) -> None:
+    for i in range(count):
+        write(name(i), *([name(i + 1)] if i + 1 < count else []))
+
+
+def fan(write: Callable[..., None], count: int) -> None:
+    write(ROOT, *map(name, range(1, count)), rpath=None)
+    for i in range(1, count):
+        write(name(i), rpath=None)
+
+
+def missing_needs(write: Callable[..., None], count: int) -> None:
+    for i in range(count // 4):
+        write(name(i), f"libabsent{i}.so.1", *([name(i + 1)] if i + 1 < count // 4 else []))
+
+
+def missing_library(write: Callable[..., None], count: int) -> None:
+    for i in range(1, count + 1):
+        write(name(i))
+
+
+@pytest.mark.parametrize("shape", [chain, fan, missing_needs, missing_library])
+def test_time_grows_with_the_number(site: Site, write: Callable[..., None], shape: Callable[..., None]) -> None:
+    seconds = []
+    for count in (FEW, MANY):
+        shape(write, count)
+        seconds.append(float(site.output(MEASURE)))
+    assert seconds[1] < GROWTH * seconds[0], seconds
+
+
+def test_memory_of_a_chain_is_bounded(site: Site, write: Callable[..., None]) -> None:
+    chain(write, 2000)
+    kilobytes, members = map(int, site.output(MEASURE_MEMORY).split())
+    assert members == 2000
+    assert kilobytes <= 40 << 10
