@@ -113,9 +113,9 @@ static rsdk_status index_objects(rsdk_arena *arena, rsdk_link_map *map, rsdk_err
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
     *map = (rsdk_link_map){0};
     collection c = {.arena = arena, .map = map, .error = error, .status = RSDK_OK};
-    rsdk_load_lock_begin_question();
+    rsdk_load_lock_begin_iteration();
     (void)dl_iterate_phdr(visit_object, &c);
-    rsdk_load_lock_end_question();
+    rsdk_load_lock_end_iteration();
     return c.status == RSDK_OK ? index_objects(arena, map, error) : c.status;
 }
 

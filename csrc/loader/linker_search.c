@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/path.h"
-#include "loader/load_lock.h"
 
 /* ---- RPATH and RUNPATH ---- */
 
@@ -182,13 +181,11 @@ static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsd
 }
 
 static rsdk_status ask_linker(rsdk_linker_search *search, rsdk_error *error) {
-    rsdk_load_lock_begin_question();
     void *plain = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD); /* it is always there */
     rsdk_status status = read_directories(search, plain, error);
     if (plain != NULL) {
         (void)dlclose(plain);
     }
-    rsdk_load_lock_end_question();
     return status;
 }
 

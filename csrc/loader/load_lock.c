@@ -1,5 +1,5 @@
-/* The lock of loading and the lock of questions, which is taken last. Owner and depth of the first are our own: glibc's
- * recursive mutex identifies its owner by a thread id that changes in a forked child. */
+/* The lock of loading and, taken after it, the lock of iterations over the link map. Owner and depth of the first are
+ * our own: glibc's recursive mutex identifies its owner by a thread id that changes in a forked child. */
 #include "loader/load_lock.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t questions = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t iterations = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_handlers = PTHREAD_ONCE_INIT;
 static _Atomic(pthread_t) owner; /* valid while depth > 0 */
 static atomic_uint depth;
@@ -33,11 +33,11 @@ static void release(void) {
 
 static void take_both(void) {
     take();
-    (void)pthread_mutex_lock(&questions);
+    (void)pthread_mutex_lock(&iterations);
 }
 
 static void release_both(void) {
-    (void)pthread_mutex_unlock(&questions);
+    (void)pthread_mutex_unlock(&iterations);
     release();
 }
 
@@ -50,13 +50,13 @@ void rsdk_load_lock_take(void) {
     take();
 }
 
-void rsdk_load_lock_begin_question(void) {
+void rsdk_load_lock_begin_iteration(void) {
     (void)pthread_once(&fork_handlers, register_fork_handlers);
-    (void)pthread_mutex_lock(&questions);
+    (void)pthread_mutex_lock(&iterations);
 }
 
-void rsdk_load_lock_end_question(void) {
-    (void)pthread_mutex_unlock(&questions);
+void rsdk_load_lock_end_iteration(void) {
+    (void)pthread_mutex_unlock(&iterations);
 }
 
 void rsdk_load_lock_release(void) {

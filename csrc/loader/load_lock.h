@@ -9,9 +9,10 @@
 void rsdk_load_lock_take(void);
 void rsdk_load_lock_release(void);
 
-/* Around every question to the linker that is not a load: dl_iterate_phdr, dlinfo, dlopen of what is there. Code of
- * others never runs meanwhile, so it is held for a moment only, and a load in another thread does not delay it. */
-void rsdk_load_lock_begin_question(void);
-void rsdk_load_lock_end_question(void);
+/* Around each dl_iterate_phdr: glibc's fork renews the linker's main lock in the child, and not the one that this
+ * function takes. No code of others runs under it, so it is held for a moment only. Never around dlopen or dlinfo: they
+ * wait for constructors, and those may call us. */
+void rsdk_load_lock_begin_iteration(void);
+void rsdk_load_lock_end_iteration(void);
 
 #endif

@@ -212,6 +212,57 @@ static void constructor_may_fork(void **state) {
     in_child(check_fork_in_constructor, &site);
 }
 
+/* ---- a constructor that plans while another thread waits for the linker ---- */
+
+static void plan(const sample_site *site) {
+    const char *shortname = "rocm_smi64";
+    rsdk_load_options options = {.shortnames = &shortname, .shortname_count = 1};
+    rsdk_sdk *sdk = sample_open(site);
+    rsdk_plan *result = NULL;
+    REQUIRE(rsdk_plan_new(sdk, &options, &result, NULL) == RSDK_OK);
+    rsdk_plan_free(result);
+    rsdk_sdk_free(sdk);
+}
+
+static void *plan_in_thread(void *path) {
+    sample_site site = sample_site_at(path);
+    plan(&site);
+    sample_site_leave(&site);
+    return NULL;
+}
+
+static pthread_t planner;
+
+__attribute__((visibility("default"))) void plan_from_constructor(void);
+
+/* The linker holds its lock while constructors run, so the thread comes to wait for it. */
+void plan_from_constructor(void) {
+    sample_site site = *site_of_constructor;
+    REQUIRE(pthread_create(&planner, NULL, plan_in_thread, site.path) == 0);
+    (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    plan(site_of_constructor);
+}
+
+static void check_constructor_plans(void *site) {
+    site_of_constructor = site;
+    REQUIRE(dlopen(sample_path(site, OUTSIDE "/libplanning.so"), RTLD_NOW) != NULL);
+    REQUIRE(pthread_join(planner, NULL) == 0);
+}
+
+static void constructor_may_plan_beside_another_thread(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_dist_info(&site);
+    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
+    sample_compile(&site, &(sample_library){.directory = OUTSIDE,
+                                            .file = "libplanning.so",
+                                            .source = "void plan_from_constructor(void);\n"
+                                                      "__attribute__((constructor)) static void start(void) {\n"
+                                                      "    plan_from_constructor();\n"
+                                                      "}\n"});
+    in_child(check_constructor_plans, &site);
+}
+
 /* ---- forks while every function that asks the linker runs ---- */
 
 enum { FORKS = 500, CHILD_SECONDS = 20 };
@@ -295,9 +346,12 @@ static void children_can_ask_the_linker(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_of_several_threads_loads),         cmocka_unit_test(constructor_may_load),
-        cmocka_unit_test(fork_waits_for_a_running_constructor), cmocka_unit_test(constructor_may_fork),
+        cmocka_unit_test(one_of_several_threads_loads),
+        cmocka_unit_test(constructor_may_load),
+        cmocka_unit_test(fork_waits_for_a_running_constructor),
+        cmocka_unit_test(constructor_may_fork),
         cmocka_unit_test(children_can_ask_the_linker),
+        cmocka_unit_test(constructor_may_plan_beside_another_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

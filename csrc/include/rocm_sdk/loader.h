@@ -8,7 +8,7 @@
  *     rsdk_loaded_free(loaded);              // the libraries stay loaded, for good
  *
  * Libraries are loaded under one process-wide lock; what is loaded is read from the process's link map each time.
- * fork() in another thread waits for a running load, and for a moment while a plan asks the linker. */
+ * fork() in another thread waits for a running load, and for a moment while the link map is read. */
 #ifndef ROCM_SDK_LOADER_H
 #define ROCM_SDK_LOADER_H
 
