@@ -30,26 +30,31 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Removes unused files, or prints damaged ones; status 1 if there are any."""
+    """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is no store."""
     from rocm_sdk.devel.store import Store
+    from rocm_sdk.devel.store_directory import NotAStoreError
     from rocm_sdk.problems.text import size_text
 
     from .terminal import TerminalReporter
 
-    if not options.store or not os.path.isdir(os.path.expanduser(options.store)):
-        named = f"{options.store} is no directory" if options.store else "no store is given"
-        print(f"rocm-sdk: {named}; use --store DIR or set ROCM_SDK_STORE", file=sys.stderr)
-        return 1
-    store = Store(options.store)
+    if not options.store:
+        print("rocm-sdk: no store is given; use --store DIR or set ROCM_SDK_STORE", file=sys.stderr)
+        return 2
+    try:
+        store = Store(options.store)
+    except NotAStoreError as error:
+        print(f"rocm-sdk: {error}", file=sys.stderr)
+        return 2
+    say = TerminalReporter().say
     if options.action == "prune":
-        pruned = store.prune(options.timeout, TerminalReporter().say)
+        pruned = store.prune(options.timeout, say)
         print(
             f"rocm-sdk: removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of"
             f" {pruned.trees} archives",
             file=sys.stderr,
         )
         return 0
-    damaged = store.verify()
+    damaged = store.verify(say)
     for path in damaged:
         print(path)
     if damaged:

@@ -10,13 +10,14 @@ import os
 import shutil
 import stat
 from collections import Counter
+from typing import BinaryIO
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
 
 HARD_LINK, REFLINK, COPY, SYMBOLIC_LINK = "hard link", "reflink", "copy", "symbolic link"
 
-_LINK_REFUSED = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+LINK_REFUSED = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _FICLONE = 0x40049409
 
 
@@ -112,25 +113,26 @@ def link_or_copy(source: str, target: str) -> str:
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:
-        if error.errno not in _LINK_REFUSED:
+        if error.errno not in LINK_REFUSED:
             raise
     else:
         return HARD_LINK
-    return _copy(source, target)
-
-
-def _copy(source: str, target: str) -> str:
     with open(source, "rb") as original:
-        facts = os.fstat(original.fileno())
-        mode = 0o777 if facts.st_mode & 0o111 else 0o666
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with open(descriptor, "wb") as copy:
-            try:
-                fcntl.ioctl(copy, _FICLONE, original.fileno())
-                method = REFLINK
-            except OSError:
-                shutil.copyfileobj(original, copy, 1 << 20)
-                copy.flush()
-                method = COPY
-            os.utime(descriptor, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        return copy_file(original, target)
+
+
+def copy_file(original: BinaryIO, target: str) -> str:
+    """Creates the file `target` with the content of an open file; returns the method that was used."""
+    facts = os.fstat(original.fileno())
+    mode = 0o777 if facts.st_mode & 0o111 else 0o666
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with open(descriptor, "wb") as copy:
+        try:
+            fcntl.ioctl(copy, _FICLONE, original.fileno())
+            method = REFLINK
+        except OSError:
+            shutil.copyfileobj(original, copy, 1 << 20)
+            copy.flush()
+            method = COPY
+        os.utime(descriptor, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     return method
