@@ -119,7 +119,7 @@ class ArchiveRules:
             raise self._refuse(header, f"is a link to {text}, which leaves the tree")
         if directory == "":
             return LINK, text
-        if not is_platform_directory(directory, nonce_of(self.tree_name)):
+        if not leads_into_package(path, text, nonce_of(self.tree_name)):
             raise self._refuse(header, f"is a link to {text}, outside the tree and the SDK's packages")
         return RUNTIME, text
 
@@ -162,6 +162,12 @@ def directory_of_link(depth: int, text: str) -> str | None:
     if ups > depth + 1 or len(rest) < 2:
         return None
     return rest[0]
+
+
+def leads_into_package(path: str, text: str, nonce: str) -> bool:
+    """Whether a symbolic link with `text` at the tree's `path` points into a platform directory beside the tree."""
+    directory = directory_of_link(path.count("/"), text)
+    return bool(directory) and is_platform_directory(str(directory), nonce)
 
 
 def _is_text(text: str) -> bool:

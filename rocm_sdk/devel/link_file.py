@@ -10,7 +10,10 @@ import os
 import shutil
 import stat
 from collections import Counter
+from contextlib import suppress
 from typing import BinaryIO
+
+from rocm_sdk.installed.inside import parent_inside
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
@@ -47,11 +50,20 @@ class FileLinker:
             method = link_or_copy(source, target)
         self.counts[method] += 1
 
-    def replace(self, path: str, text: str, target: str) -> None:
-        """The same over whatever is at `target`, in one step."""
+    def replace(self, tree: str, path: str, text: str) -> None:
+        """The same in one step for the tree in the directory `tree`, in place of a file that is there.
+
+        Missing directories are made. Raises NotADirectoryError or IsADirectoryError if the tree is not as it was made.
+        """
         temporary = f"{self._staging}/new-link"
         self.link(path, text, temporary)
-        os.rename(temporary, target)
+        try:
+            with parent_inside(tree, path, make_mode=0o777) as (parent, last):
+                os.rename(temporary, last, dst_dir_fd=parent)
+        finally:
+            # There is still one if the renaming failed, or both are names of one file already.
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
 
     def is_current(self, path: str, text: str, target: str) -> bool:
         """Whether `target` is what `link` would create now. False also if the linked file does not exist."""

@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rocm_sdk.installed.inside import parent_inside
+
 from .layout import STAGING_PREFIX, find_leftovers
 
 _AT_FDCWD = -100
@@ -66,14 +68,25 @@ def replace_directory(staged: str, target: str) -> None:
 
 def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.stat_result:
     """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result."""
+    temporary, facts = _new_file(data, staging, mode)
+    os.rename(temporary, path)
+    return facts
+
+
+def replace_note(tree: str, name: str, data: bytes, staging: str) -> None:
+    """The same for a note of ours in a tree, whose directory another program may have replaced by a link."""
+    temporary, _ = _new_file(data, staging, 0o666)
+    with parent_inside(tree, name) as (parent, last):
+        os.rename(temporary, last, dst_dir_fd=parent)
+
+
+def _new_file(data: bytes, staging: str, mode: int) -> tuple[str, os.stat_result]:
     temporary = f"{staging}/new-file"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
-        facts = os.fstat(descriptor)
-    os.rename(temporary, path)
-    return facts
+        return temporary, os.fstat(descriptor)
 
 
 def sync_file_system(path: str) -> None:

@@ -23,12 +23,13 @@ from typing import BinaryIO, NamedTuple
 
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 from rocm_sdk.installed.files import chunks_of
-from rocm_sdk.installed.inside import open_inside, parent_inside, read_inside
+from rocm_sdk.installed.inside import open_inside, parent_inside
 
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy
 from .lock import exclusive
 from .manifest import Entry
+from .read_json import LIMIT, read_json
 from .record import Digest
 from .replace import sync_file_system
 from .store_directory import (
@@ -43,7 +44,7 @@ from .store_directory import (
     require_store,
     require_trusted,
 )
-from .tree_list import LIMIT, KnownTree, digest_of, parse_tree_list, tree_list
+from .tree_list import KnownTree, digest_of, parse_tree_list, tree_list
 
 # The data of a member of an archive, in chunks
 ReadData = Callable[[Member], Iterator[bytes]]
@@ -283,7 +284,7 @@ class Store:
         return FileNotFoundError(name)
 
     def _read_list(self, name: str) -> KnownTree:
-        return parse_tree_list(read_inside(self.directory, name, LIMIT, self._admit), f"{self.directory}/{name}")
+        return parse_tree_list(read_json(self.directory, name, self._admit), f"{self.directory}/{name}")
 
     def _is_complete(self, name: str) -> bool:
         """Whether a list is one, and the store has all files of it."""

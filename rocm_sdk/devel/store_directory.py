@@ -15,7 +15,8 @@ import tempfile
 from contextlib import suppress
 
 from rocm_sdk.errors import DevelopmentTreeError
-from rocm_sdk.installed.inside import read_inside
+
+from .read_json import read_json
 
 MARKER = "rocm-sdk-store.json"
 LOCK, FILES, TREES = "lock", "files", "trees"
@@ -23,7 +24,6 @@ PARTIAL = ".rocm-sdk-partial-"
 DIRECTORY_MODE = 0o755
 
 _FORMAT = 1
-_MARKER_LIMIT = 1 << 12  # bytes
 _PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"[a-z0-9_]{8}(\.new)?", re.ASCII)  # as tempfile makes it
 
 
@@ -41,13 +41,13 @@ def require_store(directory: str) -> None:
     if not os.path.isdir(directory):
         raise NotAStoreError(f"{directory} is not a directory, so it is no store", None, directory)
     try:
-        content = json.loads(read_inside(directory, MARKER, _MARKER_LIMIT))
+        content = read_json(directory, MARKER)
         found = content["format"] if isinstance(content, dict) else None
     except FileNotFoundError:
         raise _no_marker(directory) from None
     except OSError as error:
         raise NotAStoreError(f"cannot read {directory}/{MARKER}: {error.strerror}", None, directory) from error
-    except (ValueError, KeyError, RecursionError):
+    except (ValueError, KeyError):
         found = None
     if type(found) is not int or found != _FORMAT:
         raise NotAStoreError(

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, ArchiveRules, Member
 from .manifest import Entry
 
-LIMIT = 1 << 26  # bytes: some 300,000 members
 _FORMAT = 1
 _TYPES = {DIRECTORY: tarfile.DIRTYPE, FILE: tarfile.REGTYPE, LINK: tarfile.SYMTYPE, RUNTIME: tarfile.SYMTYPE}
 _HEX = frozenset("0123456789abcdef")
@@ -44,12 +43,8 @@ def digest_of(entry: Entry) -> str:
     return entry.checksum.partition(":")[2]
 
 
-def parse_tree_list(data: bytes, path: str) -> KnownTree:
+def parse_tree_list(content: object, path: str) -> KnownTree:
     """The tree that a list describes. path: for messages. Raises ValueError for any other content."""
-    try:
-        content = json.loads(data)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise ValueError(f"it is no list of format {_FORMAT}")
     name, rows = content.get("tree"), content.get("members")
