@@ -18,6 +18,7 @@ DIRECTORY, FILE, HARD_LINK, LINK, RUNTIME = "directory", "file", "hard link", "l
 
 _TREE_NAME = re.compile(rf"{TREE_PREFIX}\w*", re.ASCII)
 _SPECIAL_BITS = 0o7000
+_DEEPEST = 64  # directories; the deepest of an SDK has 15, and few programs can remove a thousand
 _END_OF_TIME = 1 << 34  # seconds; ext4 counts no further
 
 
@@ -78,6 +79,8 @@ class ArchiveRules:
         parts = header.name.split("/")
         if "" in parts or "." in parts or ".." in parts:
             raise self._refuse(header, "has a name with an empty part, . or ..")
+        if len(parts) > _DEEPEST:
+            raise self._refuse(header, f"is more than {_DEEPEST} directories deep")
         if not self.tree_name:
             if not _TREE_NAME.fullmatch(parts[0]):
                 raise self._refuse(header, f"is outside {TREE_PREFIX}")

@@ -16,7 +16,8 @@ from .link_file import COPY, REFLINK, FileLinker
 from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
 from .record import Record
-from .replace import remove_directory, replace_directory, sync_file_system
+from .remove import remove_directory
+from .replace import replace_directory, sync_file_system
 from .reporter import Progress, Reporter
 from .stamp import identify
 from .store import Store

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from contextlib import contextmanager
 from rocm_sdk.installed.inside import parent_inside
 
 from .layout import STAGING_PREFIX, find_leftovers
+from .remove import remove, remove_directory
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -26,24 +25,12 @@ def staging_directory(site: str) -> Iterator[str]:
     Only for the holder of the lock: it also removes what a writer that was killed has left.
     """
     for leftover in find_leftovers(site):
-        remove_directory(leftover)
+        remove(leftover)
     directory = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=site)
     try:
         yield directory
     finally:
         remove_directory(directory)
-
-
-def remove_directory(directory: str) -> None:
-    """Removes a directory and its content, unwritable directories included. Does nothing if there is no directory."""
-    if not os.path.isdir(directory):
-        return
-    try:
-        shutil.rmtree(directory)
-    except PermissionError:
-        for parent, _, _ in os.walk(directory):
-            os.chmod(parent, stat.S_IRWXU)
-        shutil.rmtree(directory)
 
 
 def replace_directory(staged: str, target: str) -> None:
