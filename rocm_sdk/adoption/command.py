@@ -48,6 +48,11 @@ def _change(undoes: bool) -> int:
     what = f"{direction} {done.theirs}" if done.theirs else "rocm is not installed here"
     if done.released or done.restored:
         print(f"{what}: {len(done.released)} names; {len(done.restored)} files restored")
+        if undoes:
+            print(
+                "rocm-sdk-loader lists these files too, so uninstalling it removes them; after that:"
+                f" pip install --force-reinstall --no-deps {done.theirs}"
+            )
     else:
         print(f"{what}: nothing to do")
     return 0
