@@ -1,8 +1,9 @@
 """`rocm-sdk store`: manages the store that environments share (see `rocm-sdk init --store`)."""
 
 import os
-import sys
 from typing import TYPE_CHECKING
+
+from .output import complain
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -38,29 +39,25 @@ def run(options: "Namespace") -> int:
     from .terminal import TerminalReporter
 
     if not options.store:
-        print("rocm-sdk: no store is given; use --store DIR or set ROCM_SDK_STORE", file=sys.stderr)
+        complain("no store is given; use --store DIR or set ROCM_SDK_STORE")
         return 2
     try:
         store = Store(options.store)
     except NotAStoreError as error:
-        print(f"rocm-sdk: {error}", file=sys.stderr)
+        complain(f"{error.message} [{error.code}]", error.fix)
         return 2
     say = TerminalReporter().say
     if options.action == "prune":
         pruned = store.prune(options.timeout, say)
-        print(
-            f"rocm-sdk: removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of"
-            f" {pruned.trees} archives",
-            file=sys.stderr,
-        )
+        complain(f"removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of {pruned.trees} archives")
         return 0
     damaged = store.verify(say)
     for path in damaged:
         print(path)
     if damaged:
-        print(
-            "  fix: remove these files, and extract the trees that contain them again:"
+        complain(
+            f"{len(damaged)} files or lists of the store are damaged",
+            "remove these files, and extract the trees that contain them again:"
             " pip install --force-reinstall --no-deps rocm-sdk-devel && rocm-sdk init",
-            file=sys.stderr,
         )
     return 1 if damaged else 0
