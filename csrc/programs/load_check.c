@@ -4,10 +4,11 @@
  *
  * A program of its own, with libc alone in it: neither Python's threads nor libraries that Python has loaded are in the
  * way, and starting a child is a cheap fork. PATHS are absolute, each ended by a NUL. RESULTS come in the order in
- * which children end, six fields each, each ended by a NUL: index of the path; "loaded", "refused" (by the linker),
- * "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after SECONDS); the number of the
- * signal or the exit status, else 0; microseconds; the dlerror text; what the library printed, at most OUTPUT-LIMIT
- * bytes.
+ * which children begin and end, six fields each, each ended by a NUL: index of the path; "begun", then "loaded",
+ * "refused" (by the linker), "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after
+ * SECONDS); the number of the signal or the exit status, else 0; microseconds; the dlerror text; what the library
+ * printed, at most OUTPUT-LIMIT bytes. Should this program be killed, what was begun and has no result was in hand. The
+ * exit status is 0 if there are all results.
  *
  * No child outlives this program, nor does what a library has started, daemons too: they become our children when their
  * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order. */
@@ -115,6 +116,31 @@ static capture capture_of(int pipe_end, size_t limit) {
     return (capture){.descriptor = pipe_end, .text = allocate(limit, 1), .limit = limit};
 }
 
+/* A field must not hold the NUL that ends it. */
+static void print_field(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        (void)putchar(text[i] != '\0' ? text[i] : '?');
+    }
+    (void)putchar('\0');
+}
+
+static void print_number(long long number) {
+    (void)printf("%lld", number);
+    (void)putchar('\0');
+}
+
+/* Before the child is there: it may kill this program at once. */
+static void print_begun(size_t index) {
+    static const char begun[] = "begun";
+    print_number((long long)index);
+    print_field(begun, sizeof begun - 1);
+    print_number(0);
+    print_number(0);
+    print_field("", 0);
+    print_field("", 0);
+    (void)fflush(stdout);
+}
+
 static void start(checker *c, child *slot) {
     int report[2], output[2];
     pid_t parent = getpid();
@@ -123,6 +149,7 @@ static void start(checker *c, child *slot) {
     }
     *slot = (child){.index = c->next++, .started = now()};
     slot->deadline = slot->started + c->limit;
+    print_begun(slot->index);
     slot->process = fork();
     if (slot->process < 0) {
         give_up("fork");
@@ -156,19 +183,6 @@ static void drain(capture *from) {
         }
         from->length += available > 0 ? (size_t)got : 0;
     }
-}
-
-/* A field must not hold the NUL that ends it. */
-static void print_field(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        (void)putchar(text[i] != '\0' ? text[i] : '?');
-    }
-    (void)putchar('\0');
-}
-
-static void print_number(long long number) {
-    (void)printf("%lld", number);
-    (void)putchar('\0');
 }
 
 static void print_result(const child *ended, int status) {

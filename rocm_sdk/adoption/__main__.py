@@ -6,6 +6,7 @@ import sys
 from rocm_sdk.errors import RocmSdkError
 
 from .command import DESCRIPTION, add_arguments, run
+from .text import harmless
 
 
 def main() -> int:
@@ -15,7 +16,9 @@ def main() -> int:
     try:
         return run(parser.parse_args())
     except RocmSdkError as error:
-        print(f"rocm-sdk: {error}", file=sys.stderr)
+        print(f"rocm-sdk: {harmless(error.message)} [{error.code}]", file=sys.stderr)
+        if error.fix is not None:
+            print(f"  fix: {harmless(error.fix)}", file=sys.stderr)
         return 1
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import posixpath
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,11 +20,13 @@ from urllib.parse import quote, unquote
 
 from . import metadata, own_files, record
 from .errors import AdoptionError
+from .inside import UnsafeNameError, parent_inside, parts_of
 from .installed import Installed, find
-from .state import SITE, THEIRS, State, compiled_names, entry_points, state
+from .state import OURS, SITE, THEIRS, State, compiled_names, entry_points, state
 
 _KEPT = "adopted"  # directory in the dist-info directory of `rocm`
 _PARTIAL = ".adopting"  # suffix of files that are being written
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Adoption(NamedTuple):
@@ -47,9 +50,10 @@ def adopt(site: Path = SITE) -> Adoption:
         if before.theirs is not None:
             _keep_and_release(before.theirs, released, [name for name in before.damaged if name in before.shared])
         for name, content in contents.items():
-            _replace(site / name, content, is_program=own_files.is_script(name))
+            _replace(site, name, content, is_program=own_files.is_script(name))
             _remove_compiled(site, name)
         _correct_own_record(before.ours, contents)
+        _remove_partial(before.ours)
     theirs = "" if before.theirs is None else before.theirs.pip_name()
     return Adoption(theirs, _sources(released), tuple(contents))
 
@@ -60,24 +64,66 @@ def undo(site: Path = SITE) -> Adoption:
     Changes nothing if there is no adoption. Errors as of adopt().
     """
     with _locked(site):
-        theirs = find(site, THEIRS)
+        ours, theirs = find(site, OURS), find(site, THEIRS)
+        if ours is not None:
+            _remove_partial(ours)
         if theirs is None:
             return Adoption("", (), ())
-        directory = theirs.dist_info / _KEPT
+        _remove_partial(theirs)
         own_record = theirs.name_of("RECORD")
         # RECORD comes last: until then it lists the kept files.
-        kept = sorted(map(unquote, _names_in(directory)), key=lambda name: name == own_record)
+        kept = sorted(_kept_names(theirs), key=lambda name: name == own_record)
         for name in kept:
-            (directory / quote(name, safe="")).rename(site / name)
+            _put_back(theirs, name)
             _remove_compiled(site, name)
-        for partial in directory.glob(f"*{_PARTIAL}"):
-            partial.unlink()
-        if directory.is_dir():
-            directory.rmdir()
+        with suppress(FileNotFoundError), parent_inside(str(site), theirs.name_of(_KEPT)) as (parent, last):
+            os.rmdir(last, dir_fd=parent)
         back = record.parse((theirs.dist_info / "RECORD").read_bytes())
     given = set(back) - set(theirs.rows)
     replaced = tuple(name for name in kept if not name.startswith(theirs.dist_info.name))
     return Adoption(theirs.pip_name(), _sources(row.name for row in given if row.name not in kept), replaced)
+
+
+def _kept_names(theirs: Installed) -> list[str]:
+    """The names of the kept files. Raises AdoptionError if one of them names something that is not kept."""
+    names = []
+    for quoted in _names_in(theirs):
+        name = unquote(quoted)
+        _place(theirs.site, name)
+        facts = (theirs.dist_info / _KEPT / quoted).lstat()
+        if quote(name, safe="") != quoted or not stat.S_ISREG(facts.st_mode):
+            raise _not_kept(theirs.dist_info / _KEPT / quoted)
+        names.append(name)
+    return names
+
+
+def _put_back(theirs: Installed, name: str) -> None:
+    directory, inner = _place(theirs.site, name)
+    kept = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
+    with (
+        parent_inside(str(theirs.site), kept) as (source, kept_name),
+        parent_inside(str(directory), inner, make_mode=0o777) as (target, last),
+    ):
+        os.rename(kept_name, last, src_dir_fd=source, dst_dir_fd=target)
+
+
+def _place(site: Path, name: str) -> tuple[Path, str]:
+    """The directory that a name of RECORD must not leave, site-packages or that of the commands; and the name in it."""
+    if own_files.is_script(name) and own_files.is_script_directory((site / name).parent):
+        return (site / name).parent, posixpath.basename(name)
+    try:
+        parts_of(name)
+    except UnsafeNameError as error:
+        raise _not_kept(site / name) from error
+    return site, name
+
+
+def _not_kept(path: Path) -> AdoptionError:
+    return AdoptionError(
+        f"{path} is no file that an adoption keeps or replaces",
+        f"remove it from {_KEPT}/ in the dist-info directory of rocm, or install rocm again",
+        str(path),
+    )
 
 
 def _sources(names: Iterable[str]) -> tuple[str, ...]:
@@ -120,26 +166,46 @@ def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten:
     rows = [row for name, row in theirs.rows_by_name().items() if name not in gone]
     rows += [record.row(name, text) for name, text in edited.items()]
     rows += [record.row(name, (theirs.site / name).read_bytes()) for name in kept]
-    _replace(theirs.dist_info / "RECORD", record.text(rows))
+    _replace(theirs.site, theirs.name_of("RECORD"), record.text(rows))
     for name, text in edited.items():
-        _replace(theirs.site / name, text)
+        _replace(theirs.site, name, text)
 
 
 def _keep(theirs: Installed, names: list[str]) -> list[str]:
     """Copies files to where undo() finds them, unless an earlier call did; returns the names of all kept files."""
-    directory = theirs.dist_info / _KEPT
-    directory.mkdir(exist_ok=True)
     for name in names:
-        copy = directory / quote(name, safe="")
-        if not copy.exists():
+        copy = theirs.name_of(f"{_KEPT}/{quote(name, safe='')}")
+        if not (theirs.site / copy).exists():
             source = theirs.site / name
-            _replace(copy, source.read_bytes(), is_program=bool(source.stat().st_mode & stat.S_IXUSR))
-    return [theirs.name_of(f"{_KEPT}/{name}") for name in _names_in(directory)]
+            _replace(theirs.site, copy, source.read_bytes(), is_program=bool(source.stat().st_mode & stat.S_IXUSR))
+    return [theirs.name_of(f"{_KEPT}/{name}") for name in _names_in(theirs)]
 
 
-def _names_in(directory: Path) -> list[str]:
+def _names_in(theirs: Installed) -> list[str]:
     """The kept files, without the partial ones of a killed call, which the next call overwrites."""
-    return sorted(path.name for path in directory.glob("*") if path.suffix != _PARTIAL)
+    names = _listed(theirs.site, theirs.name_of(_KEPT))
+    return sorted(name for name in names if not name.endswith(_PARTIAL))
+
+
+def _listed(site: Path, directory: str) -> list[str]:
+    """The names in a directory inside site-packages; [] if there is none."""
+    try:
+        with parent_inside(str(site), f"{directory}/x") as (descriptor, _):
+            return os.listdir(descriptor)
+    except FileNotFoundError:
+        return []
+
+
+def _remove_partial(distribution: Installed) -> None:
+    """Removes the partial files that a killed call has left beside the files of a distribution."""
+    names = [*distribution.rows_by_name(), distribution.name_of("RECORD")]
+    kept = _listed(distribution.site, distribution.name_of(_KEPT))
+    names += [distribution.name_of(f"{_KEPT}/{name.removesuffix(_PARTIAL)}") for name in kept]
+    for name in names:
+        with suppress(OSError, AdoptionError):
+            directory, inner = _place(distribution.site, name)
+            with parent_inside(str(directory), f"{inner}{_PARTIAL}") as (parent, last):
+                os.unlink(last, dir_fd=parent)
 
 
 def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
@@ -147,28 +213,33 @@ def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
     rows = tuple(record.row(row.name, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
     if rows != ours.rows:
-        _replace(ours.dist_info / "RECORD", record.text(rows))
+        _replace(ours.site, ours.name_of("RECORD"), record.text(rows))
 
 
-def _replace(path: Path, content: bytes, *, is_program: bool = False) -> None:
-    """Replaces `path` by a new file in one step: whoever opens it finds the old or the new one."""
-    partial = path.with_name(f"{path.name}{_PARTIAL}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    umask = os.umask(0)
-    os.umask(umask)
-    partial.chmod((0o777 if is_program else 0o666) & ~umask)
-    partial.rename(path)
+def _replace(site: Path, name: str, content: bytes, *, is_program: bool = False) -> None:
+    """Replaces a file by a new one in one step: whoever opens it finds the old or the new one."""
+    directory, inner = _place(site, name)
+    with parent_inside(str(directory), inner, make_mode=0o777) as (parent, last):
+        partial = f"{last}{_PARTIAL}"
+        with suppress(FileNotFoundError):
+            os.unlink(partial, dir_fd=parent)
+        mode = 0o777 if is_program else 0o666
+        with open(os.open(partial, _NEW_FILE, mode, dir_fd=parent), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(partial, last, src_dir_fd=parent, dst_dir_fd=parent)
 
 
 def _remove_compiled(site: Path, name: str) -> None:
     """Removes the compiled files of the replaced file."""
-    if name.endswith(".py"):
-        for compiled in site.glob(f"{compiled_names(name)}*.pyc"):
-            compiled.unlink(missing_ok=True)
+    if not name.endswith(".py"):
+        return
+    directory, beginning = posixpath.split(posixpath.normpath(compiled_names(name)))
+    for compiled in _listed(site, directory):
+        if compiled.startswith(beginning) and compiled.endswith(".pyc"):
+            with suppress(FileNotFoundError), parent_inside(str(site), f"{directory}/{compiled}") as (parent, last):
+                os.unlink(last, dir_fd=parent)
 
 
 def _read(path: Path) -> bytes | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .errors import AdoptionError
+from .text import harmless
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -45,9 +46,14 @@ def _change(undoes: bool) -> int:
 
     done = undo() if undoes else adopt()
     direction = "given back to" if undoes else "taken over from"
-    what = f"{direction} {done.theirs}" if done.theirs else "rocm is not installed here"
+    what = f"{direction} {harmless(done.theirs)}" if done.theirs else "rocm is not installed here"
     if done.released or done.restored:
         print(f"{what}: {len(done.released)} names; {len(done.restored)} files restored")
+        if undoes:
+            print(
+                "rocm-sdk-loader lists these files too, so uninstalling it removes them; after that:"
+                f" pip install --force-reinstall --no-deps {harmless(done.theirs)}"
+            )
     else:
         print(f"{what}: nothing to do")
     return 0

@@ -46,5 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         if not isinstance(error, RocmSdkError):
             raise
-        print(f"rocm-sdk: {error}", file=sys.stderr)
+        from .output import complain
+
+        complain(f"{error.message} [{error.code}]", error.fix)
         return 1

@@ -1,6 +1,6 @@
 """`rocm-sdk explain`: the page of a problem code."""
 
-import sys
+from .output import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def run(options: "Namespace") -> int:
         from rocm_sdk._native import nearest_names
 
         near = ", ".join(nearest_names(code, tuple(ENTRIES)))
-        print(f"rocm-sdk: there is no code {options.code}{near and f'; did you mean {near}?'}", file=sys.stderr)
+        complain(f"there is no code {options.code}{near and f'; did you mean {near}?'}")
         return 1
     print(markdown(code))
     return 0

@@ -4,6 +4,8 @@ import sys
 
 from rocm_sdk import _native
 
+from .output import complain, tell
+
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -87,14 +89,14 @@ def _print_table(gpus: "Iterable[Gpu]") -> None:
         return
     widths = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
     for row in (_HEADINGS, *rows):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        tell("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _print_all(gpus: "Iterable[Gpu]") -> None:
     for gpu in gpus:
-        print(f"node {gpu.node}: {gpu.name}")
+        tell(f"node {gpu.node}: {gpu.name}")
         for name, value in zip(_native.Gpu.__match_args__, gpu, strict=True):
-            print(f"  {name.replace('_', ' '):<16} {'-' if value is None else value}")
+            tell(f"  {name.replace('_', ' '):<16} {'-' if value is None else value}")
 
 
 def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
@@ -111,6 +113,6 @@ def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
 def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     for gpu in gpus:
         if gpu.overridden:
-            print(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}", file=sys.stderr)
+            complain(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}")
     for problem in problems:
-        print(f"rocm-sdk: {problem.cause}\n  fix: {problem.fix}", file=sys.stderr)
+        complain(problem.cause, problem.fix)

@@ -9,6 +9,8 @@ from rocm_sdk import _native
 from rocm_sdk.devel.layout import tree_state
 from rocm_sdk.errors import RocmSdkError
 
+from .output import complain
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -34,9 +36,9 @@ def run(options: "Namespace") -> int:
 
         print(json.dumps(facts, indent=2))
     else:
-        print("\n".join(_lines(facts)))
+        print("\n".join(_lines(_harmless(facts))))
         for problem in facts["problems"]:
-            print(f"rocm-sdk: {problem}", file=sys.stderr)
+            complain(problem)
     return 0 if facts["sdk"]["version"] else 1
 
 
@@ -113,6 +115,17 @@ def _belongs_to(distribution: str) -> Callable[[str], bool]:
     """Whether a platform directory belongs to this distribution: its name may end with the SDK's nonce."""
     prefix = f"_{distribution.replace('-', '_')}"
     return lambda directory: os.path.basename(directory).startswith(prefix)
+
+
+def _harmless(value: Any) -> Any:
+    """A document with every text in it made harmless: lines are styled, so that it is too late for whole lines."""
+    from rocm_sdk.problems.text import harmless
+
+    if isinstance(value, dict):
+        return {name: _harmless(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_harmless(each) for each in value]
+    return harmless(value) if isinstance(value, str) else value
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """`rocm-sdk init`: extracts the development tree, updates its links, and with `--check` verifies every file."""
 
-import sys
 from typing import TYPE_CHECKING
+
+from .output import complain, complain_fix
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -50,9 +51,9 @@ def _is_sound(root: str, quiet: bool) -> bool:
     differences = verify_tree(root)
     if differences and not quiet:
         for found in differences[:_SHOWN]:
-            print(f"rocm-sdk: {found.path} {found.facts['detail']}", file=sys.stderr)
+            complain(f"{found.path} {found.facts['detail']}")
         if len(differences) > _SHOWN:
-            print(f"rocm-sdk: ... and {len(differences) - _SHOWN} more", file=sys.stderr)
+            complain(f"... and {len(differences) - _SHOWN} more")
         for fix in dict.fromkeys(found.fix for found in differences):
-            print(f"  fix: {fix}", file=sys.stderr)
+            complain_fix(fix)
     return not differences

@@ -5,9 +5,10 @@ often.
 """
 
 import os
-import sys
 
 from rocm_sdk._native import locate, package_directory
+
+from .output import complain
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def run(options: "Namespace") -> int:
         return print_directory(options.directory)
     location = locate(options.shortname)
     if location.path is None:
-        print(f"rocm-sdk: {location.shortname} is {location.found_via}: this SDK does not have it", file=sys.stderr)
+        complain(f"{location.shortname} is {location.found_via}: this SDK does not have it")
         return 1
     print(location.path)
     return 0
@@ -59,7 +60,7 @@ def print_directory(option: str) -> int:
     directory = directory_in(root, option)
     if directory is None:
         tried = " nor ".join(candidates)
-        print(f"rocm-sdk: this SDK has no {summary}: {root} has no {tried}", file=sys.stderr)
+        complain(f"this SDK has no {summary}: {root} has no {tried}")
         return 1
     print(directory)
     return 0

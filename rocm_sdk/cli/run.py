@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rocm_sdk._native import load_plan, package_directory
 
+from .output import complain
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -40,10 +42,10 @@ def run(options: "Namespace") -> int:
     try:
         _become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):
-        print(f"rocm-sdk: {options.program}: no such program in the SDK or in PATH", file=sys.stderr)
+        complain(f"{options.program}: no such program in the SDK or in PATH")
         return 127
     except OSError as error:
-        print(f"rocm-sdk: {options.program}: {error.strerror}", file=sys.stderr)
+        complain(f"{options.program}: {error.strerror}")
         return 126
 
 

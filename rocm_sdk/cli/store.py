@@ -1,8 +1,9 @@
 """`rocm-sdk store`: manages the store that environments share (see `rocm-sdk init --store`)."""
 
 import os
-import sys
 from typing import TYPE_CHECKING
+
+from .output import complain
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -30,32 +31,33 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Removes unused files, or prints damaged ones; status 1 if there are any."""
+    """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is no store."""
     from rocm_sdk.devel.store import Store
+    from rocm_sdk.devel.store_directory import NotAStoreError
     from rocm_sdk.problems.text import size_text
 
     from .terminal import TerminalReporter
 
-    if not options.store or not os.path.isdir(os.path.expanduser(options.store)):
-        named = f"{options.store} is no directory" if options.store else "no store is given"
-        print(f"rocm-sdk: {named}; use --store DIR or set ROCM_SDK_STORE", file=sys.stderr)
-        return 1
-    store = Store(options.store)
+    if not options.store:
+        complain("no store is given; use --store DIR or set ROCM_SDK_STORE")
+        return 2
+    try:
+        store = Store(options.store)
+    except NotAStoreError as error:
+        complain(f"{error.message} [{error.code}]", error.fix)
+        return 2
+    say = TerminalReporter().say
     if options.action == "prune":
-        pruned = store.prune(options.timeout, TerminalReporter().say)
-        print(
-            f"rocm-sdk: removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of"
-            f" {pruned.trees} archives",
-            file=sys.stderr,
-        )
+        pruned = store.prune(options.timeout, say)
+        complain(f"removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of {pruned.trees} archives")
         return 0
-    damaged = store.verify()
+    damaged = store.verify(say)
     for path in damaged:
         print(path)
     if damaged:
-        print(
-            "  fix: remove these files, and extract the trees that contain them again:"
+        complain(
+            f"{len(damaged)} files or lists of the store are damaged",
+            "remove these files, and extract the trees that contain them again:"
             " pip install --force-reinstall --no-deps rocm-sdk-devel && rocm-sdk init",
-            file=sys.stderr,
         )
     return 1 if damaged else 0

@@ -1,8 +1,8 @@
 """`rocm-sdk targets`: the gfx targets of the SDK and of its packages, and flags to build for them."""
 
-import sys
-
 from rocm_sdk._native import built_targets
+
+from .output import complain, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: "Namespace | None") -> int:
     if flags is not None:
         return _print_flags(_FLAGS[flags], options.selection or "sdk")
     if options.selection is not None:
-        print("rocm-sdk: a selection needs --cmake, --offload-arch or --torch", file=sys.stderr)
+        complain("a selection needs --cmake, --offload-arch or --torch")
         return 2
     if options.installed:
         return _print_installed()
@@ -49,10 +49,7 @@ def run(options: "Namespace | None") -> int:
 def _print_built() -> int:
     targets = built_targets()
     if not targets:
-        print(
-            "rocm-sdk: the installed SDK does not say which targets it was built for (share/therock/dist_info.json)",
-            file=sys.stderr,
-        )
+        complain("the installed SDK does not say which targets it was built for (share/therock/dist_info.json)")
         return 1
     print(targets)
     return 0
@@ -86,7 +83,7 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> in
 
     chosen, notes = select(selection)
     for note in notes:
-        print(f"rocm-sdk: {note}", file=sys.stderr)
+        complain(note)
     print(form(chosen))
     return 0
 
@@ -99,10 +96,10 @@ def _print_installed() -> int:
 
     faulty = [package for package in supporting_packages() if package.fault is not None]
     for package in faulty:
-        print(f"rocm-sdk: {package.distribution} supports no target: {package.fault}", file=sys.stderr)
+        complain(f"{package.distribution} supports no target: {package.fault}")
     supported = supported_targets()
     if not supported:
-        print("rocm-sdk: no installed package has device code; see rocm-sdk targets --missing", file=sys.stderr)
+        complain("no installed package has device code; see rocm-sdk targets --missing")
         return 1
     print(";".join(supported))
     return 0
@@ -117,9 +114,9 @@ def _print_missing() -> int:
     for name in missing:
         requirement = requirement_for(name)
         line = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it"
-        print(f"{name}: {line}")
+        tell(f"{name}: {line}")
     if not gpus:
-        print("rocm-sdk: no GPU was found: see rocm-sdk gpus", file=sys.stderr)
+        complain("no GPU was found: see rocm-sdk gpus")
     return 1 if missing else 0
 
 
@@ -128,9 +125,9 @@ def _print_check() -> int:
 
     result = check()
     for part, supported in result.parts.items():
-        print(f"{part}: {';'.join(supported)}")
+        tell(f"{part}: {';'.join(supported)}")
     for note in result.notes:
-        print(f"rocm-sdk: {note}", file=sys.stderr)
+        complain(note)
     for gap in result.gaps:
-        print(f"rocm-sdk: {gap.target} is supported by {gap.other}, not by {gap.part}", file=sys.stderr)
+        complain(f"{gap.target} is supported by {gap.other}, not by {gap.part}")
     return 1 if result.gaps or result.notes else 0

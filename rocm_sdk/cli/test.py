@@ -2,6 +2,8 @@
 
 import sys
 
+from .output import complain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -55,7 +57,7 @@ def run(options: "Namespace") -> int:
         else:
             _run_subjects(tested, wanted, recorders, options)
     except KeyboardInterrupt:
-        print("rocm-sdk: interrupted; results so far:", file=sys.stderr)
+        complain("interrupted; results so far:")
         status = 130
     _print_report(tested, recorders, options)
     if not _write_files(tested, recorders, options):
@@ -140,7 +142,7 @@ def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "
             whole = "\n".join(text.whole(tested, recorders))
             bundle.write_bundle(path, whole, as_document(tested, recorders))
     except OSError as error:
-        print(f"rocm-sdk: cannot write {path}: {error.strerror}", file=sys.stderr)
+        complain(f"cannot write {path}: {error.strerror}")
         return False
     return True
 
@@ -149,4 +151,4 @@ def _fix(tested: "Installation", recorders: "list[Recorder]") -> None:
     from rocm_sdk.selftest.repairs import repair
 
     for line in repair(tested, recorders) or ["there is nothing that can be fixed safely"]:
-        print(f"rocm-sdk: {line}", file=sys.stderr)
+        complain(line)

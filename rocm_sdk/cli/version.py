@@ -14,6 +14,14 @@ def add_arguments(_parser: "ArgumentParser") -> None:
 
 
 def run(_options: "Namespace | None") -> int:
-    """Prints the version."""
-    print(sdk_version())
+    """Prints the version. Raises BadMetadataError for a text that no version is, which a shell would get."""
+    version = sdk_version()
+    if not version.isascii() or not version.isprintable() or " " in version:
+        from rocm_sdk.errors import BadMetadataError
+
+        raise BadMetadataError(
+            f"{version!a} is no version: the SDK's _dist_info.py is damaged",
+            "reinstall it: pip install --force-reinstall --no-deps rocm-sdk-core",
+        )
+    print(version)
     return 0

@@ -18,6 +18,7 @@ DIRECTORY, FILE, HARD_LINK, LINK, RUNTIME = "directory", "file", "hard link", "l
 
 _TREE_NAME = re.compile(rf"{TREE_PREFIX}\w*", re.ASCII)
 _SPECIAL_BITS = 0o7000
+_DEEPEST = 64  # directories; the deepest of an SDK has 15, and few programs can remove a thousand
 _END_OF_TIME = 1 << 34  # seconds; ext4 counts no further
 
 
@@ -78,6 +79,8 @@ class ArchiveRules:
         parts = header.name.split("/")
         if "" in parts or "." in parts or ".." in parts:
             raise self._refuse(header, "has a name with an empty part, . or ..")
+        if len(parts) > _DEEPEST:
+            raise self._refuse(header, f"is more than {_DEEPEST} directories deep")
         if not self.tree_name:
             if not _TREE_NAME.fullmatch(parts[0]):
                 raise self._refuse(header, f"is outside {TREE_PREFIX}")
@@ -119,7 +122,7 @@ class ArchiveRules:
             raise self._refuse(header, f"is a link to {text}, which leaves the tree")
         if directory == "":
             return LINK, text
-        if not is_platform_directory(directory, nonce_of(self.tree_name)):
+        if not leads_into_package(path, text, nonce_of(self.tree_name)):
             raise self._refuse(header, f"is a link to {text}, outside the tree and the SDK's packages")
         return RUNTIME, text
 
@@ -162,6 +165,12 @@ def directory_of_link(depth: int, text: str) -> str | None:
     if ups > depth + 1 or len(rest) < 2:
         return None
     return rest[0]
+
+
+def leads_into_package(path: str, text: str, nonce: str) -> bool:
+    """Whether a symbolic link with `text` at the tree's `path` points into a platform directory beside the tree."""
+    directory = directory_of_link(path.count("/"), text)
+    return bool(directory) and is_platform_directory(str(directory), nonce)
 
 
 def _is_text(text: str) -> bool:

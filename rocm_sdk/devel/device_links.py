@@ -10,15 +10,18 @@ import json
 import os
 import posixpath
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
+from rocm_sdk.installed.inside import UnsafeNameError, parent_inside, parts_of
 
-from .archive_rules import directory_of_link, is_platform_directory
-from .layout import DEVICE_LINKS, nonce_of
+from .archive_rules import leads_into_package
+from .layout import DEVICE_LINKS, NOTES, nonce_of
 from .link_file import FileLinker
+from .read_json import read_json
 from .record import Record
-from .replace import replace_file
+from .replace import replace_note
 from .stamp import GONE, Identity, identify
 from .workspace import Workspace
 
@@ -48,7 +51,6 @@ class DeviceLinker:
         self._tree = tree
         self._tree_name = tree_name
         self._linker = linker
-        self._real_tree = os.path.realpath(tree)
         self._notices: list[str] = []
         self._identities: dict[str, Identity] = {}
 
@@ -65,7 +67,7 @@ class DeviceLinker:
                 links = self._links_of(distribution)
                 created += sum(self._ensure(path, text) for path, text in links.items())
                 wanted.update(links)
-        self._prune(read_device_links(self._tree), wanted, archived)
+        self._prune(read_device_links(self._tree, self._tree_name), wanted, archived)
         return DeviceLinks(created, self._identities, self._notices)
 
     def _links_of(self, distribution: Distribution) -> dict[str, str]:
@@ -97,67 +99,66 @@ class DeviceLinker:
 
     def _read_manifest(self, name: str) -> Iterator[tuple[str, str]]:
         path = f"{self._workspace.site}/{name}"
-        self._identities[name] = identify(path)
-        if self._identities[name] == GONE:
-            return
         try:
-            with open(path, encoding="utf-8") as file:
-                links = [(str(link["relpath"]), str(link["target"])) for link in json.load(file)["links"]]
-        except (ValueError, TypeError, KeyError) as error:
-            self._notices.append(f"{path} is damaged ({error}); reinstall its device package")
+            parts_of(name)
+            self._identities[name] = identify(path)
+            if self._identities[name] == GONE:
+                return
+            content = read_json(self._workspace.site, name)
+            links = [(str(link["relpath"]), str(link["target"])) for link in content["links"]]
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            self._notices.append(f"{path} is damaged ({reason}); reinstall its device package")
             return
         for relative, text in links:
-            if self._is_safe(relative, text):
+            if is_device_link(relative, text, nonce_of(self._tree_name)):
                 yield relative, text
             else:
                 self._notices.append(f"{path}: the link {relative} to {text} leaves the SDK's packages and is refused")
-
-    def _is_safe(self, path: str, text: str) -> bool:
-        parts = path.split("/")
-        if "" in parts or "." in parts or ".." in parts:
-            return False
-        directory = directory_of_link(len(parts) - 1, text)
-        return bool(directory) and is_platform_directory(str(directory), nonce_of(self._tree_name))
 
     def _ensure(self, path: str, text: str) -> bool:
         """Creates or replaces one link if it is not current; returns whether it did."""
         target = f"{self._tree}/{path}"
         if self._linker.is_current(path, text, target) or not os.path.isfile(self._linker.source(path, text)):
             return False
-        parent = os.path.dirname(target)
-        os.makedirs(parent, exist_ok=True)
-        inside = os.path.realpath(parent)
-        if os.path.isdir(target) or (inside != self._real_tree and not inside.startswith(f"{self._real_tree}/")):
+        try:
+            self._linker.replace(self._tree, path, text)
+        except (NotADirectoryError, IsADirectoryError):
             self._notices.append(f"{target} cannot be linked: a directory is in its place")
             return False
-        self._linker.replace(path, text, target)
         return True
 
     def _prune(self, before: dict[str, str], wanted: dict[str, str], archived: set[str]) -> None:
         """Removes the links of packages that are no longer installed, and writes the list of the present ones."""
         stale = [path for path in before if path not in wanted and path not in archived]
         for path in stale:
-            target = f"{self._tree}/{path}"
-            if os.path.lexists(target) and not os.path.isdir(target):
-                os.unlink(target)
-                _remove_empty_parents(os.path.dirname(target), self._tree)
+            with suppress(OSError), parent_inside(self._tree, path) as (parent, last):
+                os.unlink(last, dir_fd=parent)
+            self._remove_empty_parents(path)
         if before != wanted:
-            replace_file(f"{self._tree}/{DEVICE_LINKS}", json.dumps(wanted).encode(), self._workspace.staging)
+            replace_note(self._tree, DEVICE_LINKS, json.dumps(wanted).encode(), self._workspace.staging)
+
+    def _remove_empty_parents(self, path: str) -> None:
+        with suppress(OSError):
+            while directory := os.path.dirname(path):
+                with parent_inside(self._tree, directory) as (parent, last):
+                    os.rmdir(last, dir_fd=parent)
+                path = directory
 
 
-def read_device_links(tree: str) -> dict[str, str]:
-    """The device links that were created in a tree: path -> text of the link."""
+def is_device_link(path: str, text: str, nonce: str) -> bool:
+    """Whether the link `text` at the tree's `path` is one that a device package may have."""
     try:
-        with open(f"{tree}/{DEVICE_LINKS}", encoding="utf-8") as file:
-            return {str(path): str(text) for path, text in json.load(file).items()}
-    except (FileNotFoundError, ValueError, AttributeError, RecursionError):
+        parts_of(path)
+    except UnsafeNameError:
+        return False
+    return path.partition("/")[0] != NOTES and leads_into_package(path, text, nonce)
+
+
+def read_device_links(tree: str, tree_name: str) -> dict[str, str]:
+    """The device links that were created in a tree: path -> text of the link. What can be none is left out."""
+    try:
+        links = {str(path): str(text) for path, text in read_json(tree, DEVICE_LINKS).items()}
+    except (OSError, ValueError, AttributeError):
         return {}
-
-
-def _remove_empty_parents(directory: str, tree: str) -> None:
-    while directory != tree:
-        try:
-            os.rmdir(directory)
-        except OSError:
-            return
-        directory = os.path.dirname(directory)
+    return {path: text for path, text in links.items() if is_device_link(path, text, nonce_of(tree_name))}

@@ -7,15 +7,17 @@ one rename; the archive, whose presence means "not complete", is removed last, w
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 from .archive import Archive
-from .archive_rules import DIRECTORY
+from .archive_rules import DIRECTORY, FILE, Member
 from .layout import ARCHIVES, DISTRIBUTION, MODULE, NOTES
 from .link_file import COPY, REFLINK, FileLinker
 from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
 from .record import Record
-from .replace import remove_directory, replace_directory, sync_file_system
+from .remove import remove_directory
+from .replace import replace_directory, sync_file_system
 from .reporter import Progress, Reporter
 from .stamp import identify
 from .store import Store
@@ -90,16 +92,18 @@ class Extraction:
         known = self._store.recall(self._digest) if self._store is not None and self._digest is not None else None
         if known is None:
             return None
-        tree_name, entries = known
         writer = TreeWriter(self._tree, self._linker, self._store)
         try:
-            for entry in entries:
-                writer.repeat(entry)
-                if entry.kind != DIRECTORY:
-                    progress.add(entry.size, 0)
+            for member in known.members:
+                if member.kind == FILE:
+                    writer.link(member, known.digests[member.path])
+                else:
+                    writer.write(member, _no_data)
+                if member.kind != DIRECTORY:
+                    progress.add(member.size, 0)
         except FileNotFoundError:
             return None
-        return tree_name, writer.entries
+        return known.name, writer.entries
 
     def _report_copies(self) -> None:
         """Reports which files could not be hard links."""
@@ -109,11 +113,28 @@ class Extraction:
                 f"the file system refuses hard links to the SDK's packages: {counts[REFLINK]} reflinks and"
                 f" {counts[COPY]} copies instead"
             )
-        if self._store is not None and self._store.methods & {REFLINK, COPY}:
+        if self._store is not None:
+            self._report_store(self._store)
+
+    def _report_store(self, store: Store) -> None:
+        for notice in store.notices:
+            self._reporter.say(notice)
+        if not store.is_writable:
+            self._reporter.say(f"the store {store.directory} cannot be written: nothing is added to it")
+        if not store.methods & {REFLINK, COPY}:
+            return
+        if os.stat(store.directory).st_dev != os.stat(self._workspace.site).st_dev:
             self._reporter.say(
-                f"the store {self._store.directory} is on another file system: its files are copied; a store on the"
+                f"the store {store.directory} is on another file system: its files are copied; a store on the"
                 " file system of the environments saves the space of the copies"
             )
+        else:
+            self._reporter.say(f"hard links into the store {store.directory} are refused: its files are copied")
+
+
+def _no_data(_member: Member) -> Iterator[bytes]:
+    """The data of a member that is no file."""
+    return iter(())
 
 
 def remove_archives(site: str) -> None:

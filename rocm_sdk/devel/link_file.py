@@ -10,13 +10,17 @@ import os
 import shutil
 import stat
 from collections import Counter
+from contextlib import suppress
+from typing import BinaryIO
+
+from rocm_sdk.installed.inside import parent_inside
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
 
 HARD_LINK, REFLINK, COPY, SYMBOLIC_LINK = "hard link", "reflink", "copy", "symbolic link"
 
-_LINK_REFUSED = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+LINK_REFUSED = {errno.EXDEV, errno.EMLINK, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 _FICLONE = 0x40049409
 
 
@@ -46,11 +50,20 @@ class FileLinker:
             method = link_or_copy(source, target)
         self.counts[method] += 1
 
-    def replace(self, path: str, text: str, target: str) -> None:
-        """The same over whatever is at `target`, in one step."""
+    def replace(self, tree: str, path: str, text: str) -> None:
+        """The same in one step for the tree in the directory `tree`, in place of a file that is there.
+
+        Missing directories are made. Raises NotADirectoryError or IsADirectoryError if the tree is not as it was made.
+        """
         temporary = f"{self._staging}/new-link"
         self.link(path, text, temporary)
-        os.rename(temporary, target)
+        try:
+            with parent_inside(tree, path, make_mode=0o777) as (parent, last):
+                os.rename(temporary, last, dst_dir_fd=parent)
+        finally:
+            # There is still one if the renaming failed, or both are names of one file already.
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)
 
     def is_current(self, path: str, text: str, target: str) -> bool:
         """Whether `target` is what `link` would create now. False also if the linked file does not exist."""
@@ -112,25 +125,26 @@ def link_or_copy(source: str, target: str) -> str:
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError as error:
-        if error.errno not in _LINK_REFUSED:
+        if error.errno not in LINK_REFUSED:
             raise
     else:
         return HARD_LINK
-    return _copy(source, target)
-
-
-def _copy(source: str, target: str) -> str:
     with open(source, "rb") as original:
-        facts = os.fstat(original.fileno())
-        mode = 0o777 if facts.st_mode & 0o111 else 0o666
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with open(descriptor, "wb") as copy:
-            try:
-                fcntl.ioctl(copy, _FICLONE, original.fileno())
-                method = REFLINK
-            except OSError:
-                shutil.copyfileobj(original, copy, 1 << 20)
-                copy.flush()
-                method = COPY
-            os.utime(descriptor, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+        return copy_file(original, target)
+
+
+def copy_file(original: BinaryIO, target: str) -> str:
+    """Creates the file `target` with the content of an open file; returns the method that was used."""
+    facts = os.fstat(original.fileno())
+    mode = 0o777 if facts.st_mode & 0o111 else 0o666
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with open(descriptor, "wb") as copy:
+        try:
+            fcntl.ioctl(copy, _FICLONE, original.fileno())
+            method = REFLINK
+        except OSError:
+            shutil.copyfileobj(original, copy, 1 << 20)
+            copy.flush()
+            method = COPY
+        os.utime(descriptor, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     return method

@@ -18,6 +18,8 @@ from contextlib import contextmanager
 
 from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError
 
+_EXCLUSIVE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
 _held: set[int] = set()
 
 
@@ -56,7 +58,7 @@ def _acquire(path: str, timeout: float, say: Callable[[str], None], kind: int) -
     started = time.monotonic()
     has_said = False
     while True:
-        descriptor = _open(path)
+        descriptor = _open(path, kind)
         if _try(descriptor, path, kind):
             if _is_in_place(descriptor, path):
                 return descriptor
@@ -81,9 +83,14 @@ def _acquire(path: str, timeout: float, say: Callable[[str], None], kind: int) -
         time.sleep(min(0.02 + waited / 10, 0.5, timeout - waited))
 
 
-def _open(path: str) -> int:
+def _open(path: str, kind: int) -> int:
+    """A shared lock needs no permission to write the file, if there is one."""
+    shared = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        try:
+            descriptor = os.open(path, shared if kind == fcntl.LOCK_SH else _EXCLUSIVE, 0o666)
+        except FileNotFoundError:
+            descriptor = os.open(path, _EXCLUSIVE, 0o666)
     except OSError as error:
         raise DevelopmentTreeError(
             f"cannot open the lock file {path}: {error.strerror}",

@@ -100,7 +100,7 @@ def _make_ready_locked(site: str, staging: str, reporter: Reporter, request: Req
     archive = find_archive(site)
     if archive is not None and not (tree is not None and is_extracted_from(tree, archive)):
         directory = request.store or os.environ.get("ROCM_SDK_STORE")
-        store = Store(directory) if directory else None
+        store = Store.made_in(directory) if directory else None
         with store.in_use(request.timeout, reporter.say) if store else nullcontext():
             tree, result = Extraction(workspace, archive, record, store, reporter).run()
         _report(reporter, result)

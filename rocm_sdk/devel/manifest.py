@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError
+from rocm_sdk.installed.inside import parts_of
 
-from .layout import MANIFEST
-from .replace import replace_file
+from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, leads_into_package
+from .layout import MANIFEST, nonce_of
+from .read_json import read_json
+from .replace import replace_note
 from .stamp import Identity, identify
 
 _FORMAT = 1
+_KINDS = (FILE, DIRECTORY, LINK, RUNTIME)
 
 
 class Entry(NamedTuple):
@@ -39,25 +44,39 @@ class Manifest(NamedTuple):
 def write_manifest(tree: str, manifest: Manifest, staging: str) -> None:
     """Writes the manifest into the tree, through a staging directory."""
     content = {"format": _FORMAT, "archive": manifest.archive, "entries": manifest.entries}
-    replace_file(f"{tree}/{MANIFEST}", json.dumps(content, separators=(",", ":")).encode(), staging)
+    replace_note(tree, MANIFEST, json.dumps(content, separators=(",", ":")).encode(), staging)
 
 
 def read_manifest(tree: str) -> Manifest | None:
-    """None if there is none: another program made the tree. Raises BadMetadataError if it is damaged."""
+    """None if there is none: another program made the tree. Raises BadMetadataError if it is damaged.
+
+    Every path is one inside the tree, every link of the kind RUNTIME leads into a package of the SDK.
+    """
     path = f"{tree}/{MANIFEST}"
+    nonce = nonce_of(os.path.basename(tree))
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
+        content = read_json(tree, MANIFEST)
         if content["format"] != _FORMAT:
             raise ValueError(f"format {content['format']}")
         inode, size, modified = content["archive"]
-        return Manifest((inode, size, modified), [Entry(*entry) for entry in content["entries"]])
+        return Manifest((inode, size, modified), [_entry(row, nonce) for row in content["entries"]])
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise BadMetadataError(
-            f"{path} is damaged: {error}", "pip install --force-reinstall --no-deps rocm-sdk-devel", path
+            f"{path} is damaged: {reason}", "pip install --force-reinstall --no-deps rocm-sdk-devel", path
         ) from error
+
+
+def _entry(row: object, nonce: str) -> Entry:
+    if not isinstance(row, list) or [type(field) for field in row] != [str, str, int, int, str, str]:
+        raise ValueError(f"{str(row)[:80]} is no entry")
+    entry = Entry(*row)
+    parts_of(entry.path)
+    if entry.kind not in _KINDS or (entry.kind == RUNTIME and not leads_into_package(entry.path, entry.target, nonce)):
+        raise ValueError(f"{entry.path} is a {entry.kind} to {entry.target}")
+    return entry
 
 
 def is_extracted_from(tree: str, archive: str) -> bool:

@@ -65,8 +65,8 @@ def explained(site: str) -> Iterator[None]:
             reason = "your quota is used up" if error.errno == errno.EDQUOT else "it is full"
             raise _no_space(site, "it has no inodes left" if no_inodes else reason) from error
         raise DevelopmentTreeError(
-            f"cannot extract {DISTRIBUTION}: {error}; nothing was changed",
-            "if another program removed or reinstalled it at the same time, try again",
+            f"cannot make the development tree ready: {error}; the next `rocm-sdk init` completes it",
+            f"if another program removed or reinstalled {DISTRIBUTION} at the same time, try again",
             site,
         ) from error
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rocm_sdk.installed.inside import parent_inside
+
 from .layout import STAGING_PREFIX, find_leftovers
+from .remove import remove, remove_directory
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -24,24 +25,12 @@ def staging_directory(site: str) -> Iterator[str]:
     Only for the holder of the lock: it also removes what a writer that was killed has left.
     """
     for leftover in find_leftovers(site):
-        remove_directory(leftover)
+        remove(leftover)
     directory = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=site)
     try:
         yield directory
     finally:
         remove_directory(directory)
-
-
-def remove_directory(directory: str) -> None:
-    """Removes a directory and its content, unwritable directories included. Does nothing if there is no directory."""
-    if not os.path.isdir(directory):
-        return
-    try:
-        shutil.rmtree(directory)
-    except PermissionError:
-        for parent, _, _ in os.walk(directory):
-            os.chmod(parent, stat.S_IRWXU)
-        shutil.rmtree(directory)
 
 
 def replace_directory(staged: str, target: str) -> None:
@@ -66,14 +55,25 @@ def replace_directory(staged: str, target: str) -> None:
 
 def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.stat_result:
     """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result."""
+    temporary, facts = _new_file(data, staging, mode)
+    os.rename(temporary, path)
+    return facts
+
+
+def replace_note(tree: str, name: str, data: bytes, staging: str) -> None:
+    """The same for a note of ours in a tree, whose directory another program may have replaced by a link."""
+    temporary, _ = _new_file(data, staging, 0o666)
+    with parent_inside(tree, name) as (parent, last):
+        os.rename(temporary, last, dst_dir_fd=parent)
+
+
+def _new_file(data: bytes, staging: str, mode: int) -> tuple[str, os.stat_result]:
     temporary = f"{staging}/new-file"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
-        facts = os.fstat(descriptor)
-    os.rename(temporary, path)
-    return facts
+        return temporary, os.fstat(descriptor)
 
 
 def sync_file_system(path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from rocm_sdk.problems.text import size_text
+from rocm_sdk.problems.text import harmless, size_text
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -64,7 +64,7 @@ class LineReporter(Reporter):
 
     def say(self, text: str) -> None:
         """Writes one line."""
-        print(f"rocm-sdk: {text}", file=sys.stderr, flush=True)
+        print(f"rocm-sdk: {harmless(text)}", file=sys.stderr, flush=True)
 
     def progress(self, title: str, total: int) -> Progress:
         """Progress in lines."""

@@ -16,6 +16,7 @@ from .layout import STAMP
 # inode, size in bytes, modification time in nanoseconds
 Identity = tuple[int, int, int]
 GONE: Identity = (0, 0, 0)
+_LIMIT = 1 << 22  # characters
 
 
 def identify(path: str) -> Identity:
@@ -30,9 +31,9 @@ def identify(path: str) -> Identity:
 def is_current(site: str, tree: str, version: str | None = None) -> bool:
     """Whether nothing has changed since the stamp was written, and it was written for `version` (None: any)."""
     try:
-        with open(f"{tree}/{STAMP}", encoding="utf-8", errors="surrogateescape") as file:
-            stamped_version, names, *rows = file.read().split("\n")
-    except (OSError, ValueError):
+        with open(f"{tree}/{STAMP}", encoding="utf-8", errors="surrogateescape", opener=_opener) as file:
+            stamped_version, names, *rows = file.read(_LIMIT).split("\n")
+    except (OSError, ValueError, TypeError):
         return False
     if (version is not None and version != stamped_version) or names != "/".join(sdk_metadata(site)):
         return False
@@ -41,6 +42,11 @@ def is_current(site: str, tree: str, version: str | None = None) -> bool:
         if identity != _text(identify(f"{site}/{path}")):
             return False
     return True
+
+
+def _opener(path: str, flags: int) -> int:
+    """Neither a pipe nor a link to a device must keep the reader waiting."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def stamp_text(version: str, names: list[str], identities: dict[str, Identity]) -> str:

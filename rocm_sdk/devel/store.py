@@ -1,38 +1,58 @@
 """The store: a directory that keeps the files of development trees once per machine, for all environments.
 
+    rocm-sdk-store.json     says that the directory is a store, and its format (see `store_directory`)
     files/ab/abcdef...      a file, named by the SHA-256 of its content; `...x` if it is executable; read-only
-    trees/sha256-....json   the entries of an archive, named by the archive's digest: with this list the next extraction
-                            does not read the archive
+    trees/sha256-....json   the list of an archive's members (see `tree_list`), named by the archive's digest: with it
+                            the next extraction does not read the archive
     lock                    held shared while a tree is made from the store, exclusively while the store is pruned
 
-Trees contain hard links to the files, so the link count of a file says how many trees use it.
+Trees contain hard links to the files, so the link count of a file says how many trees use it. Nothing in a store is
+trusted: members pass the rules of an archive, and a file is used if its content has the digest that its name promises.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, NamedTuple
 
-from rocm_sdk.errors import DevelopmentTreeError
+from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 from rocm_sdk.installed.files import chunks_of
+from rocm_sdk.installed.inside import open_inside, parent_inside
 
 from .archive_rules import FILE, Member
-from .link_file import link_or_copy
+from .link_file import LINK_REFUSED, copy_file, link_or_copy
 from .lock import exclusive
 from .manifest import Entry
+from .read_json import LIMIT, read_json
 from .record import Digest
 from .replace import sync_file_system
+from .store_directory import (
+    DIRECTORY_MODE,
+    FILES,
+    LOCK,
+    MARKER,
+    PARTIAL,
+    TREES,
+    is_partial,
+    make_store,
+    require_store,
+    require_trusted,
+)
+from .tree_list import KnownTree, digest_of, parse_tree_list, tree_list
 
 # The data of a member of an archive, in chunks
 ReadData = Callable[[Member], Iterator[bytes]]
 
-_PARTIAL = ".partial-"
+_PREFIX = re.compile(r"[0-9a-f]{2}", re.ASCII)
+_FILE = re.compile(r"[0-9a-f]{64}x?", re.ASCII)
+_LIST = re.compile(r"sha(256|384|512)-[0-9a-f]+\.json", re.ASCII)
+_PROGRAM_MODE, _FILE_MODE = 0o555, 0o444
 
 
 class Pruned(NamedTuple):
@@ -43,31 +63,52 @@ class Pruned(NamedTuple):
     trees: int
 
 
+class Content(NamedTuple):
+    """What is in a store: names relative to it. foreign: names that no store has."""
+
+    files: list[str]
+    lists: list[str]
+    partial: list[str]
+    foreign: list[str]
+
+
 class Store:
-    """The store in `directory`, which is created if needed. Raises DevelopmentTreeError if that fails."""
+    """The store in an existing directory. Raises NotAStoreError, or DevelopmentTreeError if others may write to it."""
 
     def __init__(self, directory: str) -> None:
-        self.directory = os.path.abspath(os.path.expanduser(directory))
+        self.directory = _absolute(directory)
         self.methods: set[str] = set()
+        self.notices: list[str] = []
+        require_store(self.directory)
         try:
-            for name in ("files", "trees"):
-                os.makedirs(f"{self.directory}/{name}", exist_ok=True)
-        except OSError as error:
+            for name in (FILES, TREES):
+                with parent_inside(self.directory, f"{name}/x", admit=self._admit):
+                    pass
+            self._admit_directory()
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise DevelopmentTreeError(
-                f"cannot create the store {self.directory}: {error.strerror}",
-                "set --store or ROCM_SDK_STORE to a directory that you may write to",
+                f"the store {self.directory} is damaged: {error.filename}: {error.strerror}",
+                "remove the directory: environments keep their files, and the next init makes a new store",
                 self.directory,
             ) from error
+        places = (self.directory, f"{self.directory}/{FILES}", f"{self.directory}/{TREES}")
+        self.is_writable = all(os.access(place, os.W_OK | os.X_OK) for place in places)
+
+    @classmethod
+    def made_in(cls, directory: str) -> Store:
+        """The store in `directory`, which is made one if it is absent or empty."""
+        make_store(_absolute(directory))
+        return cls(directory)
 
     @contextmanager
     def in_use(self, timeout: float, say: Callable[[str], None]) -> Iterator[None]:
         """Prevents pruning while a tree is made from the store."""
-        with exclusive(f"{self.directory}/lock", timeout, say, shared=True):
+        with exclusive(f"{self.directory}/{LOCK}", timeout, say, shared=True):
             yield
 
     def add(self, member: Member, path: str, read: ReadData) -> Entry:
         """Adds a file with data from `read`, and links it to `path`."""
-        descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.directory)
+        descriptor, partial = tempfile.mkstemp(prefix=PARTIAL, dir=self.directory)
         try:
             digest = hashlib.sha256()
             with open(descriptor, "wb") as file:
@@ -76,105 +117,262 @@ class Store:
                     file.write(data)
                 file.flush()
                 os.utime(descriptor, (member.mtime, member.mtime))
-                mode = 0o555 if member.is_program else 0o444
+                mode = _mode_of(member.is_program)
                 os.fchmod(descriptor, mode)
             entry = Entry(member.path, FILE, mode, member.size, f"sha256:{digest.hexdigest()}")
-            kept = self._file(entry)
-            if not _is_complete(kept, entry):
-                os.makedirs(os.path.dirname(kept), exist_ok=True)
-                os.rename(partial, kept)
+            self.methods.add(link_or_copy(self._keep(partial, entry), path))
         finally:
-            if os.path.exists(partial):
+            with suppress(FileNotFoundError):
                 os.unlink(partial)
-        return self._link(entry, path)
+        return _with_own_mode(entry, path)
 
-    def link(self, entry: Entry, path: str) -> None:
-        """Links a file of the store to `path`. Raises FileNotFoundError if it is missing or incomplete."""
-        kept = self._file(entry)
-        if not _is_complete(kept, entry):
-            raise FileNotFoundError(kept)
-        self._link(entry, path)
+    def link(self, member: Member, digest: str, path: str) -> Entry:
+        """Links the file of the store with this digest to `path`.
 
-    def _link(self, entry: Entry, path: str) -> Entry:
-        self.methods.add(link_or_copy(self._file(entry), path))
-        # A copy has a mode of its own.
-        return entry._replace(mode=stat.S_IMODE(os.stat(path).st_mode))
+        Raises FileNotFoundError if the store lacks it, or has another content under its name.
+        """
+        name = _file_name(digest, member.is_program)
+        with (
+            self._opened(name) as file,
+            parent_inside(self.directory, name, admit=self._admit) as (parent, last),
+        ):
+            if not _is_sound(file, name, member.size):
+                raise self._unusable(name, "has changed")
+            try:
+                os.link(last, path, src_dir_fd=parent, follow_symlinks=False)
+                if not os.path.samestat(os.fstat(file.fileno()), os.stat(path, follow_symlinks=False)):
+                    os.unlink(path)
+                    raise FileNotFoundError(name)
+            except OSError as error:
+                if error.errno not in LINK_REFUSED:
+                    raise
+                file.seek(0)
+                self.methods.add(copy_file(file, path))
+        return _with_own_mode(Entry(member.path, FILE, 0, member.size, f"sha256:{digest}"), path)
 
     def remember(self, archive: Digest, tree_name: str, entries: list[Entry]) -> None:
-        """Saves the entries of the archive with this digest."""
+        """Saves the list of the archive with this digest, unless it is longer than lists may be."""
+        data = tree_list(tree_name, entries)
+        if not self.is_writable or len(data) > LIMIT:
+            return
         sync_file_system(self.directory)
-        descriptor, partial = tempfile.mkstemp(prefix=_PARTIAL, dir=self.directory)
-        with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"tree": tree_name, "entries": entries}, file, separators=(",", ":"))
-        os.rename(partial, self._list_of(archive))
-
-    def recall(self, archive: Digest) -> tuple[str, list[Entry]] | None:
-        """The tree's name and entries; None for an archive that was not saved."""
+        descriptor, partial = tempfile.mkstemp(prefix=PARTIAL, dir=self.directory)
         try:
-            return _read_list(self._list_of(archive))
-        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            with open(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fchmod(descriptor, _FILE_MODE)
+            with parent_inside(self.directory, _list_name(archive), admit=self._admit) as (parent, last):
+                os.rename(partial, last, dst_dir_fd=parent)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(partial)
+
+    def recall(self, archive: Digest) -> KnownTree | None:
+        """The tree of an archive; None if the store has no list of it, or a damaged one, of which a notice tells."""
+        name = _list_name(archive)
+        try:
+            return self._read_list(name)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            self.notices.append(f"{self.directory}/{name} is not used: {_reason(error)}; the archive is read instead")
             return None
 
+    def content(self) -> Content:
+        """The names in the store. Foreign directories are not looked into."""
+        found = Content([], [], [], [])
+        for name, facts in self._names(""):
+            is_directory, is_file = stat.S_ISDIR(facts.st_mode), stat.S_ISREG(facts.st_mode)
+            if is_file and is_partial(name):
+                found.partial.append(name)
+            elif is_directory and name == FILES:
+                self._list_files(found)
+            elif is_directory and name == TREES:
+                for inner, inner_facts in self._names(f"{TREES}/"):
+                    is_list = stat.S_ISREG(inner_facts.st_mode) and _LIST.fullmatch(inner)
+                    (found.lists if is_list else found.foreign).append(f"{TREES}/{inner}")
+            elif not is_file or name not in {MARKER, LOCK}:
+                found.foreign.append(name)
+        return found
+
     def prune(self, timeout: float, say: Callable[[str], None]) -> Pruned:
-        """Removes the files that no tree links to, and the lists of archives that had them."""
-        with exclusive(f"{self.directory}/lock", timeout, say):
+        """Removes the files that no tree links to, and the lists of archives that had them.
+
+        say: called once for each name that no store has; what has it is left alone.
+        """
+        self._require_writable()
+        with exclusive(f"{self.directory}/{LOCK}", timeout, say):
+            content = self.content()
             files = size = 0
-            for path in self._files():
-                facts = os.stat(path)
+            for name in content.partial:  # first: they may be second names of files
+                self._unlink(name)
+            for name in content.files:
+                facts = self._facts(name)
                 if facts.st_nlink == 1:
-                    os.unlink(path)
+                    self._unlink(name)
                     files, size = files + 1, size + facts.st_size
-            for name in os.listdir(self.directory):
-                if name.startswith(_PARTIAL):
-                    os.unlink(f"{self.directory}/{name}")
-            return Pruned(files, size, self._remove_incomplete_lists())
+            incomplete = [name for name in content.lists if not self._is_complete(name)]
+            for name in incomplete:
+                self._unlink(name)
+        self._say_foreign(content, say)
+        return Pruned(files, size, len(incomplete))
 
-    def verify(self) -> list[str]:
-        """Reads every file; returns the paths of those whose content does not match their name."""
-        return [path for path in self._files() if _digest(path) != os.path.basename(path).rstrip("x")]
+    def verify(self, say: Callable[[str], None]) -> list[str]:
+        """Reads every file and list; returns the paths of those that are not what their names promise.
 
-    def _file(self, entry: Entry) -> str:
-        digest = entry.checksum.partition(":")[2]
-        return f"{self.directory}/files/{digest[:2]}/{digest}{'x' if entry.mode & 0o100 else ''}"
+        say: as of prune.
+        """
+        content = self.content()
+        damaged = [name for name in content.files if not self._has_its_digest(name)]
+        damaged += [name for name in content.lists if not self._is_list(name)]
+        self._say_foreign(content, say)
+        return [f"{self.directory}/{name}" for name in damaged]
 
-    def _files(self) -> Iterator[str]:
-        for parent, _, names in os.walk(f"{self.directory}/files"):
-            yield from (f"{parent}/{name}" for name in names)
+    def _admit(self, descriptor: int) -> None:
+        require_trusted(os.fstat(descriptor), self.directory)
 
-    def _remove_incomplete_lists(self) -> int:
-        removed = 0
-        for name in os.listdir(f"{self.directory}/trees"):
-            path = f"{self.directory}/trees/{name}"
+    def _admit_directory(self) -> None:
+        require_trusted(os.stat(self.directory), self.directory)
+
+    def _require_writable(self) -> None:
+        if not self.is_writable:
+            raise DevelopmentTreeError(
+                f"cannot write to the store {self.directory}", "run it as its owner", self.directory
+            )
+
+    def _keep(self, partial: str, entry: Entry) -> str:
+        """Gives a new file its name in the store, unless a sound file has it; returns the path to link the tree to.
+
+        Other processes may add the same file. Linking fails if the last name of a file goes at that moment, so a sound
+        file is never replaced, and a tree is linked to the file that this process has written and still names.
+        """
+        name = _file_name(digest_of(entry), bool(entry.mode & 0o100))
+        kept = f"{self.directory}/{name}"
+        with parent_inside(self.directory, name, make_mode=DIRECTORY_MODE, admit=self._admit) as (parent, last):
             try:
-                entries = _read_list(path)[1]
-                is_complete = all(_is_complete(self._file(entry), entry) for entry in entries if entry.kind == FILE)
-            except (ValueError, TypeError, KeyError):
-                is_complete = False
-            if not is_complete:
-                os.unlink(path)
-                removed += 1
-        return removed
+                os.link(partial, last, dst_dir_fd=parent)
+                return partial
+            except FileExistsError:
+                with suppress(OSError), open_inside(self.directory, name, self._admit) as file:
+                    if _is_sound(file, name, entry.size):
+                        return kept
+            except OSError as error:
+                if error.errno not in LINK_REFUSED:
+                    raise
+                os.rename(partial, last, dst_dir_fd=parent)
+                return kept
+            other = f"{partial}.new"
+            os.link(partial, other)
+            try:
+                os.rename(other, last, dst_dir_fd=parent)
+            except OSError:
+                os.unlink(other)
+                raise
+        return partial
 
-    def _list_of(self, archive: Digest) -> str:
-        return f"{self.directory}/trees/{archive.algorithm}-{archive.value.hex()}.json"
+    def _opened(self, name: str) -> BinaryIO:
+        try:
+            return open_inside(self.directory, name, self._admit)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise self._unusable(name, f"cannot be used ({_reason(error)})") from error
+
+    def _unusable(self, name: str, what: str) -> FileNotFoundError:
+        self.notices.append(f"{self.directory}/{name} {what}; the archive is read instead")
+        return FileNotFoundError(name)
+
+    def _read_list(self, name: str) -> KnownTree:
+        return parse_tree_list(read_json(self.directory, name, self._admit), f"{self.directory}/{name}")
+
+    def _is_complete(self, name: str) -> bool:
+        """Whether a list is one, and the store has all files of it."""
+        try:
+            known = self._read_list(name)
+            files = (each for each in known.members if each.kind == FILE)
+            return all(
+                self._facts(_file_name(known.digests[each.path], each.is_program)).st_size == each.size
+                for each in files
+            )
+        except (OSError, ValueError):
+            return False
+
+    def _is_list(self, name: str) -> bool:
+        try:
+            self._read_list(name)
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def _has_its_digest(self, name: str) -> bool:
+        try:
+            with open_inside(self.directory, name) as file:
+                return _is_sound(file, name, None)
+        except OSError:
+            return False
+
+    def _list_files(self, found: Content) -> None:
+        for prefix, facts in self._names(f"{FILES}/"):
+            if not stat.S_ISDIR(facts.st_mode) or not _PREFIX.fullmatch(prefix):
+                found.foreign.append(f"{FILES}/{prefix}")
+                continue
+            for name, inner in self._names(f"{FILES}/{prefix}/"):
+                is_ours = stat.S_ISREG(inner.st_mode) and _FILE.fullmatch(name) and name.startswith(prefix)
+                (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{name}")
+
+    def _names(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
+        """The names in a directory of the store ("" or "files/"), sorted, with what each of them is."""
+        with parent_inside(self.directory, f"{directory}x") as (parent, _):
+            for name in sorted(os.listdir(parent)):
+                yield name, os.stat(name, dir_fd=parent, follow_symlinks=False)
+
+    def _facts(self, name: str) -> os.stat_result:
+        with parent_inside(self.directory, name) as (parent, last):
+            return os.stat(last, dir_fd=parent, follow_symlinks=False)
+
+    def _unlink(self, name: str) -> None:
+        with parent_inside(self.directory, name) as (parent, last):
+            os.unlink(last, dir_fd=parent)
+
+    def _say_foreign(self, content: Content, say: Callable[[str], None]) -> None:
+        for name in content.foreign:
+            say(f"{self.directory}/{name} is not part of the store and is left alone")
 
 
-def _read_list(path: str) -> tuple[str, list[Entry]]:
-    with open(path, encoding="utf-8") as file:
-        content = json.load(file)
-    return content["tree"], [Entry(*entry) for entry in content["entries"]]
+def _absolute(directory: str) -> str:
+    return os.path.abspath(os.path.expanduser(directory))
 
 
-def _is_complete(path: str, entry: Entry) -> bool:
-    try:
-        return os.stat(path).st_size == entry.size
-    except FileNotFoundError:
+def _mode_of(is_program: bool) -> int:
+    return _PROGRAM_MODE if is_program else _FILE_MODE
+
+
+def _file_name(digest: str, is_program: bool) -> str:
+    return f"{FILES}/{digest[:2]}/{digest}{'x' if is_program else ''}"
+
+
+def _list_name(archive: Digest) -> str:
+    return f"{TREES}/{archive.algorithm}-{archive.value.hex()}.json"
+
+
+def _with_own_mode(entry: Entry, path: str) -> Entry:
+    """A copy has a mode of its own."""
+    return entry._replace(mode=stat.S_IMODE(os.stat(path, follow_symlinks=False).st_mode))
+
+
+def _is_sound(file: BinaryIO, name: str, size: int | None) -> bool:
+    """Whether an open file of the store has the content and the mode that its name promises, and this size."""
+    facts = os.fstat(file.fileno())
+    if stat.S_IMODE(facts.st_mode) != _mode_of(name.endswith("x")) or size not in {None, facts.st_size}:
         return False
-
-
-def _digest(path: str) -> str:
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        for data in chunks_of(file):
-            digest.update(data)
-    return digest.hexdigest()
+    for data in chunks_of(file):
+        digest.update(data)
+    return digest.hexdigest() == os.path.basename(name).removesuffix("x")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RocmSdkError):
+        return error.message
+    return str(error.strerror) if isinstance(error, OSError) else str(error)

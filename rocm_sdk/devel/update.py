@@ -16,7 +16,7 @@ from .link_file import FileLinker
 from .lock import exclusive
 from .manifest import Entry, read_manifest
 from .record import Record
-from .replace import replace_file, staging_directory
+from .replace import replace_note, staging_directory
 from .stamp import Identity, identify, is_current, stamp_text
 from .workspace import Workspace, devel_distribution
 
@@ -82,7 +82,7 @@ def update_links(
 def write_stamp(workspace: Workspace, tree: str, identities: dict[str, Identity]) -> None:
     """Writes the stamp: the tree is current until something changes."""
     text = stamp_text(workspace.version, sdk_metadata(workspace.site), identities)
-    replace_file(f"{tree}/{STAMP}", text.encode("utf-8", errors="surrogateescape"), workspace.staging)
+    replace_note(tree, STAMP, text.encode("utf-8", errors="surrogateescape"), workspace.staging)
 
 
 def tree_rows(tree_name: str, entries: Iterable[Entry]) -> list[str]:
@@ -107,8 +107,7 @@ def _update_runtime_links(tree: str, entries: Iterable[Entry], linker: FileLinke
         if linker.is_current(entry.path, entry.target, target):
             continue
         try:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            linker.replace(entry.path, entry.target, target)
-        except FileNotFoundError:
+            linker.replace(tree, entry.path, entry.target)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             missing.append(entry.path)
     return missing

@@ -38,7 +38,9 @@ def verify_tree(tree: str) -> list[Problem]:
         return [difference(tree, "has no manifest: another program extracted it", "reinstall")]
     linker = FileLinker(site, None)
     version = _requirement_version(site)
-    links = [Entry(path, RUNTIME, target=text) for path, text in read_device_links(tree).items()]
+    links = [
+        Entry(path, RUNTIME, target=text) for path, text in read_device_links(tree, os.path.basename(tree)).items()
+    ]
     found = ((entry, _verify(tree, entry, linker)) for entry in (*manifest.entries, *links))
     return [difference(f"{tree}/{entry.path}", *fault, version) for entry, fault in found if fault is not None]
 

@@ -19,7 +19,8 @@ class TreeWriter:
     """Writes one tree into the new directory `tree`.
 
     linker: links the files of the runtime packages; the links into a package that is not installed are not created.
-    store: keeps the regular files; None: the tree has files of its own. entries: what was written.
+    store: keeps the regular files; None, or one that cannot be written: the tree has files of its own. entries: what
+    was written.
     """
 
     def __init__(self, tree: str, linker: FileLinker, store: Store | None) -> None:
@@ -46,17 +47,10 @@ class TreeWriter:
             self._write_link(entry, path)
         self.entries.append(entry)
 
-    def repeat(self, entry: Entry) -> None:
-        """Writes an entry that the store remembers. Raises FileNotFoundError if the store lacks the file."""
-        path = f"{self._tree}/{entry.path}"
-        if entry.kind == FILE:
-            assert self._store is not None
-            self._store.link(entry, path)
-        elif entry.kind == DIRECTORY:
-            os.mkdir(path)
-        else:
-            self._write_link(entry, path)
-        self.entries.append(entry)
+    def link(self, member: Member, digest: str) -> None:
+        """Links a file of the store. Raises FileNotFoundError if the store lacks it."""
+        assert self._store is not None
+        self.entries.append(self._store.link(member, digest, f"{self._tree}/{member.path}"))
 
     def _write_link(self, entry: Entry, path: str) -> None:
         if entry.kind == LINK:
@@ -66,7 +60,7 @@ class TreeWriter:
             self._linker.link(entry.path, entry.target, path)
 
     def _write_file(self, member: Member, path: str, read: ReadData) -> Entry:
-        if self._store is not None:
+        if self._store is not None and self._store.is_writable:
             return self._store.add(member, path, read)
         checksum = 0
         descriptor = os.open(path, _NEW_FILE, 0o777 if member.is_program else 0o666)

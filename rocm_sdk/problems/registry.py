@@ -278,6 +278,14 @@ _ROWS = (
         "A library must not call exit.",
     ),
     Entry(
+        "E-LIB-021",
+        "{library} could not be checked",
+        "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
+        {"any": "rocm-sdk test --only libraries"},
+        "If it happens again, a constructor of one of the libraries that are named kills the process that started it; if"
+        " not, somebody else did, or the kernel for a lack of memory.",
+    ),
+    Entry(
         "W-LIB-010",
         "{library} says that it is {soname}",
         "its SONAME is not the name of its file: the file was renamed",

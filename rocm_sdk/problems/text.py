@@ -3,10 +3,20 @@
 _UNITS = ("kB", "MB", "GB")
 
 
+def harmless(text: str) -> str:
+    r"""A text in which a terminal finds nothing to obey: \x1b, \u202e and the like in place of what is not printable.
+
+    These are control characters, line breaks too, marks of the direction of writing and others without width, and
+    unpaired surrogates, which stand for bytes that are not UTF-8.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
 def one_line(value: object) -> str:
-    """A value as text without line breaks and control characters: file names and program output may hold any."""
-    text = str(value)
-    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
+    """A value as harmless text, with each run of blanks and line breaks as one blank."""
+    return harmless(" ".join(str(value).split()))
 
 
 def size_text(size: int) -> str:

@@ -21,8 +21,8 @@ _CHUNK = 1 << 16
 _POLL_INTERVAL = 0.01  # seconds
 _KILL_SECONDS = 5.0  # seconds to wait for a killed program: one that is blocked in the kernel cannot exit
 
-# Code must not find modules in the current directory.
-_WITHOUT_CURRENT_DIRECTORY = "import sys; sys.path.pop(0)\n"
+# Code must not find modules in the current directory, which is first in sys.path unless PYTHONSAFEPATH is set.
+_WITHOUT_CURRENT_DIRECTORY = "import sys\nif not getattr(sys.flags, 'safe_path', False): del sys.path[0]\n"
 
 
 class Ended(NamedTuple):

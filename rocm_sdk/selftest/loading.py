@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
 _OUTPUT_LIMIT = 2048  # bytes of a library's output
 _FIELDS = 6
+_BEGUN = "begun"
 _CHUNK = 1 << 16  # bytes
 
 
@@ -17,7 +19,7 @@ class LoadResult(NamedTuple):
     """The result of loading one library."""
 
     path: str
-    outcome: str  # "loaded", "refused", "killed", "ended", "stuck"
+    outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died with it in hand)
     number: int  # of the signal, or the exit status
     seconds: float
     dlerror_text: str
@@ -27,14 +29,49 @@ class LoadResult(NamedTuple):
 def load_all(
     paths: Iterable[str], seconds: int, parallel: int, library_path: str | None = None
 ) -> Iterator[LoadResult]:
-    """Loads each path alone with RTLD_NOW; yields results as they come.
+    """Loads each path alone with RTLD_NOW; yields results as they come, one for each path.
 
-    seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. Raises OSError if
-    the program does not start, and RuntimeError with its message if it fails.
+    seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. If the program is
+    killed, what it had in hand is lost, and it is started again with the rest. Raises OSError if the program does not
+    start, and RuntimeError with its message if it fails.
     """
-    wanted = list(paths)
-    if not wanted:
-        return
+    waiting = list(paths)
+    while waiting:
+        begun: set[int] = set()
+        in_hand: set[int] = set()
+        try:
+            for index, result in _load_once(waiting, seconds, parallel, library_path):
+                if result.outcome == _BEGUN:
+                    begun.add(index)
+                    in_hand.add(index)
+                elif index in in_hand:
+                    in_hand.remove(index)
+                    yield result
+                else:
+                    raise RuntimeError(f"load_check: a result for {result.path}, which was not in hand")
+        except _LoadCheckKilledError as killed:
+            if not begun:
+                raise RuntimeError(str(killed)) from killed
+            for index in sorted(in_hand):
+                yield LoadResult(waiting[index], "lost", killed.signal, 0.0, "", "")
+        waiting = [path for index, path in enumerate(waiting) if index not in begun]
+
+
+class _LoadCheckKilledError(Exception):
+    """load_check was killed."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(f"load_check was killed by signal {signal} before it loaded anything")
+        self.signal = signal
+
+
+def _load_once(
+    wanted: list[str], seconds: int, parallel: int, library_path: str | None
+) -> Iterator[tuple[int, LoadResult]]:
+    """The records of one load_check, in their order, each with the index of its path.
+
+    Raises _LoadCheckKilledError after those of one that is killed.
+    """
     environment = {**os.environ, **({"LD_LIBRARY_PATH": library_path} if library_path is not None else {})}
     process = subprocess.Popen(
         [PROGRAM, str(parallel), str(seconds), str(_OUTPUT_LIMIT)],
@@ -46,20 +83,28 @@ def load_all(
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
+    ended = 0
     try:
-        process.stdin.write(b"".join(os.fsencode(path) + b"\0" for path in wanted))
-        process.stdin.close()
+        with suppress(BrokenPipeError):
+            process.stdin.write(b"".join(os.fsencode(path) + b"\0" for path in wanted))
+        with suppress(BrokenPipeError):
+            process.stdin.close()
         output = process.stdout.fileno()
         for fields in _records(iter(lambda: os.read(output, _CHUNK), b"")):
-            yield _result(wanted, fields)
+            index, result = _result(wanted, fields)
+            ended += result.outcome != _BEGUN
+            yield index, result
         message = process.stderr.read().decode(errors="replace").strip()
+        status = process.wait()
     finally:
         process.terminate()  # it kills its children and their descendants first
         process.stdout.close()
         process.stderr.close()
         process.wait()
-    if message:
-        raise RuntimeError(message)
+    if status < 0:
+        raise _LoadCheckKilledError(-status)
+    if status != 0 or message or ended != len(wanted):
+        raise RuntimeError(message or f"load_check: exit status {status}, {ended} results for {len(wanted)} libraries")
 
 
 def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -72,9 +117,10 @@ def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
         rest = b"\0".join([*fields, rest])
 
 
-def _result(paths: list[str], fields: list[bytes]) -> LoadResult:
+def _result(paths: list[str], fields: list[bytes]) -> tuple[int, LoadResult]:
     index, outcome, number, microseconds, dlerror_text, output = (field.decode(errors="replace") for field in fields)
-    return LoadResult(paths[int(index)], outcome, int(number), int(microseconds) / 1e6, dlerror_text, output.strip())
+    path = paths[int(index)]
+    return int(index), LoadResult(path, outcome, int(number), int(microseconds) / 1e6, dlerror_text, output.strip())
 
 
 def default_parallel() -> int:

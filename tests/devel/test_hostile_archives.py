@@ -63,6 +63,8 @@ HOSTILE = {
     "NUL in the name": [member(f"{TREE}/evil", pax_headers={"path": f"{TREE}/evil\0x"})],
     "NUL in the link": [link(f"{TREE}/evil", "x", pax_headers={"linkpath": "a\0b"})],
     "empty link": [link(f"{TREE}/evil", "")],
+    "deep": [member(f"{TREE}/" + "d/" * 63 + "evil")],
+    "very deep": [directory(f"{TREE}/" + "d/" * 1100 + "evil")],
     "not UTF-8": [member(f"{TREE}/evil\udcff")],
 }  # fmt: skip
 

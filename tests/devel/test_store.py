@@ -94,9 +94,11 @@ def test_verify_names_damaged_files(two_sites: list[DevelSite], store: Path) -> 
 
 def test_leftovers_of_a_killed_run_are_pruned(two_sites: list[DevelSite], store: Path) -> None:
     two_sites[0].command("init", "--store", str(store))
-    (store / ".partial-x").touch()
+    leftovers = [store / ".rocm-sdk-partial-abc_1234", store / ".rocm-sdk-partial-abc_1234.new"]
+    for leftover in leftovers:
+        leftover.touch()
     two_sites[0].command("store", "prune", "--store", str(store))
-    assert not (store / ".partial-x").exists()
+    assert not any(leftover.exists() for leftover in leftovers)
 
 
 def test_same_content_with_and_without_the_executable_bit(make_site: MakeSite, store: Path) -> None:
@@ -127,8 +129,8 @@ def test_a_store_on_another_file_system(devel_site: DevelSite) -> None:
 @pytest.mark.parametrize("words", [["prune"], ["verify", "--store", "absent"]])
 def test_no_store(devel_site: DevelSite, words: list[str]) -> None:
     result = devel_site.command("store", *words, check=False, cwd=devel_site.path)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "ROCM_SDK_STORE" in result.stderr
+    assert (result.returncode, result.stdout) == (2, "")
+    assert ("ROCM_SDK_STORE" if words == ["prune"] else "absent is not a directory") in result.stderr
 
 
 def test_a_store_that_cannot_be_made(devel_site: DevelSite) -> None:

@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from sample_site import compile_library
 
 from rocm_sdk.selftest.loading import PROGRAM, LoadResult, load_all
 
-HEADERS = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+HEADERS = "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
 DAEMON = """
     if (fork() == 0) {
         setsid();
@@ -77,6 +78,48 @@ def test_loaded_and_refused(build: Build, tmp_path: Path) -> None:
     assert 0 < loaded.seconds < 10
     assert (refused.outcome, refused.number) == ("refused", 0)
     assert "absent.so: cannot open shared object file" in refused.dlerror_text
+
+
+def test_a_library_that_kills_load_check(build: Build) -> None:
+    """What was in hand is named; the rest is loaded by another one."""
+    paths = [build("", "liba.so"), build("kill(getppid(), SIGKILL);", "libb.so")]
+    paths += [build("", f"libc{number}.so") for number in range(5)]
+    results = load(*paths, parallel=1)
+    assert [result.path for result in results] == paths
+    assert [result.outcome for result in results] == ["loaded", "lost", *["loaded"] * 5]
+    assert results[1].number == signal.SIGKILL
+    both = load(*paths, parallel=2)
+    assert [result.path for result in both] == paths
+    assert both[1].outcome == "lost"
+    assert {result.outcome for result in both} == {"loaded", "lost"}
+
+
+def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
+    os.environ["PID_FILE"] = str(tmp_path / "pid")
+    waiting = build('FILE *f = fopen(getenv("PID_FILE"), "w"); fprintf(f, "%d", (int)getppid()); fclose(f); pause();')
+    with ThreadPoolExecutor(1) as threads:
+        loading = threads.submit(load, waiting)
+        os.kill(pid_in(tmp_path / "pid"), signal.SIGKILL)
+        (result,) = loading.result(30)
+    assert (result.outcome, result.number) == ("lost", signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("#!/bin/sh\nexit 0\n", "exit status 0, 0 results for 2 libraries"),
+        ("#!/bin/sh\nexit 3\n", "exit status 3, 0 results for 2 libraries"),
+        ("#!/bin/sh\nprintf '0\\0loaded\\0000\\0001\\000\\000\\000'\n", "a result for /a.so, which was not in hand"),
+        ("#!/bin/sh\nprintf '0\\0begun\\0000\\0001\\000\\000\\000'\n", "0 results for 2 libraries"),
+        ("#!/bin/sh\nkill -9 $$\n", "was killed by signal 9 before it loaded anything"),
+    ],
+)
+def test_results_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, said: str) -> None:
+    (tmp_path / "load_check").write_text(program)
+    (tmp_path / "load_check").chmod(0o755)
+    monkeypatch.setattr("rocm_sdk.selftest.loading.PROGRAM", str(tmp_path / "load_check"))
+    with pytest.raises(RuntimeError, match=said):
+        load("/a.so", "/b.so")
 
 
 def test_no_path_at_all() -> None:

@@ -3,6 +3,8 @@
 import sys
 from typing import TYPE_CHECKING
 
+from rocm_sdk.cli.output import complain
+
 from .plan_tree import Tree, load_tree, plan_tree
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def run(options: "Namespace") -> int:
     tree = (load_tree if options.load else plan_tree)(*shortnames)
     print(_text(tree, options.form))
     for soname in tree.missing:
-        print(f"rocm-sdk: {soname} is needed, and is in neither the SDK nor the system", file=sys.stderr)
+        complain(f"{soname} is needed, and is in neither the SDK nor the system")
     return 0
 
 

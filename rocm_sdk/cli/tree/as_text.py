@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from rocm_sdk.cli.terminal import can_show, style
-from rocm_sdk.problems.text import size_text
+from rocm_sdk.problems.text import harmless, size_text
 
 from .plan_tree import Branch, Tree
 
@@ -25,10 +25,10 @@ def as_text(tree: Tree, stream: TextIO) -> str:
         cells = [name.ljust(widths[0]), size.rjust(widths[1]), time.rjust(widths[2]), directory]
         if tree.seconds is None:
             del cells[2]
-        line = "  ".join(cells)
+        line = harmless("  ".join(cells))
         lines.append(strong(line.rstrip()) if number in {0, len(rows) - 1} else line.rstrip())
         if reason:
-            lines.append(faint(reason))
+            lines.append(faint(harmless(reason)))
     text = "\n".join(lines)
     return text if can_show(text, stream) else text.translate(_ASCII)
 

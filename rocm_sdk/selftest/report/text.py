@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocm_sdk.problems import Problem
-from rocm_sdk.problems.text import one_line
+from rocm_sdk.problems.text import harmless, one_line
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 
@@ -13,7 +13,8 @@ from rocm_sdk.selftest.recorder import Recorder
 def heading(installation: Installation) -> str:
     """The line about the tested installation."""
     parts = [each.name.removeprefix("rocm-sdk-") for each in installation.distributions if each.has_sdk_files]
-    return one_line(f"SDK {installation.version} in {installation.site}") + f"    {', '.join(parts) or 'no packages'}"
+    packages = harmless(", ".join(parts)) or "no packages"
+    return one_line(f"SDK {installation.version} in {installation.site}") + f"    {packages}"
 
 
 def line_of(recorder: Recorder) -> str:

@@ -150,5 +150,7 @@ def _judge(
         recorder.bad("E-LIB-007", result.path, library=name, signal=signal_name(result.number), output=output)
     elif result.outcome == "stuck":
         recorder.bad("E-LIB-008", result.path, library=name, seconds=options.seconds, output=output)
+    elif result.outcome == "lost":
+        recorder.bad("E-LIB-021", result.path, library=name, signal=signal_name(result.number))
     else:
         recorder.bad("E-LIB-009", result.path, library=name, status=result.number, output=output)

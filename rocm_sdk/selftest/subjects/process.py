@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 from collections.abc import Iterator
@@ -20,6 +19,10 @@ _SINGLE = re.compile(
     r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
 )
 _DELETED = " (deleted)"
+_SYMBOL_VERSION = re.compile(rb"\0(LLVM_[\d.]{1,20})(?=\0)")
+_LONGEST_VERSION = 32  # bytes, of such a string with both its NULs
+_LARGEST_LLVM = 1 << 30  # bytes
+_CHUNK = 1 << 22  # bytes
 
 
 class MappedFile(NamedTuple):
@@ -91,12 +94,19 @@ def _may_collide(path: str, other: str) -> bool:
 
 
 def _symbol_versions(path: str) -> set[bytes]:
-    """The names of LLVM's symbol versions, from the strings of the file."""
+    """The names of LLVM's symbol versions, from the strings of the file; none of a file that is larger than any LLVM.
+
+    It is read, not mapped: another program may truncate it meanwhile.
+    """
+    found: set[bytes] = set()
     try:
-        with open_file(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return set(re.findall(rb"\0(LLVM_[\d.]+)(?=\0)", content))
-    except (OSError, ValueError):
+        with open_file(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            for start in range(0, size if size <= _LARGEST_LLVM else 0, _CHUNK):
+                found.update(_SYMBOL_VERSION.findall(os.pread(file.fileno(), _CHUNK + _LONGEST_VERSION, start)))
+    except OSError:
         return set()
+    return found
 
 
 def _variable(*sources: str) -> str:

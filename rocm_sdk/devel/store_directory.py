@@ -1,0 +1,134 @@
+"""Which directory is a store, and who may have written it.
+
+A store is a directory with the file `rocm-sdk-store.json`, which holds {"format": 1}. It is made in an absent or empty
+directory only, so that nothing in it was there before; whatever else appears in it is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import stat
+import tempfile
+from contextlib import suppress
+
+from rocm_sdk.errors import DevelopmentTreeError
+
+from .read_json import read_json
+
+MARKER = "rocm-sdk-store.json"
+LOCK, FILES, TREES = "lock", "files", "trees"
+PARTIAL = ".rocm-sdk-partial-"
+DIRECTORY_MODE = 0o755
+
+_FORMAT = 1
+_PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"[a-z0-9_]{8}(\.new)?", re.ASCII)  # as tempfile makes it
+
+
+class NotAStoreError(DevelopmentTreeError):
+    """The directory is not a store, and is not made one."""
+
+
+def is_partial(name: str) -> bool:
+    """Whether a file of this name, in a store, was left by a process that was killed while it added a file."""
+    return _PARTIAL_NAME.fullmatch(name) is not None
+
+
+def require_store(directory: str) -> None:
+    """Raises NotAStoreError if a directory is not a store of this format. Changes nothing."""
+    if not os.path.isdir(directory):
+        raise NotAStoreError(f"{directory} is not a directory, so it is no store", None, directory)
+    try:
+        content = read_json(directory, MARKER)
+        found = content["format"] if isinstance(content, dict) else None
+    except FileNotFoundError:
+        raise _no_marker(directory) from None
+    except OSError as error:
+        raise NotAStoreError(f"cannot read {directory}/{MARKER}: {error.strerror}", None, directory) from error
+    except (ValueError, KeyError):
+        found = None
+    if type(found) is not int or found != _FORMAT:
+        raise NotAStoreError(
+            f"{directory}/{MARKER} does not say that this is a store of format {_FORMAT}",
+            "use another directory, or the version of rocm-sdk-loader that made it",
+            directory,
+        )
+
+
+def make_store(directory: str) -> None:
+    """Makes an absent or empty directory a store; does nothing if it is one.
+
+    Raises NotAStoreError if there is something else in the directory, DevelopmentTreeError if it cannot be written.
+    """
+    try:
+        _make_directory(directory)
+        if all(is_partial(name) for name in os.listdir(directory)):
+            _write_marker(directory)
+        require_store(directory)
+        if os.access(directory, os.W_OK):
+            for name in (FILES, TREES):
+                with suppress(FileExistsError):
+                    os.mkdir(f"{directory}/{name}", DIRECTORY_MODE)
+    except NotAStoreError:
+        raise
+    except OSError as error:
+        raise DevelopmentTreeError(
+            f"cannot create the store {directory}: {error.strerror}",
+            "set --store or ROCM_SDK_STORE to a directory that you may write to",
+            directory,
+        ) from error
+
+
+def _make_directory(directory: str) -> None:
+    """Other processes may make it at the same time."""
+    if not os.path.isdir(directory):
+        os.makedirs(os.path.dirname(directory), exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(directory, DIRECTORY_MODE)
+
+
+def require_trusted(facts: os.stat_result, directory: str) -> None:
+    """Raises DevelopmentTreeError if another user could have written this part of a store, or could change it later.
+
+    The files of a tree are hard links into the store: whoever may write there decides what compilers and libraries do.
+    """
+    owner = facts.st_uid
+    if owner not in {0, os.geteuid()}:
+        raise DevelopmentTreeError(
+            f"the store {directory} is not used: something in it belongs to user {owner}",
+            "use a store of your own, or one that belongs to root",
+            directory,
+        )
+    if stat.S_IMODE(facts.st_mode) & 0o022:
+        raise DevelopmentTreeError(
+            f"the store {directory} is not used: others than its owner may write to it",
+            f"chmod -R go-w {shlex.quote(directory)}, if you trust what it holds",
+            directory,
+        )
+
+
+def _write_marker(directory: str) -> None:
+    """In one step: whoever sees the marker sees all of it."""
+    descriptor, partial = tempfile.mkstemp(prefix=PARTIAL, dir=directory)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(json.dumps({"format": _FORMAT}) + "\n")
+            file.flush()
+            os.fchmod(descriptor, 0o444)
+            os.fsync(descriptor)
+        os.rename(partial, f"{directory}/{MARKER}")
+    except BaseException:
+        os.unlink(partial)
+        raise
+
+
+def _no_marker(directory: str) -> NotAStoreError:
+    fix = "use an absent or empty directory"
+    if {FILES, TREES} <= set(os.listdir(directory)) <= {FILES, TREES, LOCK}:
+        fix = (
+            "if an earlier version of rocm-sdk-loader made it, remove the directory: environments keep their files,"
+            " and the next `rocm-sdk init --store` makes a new store"
+        )
+    return NotAStoreError(f"{directory} is not a store: it has no {MARKER}", fix, directory)

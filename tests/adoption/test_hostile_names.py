@@ -1,0 +1,164 @@
+"""Names of kept files and of RECORD that lead elsewhere; what killed calls leave; what an undone adoption means."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocm_sdk.adoption import inside as own
+from rocm_sdk.adoption import text as own_text
+from rocm_sdk.installed import inside
+from rocm_sdk.problems import text
+
+ROCM = "rocm[libraries]==7.10.0"
+OURS = "rocm-sdk-loader"
+
+# Environment is a class of conftest.py, which tests cannot import.
+Environment = Any
+
+
+@pytest.fixture
+def both(make_environment: Callable[..., Environment]) -> Environment:
+    """An environment with `rocm` and ours, which overwrote files of `rocm`."""
+    environment = make_environment("uv")
+    for requirement in (OURS, ROCM):
+        environment.install(requirement)
+    return environment
+
+
+@pytest.mark.parametrize("name", ["UnsafeNameError", "parts_of", "parent_inside", "_open", "_DIRECTORY"])
+def test_the_copy_is_equal(name: str) -> None:
+    one, other = getattr(own, name), getattr(inside, name)
+    if name == "_DIRECTORY":
+        assert one == other
+    else:
+        assert inspect.getsource(one) == inspect.getsource(other)
+
+
+def test_the_copy_of_the_text_function_is_equal() -> None:
+    assert inspect.getsource(own_text.harmless) == inspect.getsource(text.harmless)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..%2F..%2Fvictim",
+        "%2Ftmp%2Frocm-sdk-victim",
+        "..%2Fbin%2Frocm-sdk",
+        "rocm_sdk%2F..%2F..%2Fvictim",
+        "a%2F%2Fb",
+        "a/b",
+        "%61",
+    ],
+)
+def test_kept_names_that_lead_elsewhere(both: Environment, name: str) -> None:
+    both.adopt()
+    (kept,) = both.site.glob("rocm-*.dist-info/adopted")
+    (kept / name).parent.mkdir(exist_ok=True)
+    (kept / name).write_text("evil")
+    victims = [(both.site / "../..").resolve() / "victim", both.site.parent / "victim"]
+    for victim in victims:
+        victim.write_text("mine")
+    before = both.files()
+    result = both.adopt("--undo")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "is no file that an adoption keeps or replaces" in result.stderr
+    assert both.files() == before
+    assert [victim.read_text() for victim in victims] == ["mine", "mine"]
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "directory"])
+def test_a_kept_file_that_is_none(both: Environment, kind: str) -> None:
+    both.adopt()
+    (kept,) = both.site.glob("rocm-*.dist-info/adopted")
+    path = kept / "rocm_sdk%2F__init__.py"
+    path.unlink(missing_ok=True)
+    if kind == "link":
+        path.symlink_to("/etc/passwd")
+    elif kind == "pipe":
+        subprocess.run(["mkfifo", str(path)], check=True)
+    else:
+        path.mkdir()
+    before = both.files()
+    result = both.adopt("--undo")
+    assert result.returncode == 1
+    assert "is no file that an adoption keeps" in result.stderr
+    assert both.files() == before
+
+
+def test_a_partial_file_that_is_a_link(both: Environment) -> None:
+    """It is replaced, and not written through."""
+    victim = both.directory / "victim"
+    victim.write_text("mine")
+    (both.site / "rocm_sdk/__init__.py.adopting").symlink_to(victim)
+    assert both.adopt().returncode == 0
+    assert victim.read_text() == "mine"
+    assert not list(both.directory.rglob("*.adopting"))
+
+
+def test_a_directory_that_is_a_link(both: Environment) -> None:
+    both.adopt()
+    outside = both.directory / "outside"
+    (both.site / "rocm_sdk").rename(outside)
+    (both.site / "rocm_sdk").symlink_to(outside)
+
+    def content() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in outside.rglob("*.py")}
+
+    before = content()
+    result = both.adopt("--undo")
+    assert result.returncode == 1
+    assert "rocm_sdk" in result.stderr
+    assert content() == before
+
+
+def test_killed_and_undone(both: Environment) -> None:
+    """Wherever an adoption was killed, undoing it leaves what was there before, and nothing of it."""
+    assert shutil.which("strace"), "strace is needed: make setup"
+    before = both.files()
+    begin = both.directory.with_name("begin")
+    shutil.copytree(both.directory, begin, symlinks=True)
+    for number in range(1, 40):
+        kill = f"inject=rename,renameat,renameat2:signal=SIGKILL:when={number}"
+        adoption = [str(both.python), "-B", "-m", "rocm_sdk.adoption"]
+        run = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", kill, *adoption], check=False, stdout=-3)
+        was_killed = run.returncode in {-9, 137}
+        undone = both.adopt("--undo")
+        assert undone.returncode == 0, undone.stderr
+        assert [path.name for path in both.directory.rglob("*.adopting")] == [], f"killed at rename {number}"
+        assert not list(both.site.glob("rocm-*.dist-info/adopted"))
+        if not was_killed:
+            assert both.files() == before
+            return
+        shutil.rmtree(both.directory)
+        shutil.copytree(begin, both.directory, symlinks=True)
+    raise AssertionError("it never ended")
+
+
+def test_an_undone_adoption_says_what_uninstalling_does(both: Environment) -> None:
+    """Both list the shared files again, as before the adoption."""
+    both.adopt()
+    said = both.adopt("--undo").stdout
+    assert "uninstalling it removes them; after that: pip install --force-reinstall --no-deps rocm==7.10.0" in said
+    both.uninstall(OURS)
+    assert not (both.site / "rocm_sdk/__init__.py").exists()
+    both.install("--reinstall", "--no-deps", "rocm==7.10.0")
+    assert both.command().stdout == "the command of rocm\n"
+
+
+def test_no_file_of_ours_is_named(tmp_path: Path) -> None:
+    """A name with characters of a pattern names one file."""
+    from rocm_sdk.adoption.adopt import _remove_compiled
+
+    cache = tmp_path / "a/__pycache__"
+    cache.mkdir(parents=True)
+    (cache / "b.cpython-312.pyc").touch()
+    (cache / "*.cpython-312.pyc").touch()
+    _remove_compiled(tmp_path, "a/*.py")
+    assert [path.name for path in cache.iterdir()] == ["b.cpython-312.pyc"]

@@ -1,0 +1,156 @@
+"""Notes in a tree, manifests of device packages and RECORDs that someone changed: nothing outside is touched."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_devel import DevelSite, device_files
+
+TARGET = "../_rocm_sdk_core/bin/hipcc"
+
+
+@pytest.fixture
+def site(devel_site: DevelSite) -> DevelSite:
+    """An extracted tree with the links of a device package; a file of someone else's around it."""
+    devel_site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    devel_site.command("init")
+    for place in (devel_site.path.parent, devel_site.path):
+        (place / "victim.txt").write_text("mine")
+    return devel_site
+
+
+def victims(site: DevelSite) -> list[str]:
+    return [(place / "victim.txt").read_text() for place in (site.path.parent, site.path)]
+
+
+def edit(path: Path, change: Callable[[Any], Any]) -> None:
+    content = json.loads(path.read_text())
+    path.write_text(json.dumps(change(content) or content))
+
+
+@pytest.mark.parametrize(
+    "name", ["../victim.txt", "../../victim.txt", "lib/../../victim.txt", "/victim.txt", "./a", "", "a//b"]
+)
+@pytest.mark.parametrize("text", [TARGET, "../../_rocm_sdk_core/bin/hipcc", "x"])
+def test_device_links_that_name_other_files(site: DevelSite, name: str, text: str) -> None:
+    name = name.replace("/victim", f"{site.path.parent}/victim") if name.startswith("/") else name
+    edit(site.tree / ".rocm-sdk/device_links.json", lambda links: links.update({name: text}))
+    site.command("init")
+    assert victims(site) == ["mine", "mine"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"a": [1]}', "[" * 100_000, "\\udc80", '{"a": "' + "x" * 90 + '"}']
+)
+def test_device_links_that_are_none(site: DevelSite, text: str) -> None:
+    (site.tree / ".rocm-sdk/device_links.json").write_text(text)
+    assert "Traceback" not in site.command("init").stderr
+    site.command("init", "--check")
+
+
+def test_a_device_link_below_a_directory_that_became_a_link(site: DevelSite) -> None:
+    """The package is removed; what its link has become is not followed."""
+    outside = site.path.parent / "outside"
+    (outside / "library").mkdir(parents=True)
+    for path in (site.tree / "lib/rocblas/library").iterdir():
+        (outside / "library" / path.name).write_text("mine")
+    shutil.rmtree(site.tree / "lib/rocblas")
+    (site.tree / "lib/rocblas").symlink_to(outside)
+    for info in site.path.glob("rocm_sdk_device_gfx942-*"):
+        shutil.rmtree(info)
+    site.command("init")
+    assert [path.read_text() for path in (outside / "library").iterdir()] == ["mine", "mine"]
+
+
+ENTRIES: dict[str, list[object]] = {
+    "parent": ["../victim.txt", "runtime", 0, 0, "", TARGET],
+    "absolute": ["/victim.txt", "runtime", 0, 0, "", TARGET],
+    "inner parent": ["lib/../../victim.txt", "runtime", 0, 0, "", TARGET],
+    "target outside": ["bin/new", "runtime", 0, 0, "", "../../../../../../../../etc/passwd"],
+    "absolute target": ["bin/new", "runtime", 0, 0, "", "/etc/passwd"],
+    "target beside": ["bin/new", "runtime", 0, 0, "", "../../victim.txt"],
+    "unknown kind": ["bin/new", "socket", 0, 0, "", TARGET],
+    "wrong types": ["bin/new", "runtime", "0", 0, "", TARGET],
+    "too short": ["bin/new"],
+    "no list": {"path": "bin/new"},  # type: ignore[dict-item]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("words", [["init"], ["init", "--check"]])
+def test_manifests_with_other_entries(site: DevelSite, name: str, words: list[str]) -> None:
+    path = site.tree / ".rocm-sdk/manifest.json"
+    edit(path, lambda content: content["entries"].append(ENTRIES[name]))
+    result = site.command(*words, check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{path} is damaged: " in result.stderr
+    assert "pip install --force-reinstall" in result.stderr
+    assert victims(site) == ["mine", "mine"]
+    assert not (site.tree / "bin/new").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "null", "7", '{"format": 1}', "[" * 100_000, '{"format": 1, "archive": [1], "entries": []}']
+)
+def test_manifests_that_are_none(site: DevelSite, text: str) -> None:
+    path = site.tree / ".rocm-sdk/manifest.json"
+    path.write_text(text)
+    result = site.command("init", check=False)
+    assert result.returncode == 1
+    assert f"{path} is damaged: " in result.stderr
+
+
+def test_a_directory_of_the_tree_that_became_a_link(site: DevelSite) -> None:
+    """Runtime links in it are not made elsewhere."""
+    outside = site.path.parent / "outside"
+    shutil.rmtree(site.tree / "bin")
+    outside.mkdir()
+    (outside / "hipcc").write_text("mine")
+    (site.tree / "bin").symlink_to(outside)
+    said = site.command("init").stderr
+    assert "bin/hipcc" in said
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {"hipcc": "mine"}
+
+
+@pytest.mark.parametrize("name", ["stamp", "device_links.json"])
+def test_notes_that_became_a_link(site: DevelSite, name: str) -> None:
+    """The directory of the notes leads elsewhere: a file of this name there is not replaced."""
+    outside = site.path.parent / "outside"
+    (site.tree / ".rocm-sdk").rename(outside)
+    (outside / name).write_text("mine")
+    (site.tree / ".rocm-sdk").symlink_to(outside)
+    result = site.command("init", check=False)
+    assert result.returncode == 1
+    assert ".rocm-sdk" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert (outside / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["stamp", "device_links.json", "manifest.json"])
+def test_a_note_that_is_a_pipe(site: DevelSite, name: str) -> None:
+    """Nobody waits for a writer."""
+    (site.tree / ".rocm-sdk" / name).unlink()
+    os.mkfifo(site.tree / ".rocm-sdk" / name)
+    assert "Traceback" not in site.command("init", check=False, timeout=30).stderr
+
+
+@pytest.mark.parametrize("name", ["../outside/.devel_links/x.json", "_rocm_sdk_libraries/link/.devel_links/x.json"])
+def test_a_record_that_names_a_manifest_elsewhere(site: DevelSite, name: str) -> None:
+    outside = site.path.parent / "outside"
+    (outside / ".devel_links").mkdir(parents=True)
+    links = {"links": [{"relpath": "bin/new", "target": TARGET.replace("../", "../../", 1)}]}
+    (outside / ".devel_links/x.json").write_text(json.dumps(links))
+    (site.path / "_rocm_sdk_libraries/link").symlink_to(outside)
+    record = site.record("rocm-sdk-device-gfx942")
+    with record.open("a", newline="") as file:
+        csv.writer(file).writerow([name, "", ""])
+    said = site.command("init").stderr
+    assert f"{name} is damaged" in said
+    assert not (site.tree / "bin/new").exists()
