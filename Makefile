@@ -12,9 +12,11 @@ PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 VARIANTS ?= gcc clang      # of `make test-c`
 T ?=                       # of `make test-one`
+ROUNDS ?= 300              # of `make attack`
 WORKERS ?= 2               # processes of `make test`
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
+ROUNDS := $(strip $(ROUNDS))
 FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
 INSTALL_PACKAGES := scripts/install-system-packages
@@ -78,6 +80,14 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 
 fuzz-long: ## run each fuzz target for ten minutes
 	@$(MAKE) fuzz FUZZ_SECONDS=600
+
+attack: ## attack symbol binding, fork and init for longer than the suite does: ROUNDS=300 of each
+	@$(INSTALL_PACKAGES) build test
+	@$(MAKE) develop
+	@$(MAKE) -s -j VARIANT=gcc c-programs
+	build/venv-develop/bin/python tests/attack/binding.py --rounds $(ROUNDS)
+	ROCM_SDK_TEST_FORKS=$(ROUNDS)0 build/c/gcc/tests/c/test_concurrency
+	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q tests/devel/test_killed.py
 
 mutants: ## apply each fault of tests/mutants/table.py to a copy of the sources and see that a test notices (WORD= chooses)
 	@$(INSTALL_PACKAGES) build test
@@ -249,5 +259,5 @@ clang-tidy:
 
 # Intermediate objects are kept: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel clean develop test-one in-place test test-c sanitize fuzz fuzz-long mutants lint format docs bench bench-smoke \
+.PHONY: help setup demo wheel clean develop test-one in-place test test-c sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy
