@@ -35,6 +35,7 @@ GROUPS = {
     "devel/test_refusals.py": "machine",
     "failures/test_noexec_mount.py": "machine",
     "loader/test_load_watch.py": "machine",
+    "loader/test_scale.py": "machine",
     "selftest/test_load_check.py": "machine",
     "test_benchmarks.py": "machine",
     "test_c_suite.py": "make",

@@ -16,6 +16,9 @@ void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent) {
     rsdk_load_chain_attach(&child->chain, parent != RSDK_NO_NODE ? &graph->nodes.items[parent]->chain : NULL);
 }
 
+/* Identities are compared byte by byte in the table of names. */
+_Static_assert(sizeof(rsdk_file_identity) == sizeof(dev_t) + sizeof(ino_t), "no padding");
+
 static rsdk_status add_node(rsdk_graph *graph, const rsdk_node *facts, size_t *index, rsdk_error *error) {
     rsdk_node *node = rsdk_arena_alloc(graph->arena, 1, sizeof *node);
     RSDK_NEED(node);

@@ -23,6 +23,7 @@ typedef struct rsdk_edge {
     rsdk_edge_kind kind;
     size_t node;      /* for RSDK_EDGE_SDK */
     const char *path; /* for LOADED, and for OUTSIDE where the linker was asked, or where the entry is a path */
+    bool is_sought;   /* an anchor has asked for `path` */
 } rsdk_edge;
 
 /* Whether the entry is a path, which the linker opens as it is. */

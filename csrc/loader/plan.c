@@ -136,23 +136,22 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
 /* What the anchor needs so that `name`, which the system provides for `from`, keeps its place in the order. The anchor
  * has no paths, and as the one that brings a library in it takes the place of those that would have lent theirs: where
  * paths count, the linker's find goes in instead of the name. */
-static rsdk_status name_outside(rsdk_plan *plan, size_t from, const rsdk_edge *edge, rsdk_unique_strings *names,
+static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
-    const char *name = edge->name;
+    const rsdk_load_chain *chain = &node_at(plan, from)->chain;
+    bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
+    bool is_path = rsdk_edge_is_path(edge);
     if (edge->is_optional) {
         return RSDK_OK; /* an anchor must not need what need not be there */
     }
-    if (rsdk_edge_is_path(edge)) {
-        return edge->path != NULL ? rsdk_unique_strings_add(names, &plan->arena, edge->path, error) : RSDK_OK;
+    if (!is_path && (!has_paths || rsdk_link_map_find_soname(&plan->map, edge->name) != NULL)) {
+        return rsdk_unique_strings_add(names, &plan->arena, edge->name, error);
     }
-    const rsdk_load_chain *chain = &node_at(plan, from)->chain;
-    const char *path = NULL;
-    bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
-    if (!has_paths || rsdk_link_map_find_soname(&plan->map, name) != NULL) {
-        return rsdk_unique_strings_add(names, &plan->arena, name, error);
+    if (!is_path && !edge->is_sought) { /* once, for other anchors come by here as well */
+        RSDK_TRY(rsdk_linker_search_find(&plan->search, chain, edge->name, &edge->path, error));
+        edge->is_sought = true;
     }
-    RSDK_TRY(rsdk_linker_search_find(&plan->search, chain, name, &path, error));
-    return path != NULL ? rsdk_unique_strings_add(names, &plan->arena, path, error) : RSDK_OK;
+    return edge->path != NULL ? rsdk_unique_strings_add(names, &plan->arena, edge->path, error) : RSDK_OK;
 }
 
 /* Appends a node to the walk for an anchor, once. What no step brings in is left out. */
@@ -177,7 +176,7 @@ static rsdk_status fill_anchor_names(rsdk_plan *plan, rsdk_planned_step *step, r
     for (size_t i = 0; i < walk.count; i++) {
         const size_t from = walk.items[i];
         for (size_t j = 0; j < node_at(plan, from)->edges.count; j++) {
-            const rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
+            rsdk_edge *edge = &node_at(plan, from)->edges.items[j];
             if (edge->kind == RSDK_EDGE_SDK) {
                 RSDK_TRY(walk_to(plan, &walk, edge->node, &names, error));
             } else if (edge->kind == RSDK_EDGE_OUTSIDE || edge->kind == RSDK_EDGE_LOADED) {
