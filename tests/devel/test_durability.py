@@ -18,10 +18,23 @@ def traced(site: DevelSite, record: Path, *words: str) -> list[str]:
     """The calls of `rocm-sdk WORDS` that order what reaches the disk, one line each."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not on this system: make setup")
-    command = ["strace", "-f", "-o", str(record), "-e", f"trace={CALLS}", sys.executable, "-m", "rocm_sdk", *words]
+    command = [
+        "strace",
+        "-f",
+        "-y",
+        "-o",
+        str(record),
+        "-e",
+        f"trace={CALLS}",
+        sys.executable,
+        "-m",
+        "rocm_sdk",
+        *words,
+    ]
     result = subprocess.run(command, env=site.environment(), capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    return record.read_text().splitlines()
+    # A name in an open directory is written as a path: `4</store/trees>, "x"` becomes `"/store/trees/x"`.
+    return [re.sub(r'\d+<([^>]*)>, "', r'"\1/', line) for line in record.read_text().splitlines()]
 
 
 def index(lines: list[str], pattern: str, start: int = 0) -> int:

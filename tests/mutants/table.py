@@ -35,7 +35,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/devel/store.py", "        sync_file_system(self.directory)\n", "", _ORDER),
     Mutation("rocm_sdk/devel/lock.py", "return os.path.samestat(os.fstat(descriptor), os.stat(path))", "return True", _LOCK),
     Mutation("rocm_sdk/devel/lock.py", "os.register_at_fork(after_in_child=_close_inherited)", "", _LOCK),
-    Mutation("rocm_sdk/adoption/adopt.py", "        os.fsync(file.fileno())\n", "", _ADOPT),
+    Mutation("rocm_sdk/adoption/adopt.py", "            os.fsync(file.fileno())\n", "", _ADOPT),
     Mutation("rocm_sdk/adoption/adopt.py", "fcntl.flock(descriptor, fcntl.LOCK_EX)", "pass", _ADOPT),
     # programs that may crash
     Mutation("rocm_sdk/selftest/children.py", "resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))", "pass",
@@ -50,7 +50,7 @@ MUTATIONS = (
     Mutation("csrc/elf/elf_file.c", "if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {", "if (false) {",
              ("tests/loader/test_inspect.py",)),
     # scopes
-    Mutation("csrc/loader/preloader.c", "dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL",
+    Mutation("csrc/loader/preloader.c", "dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(group->path, RTLD_NOW | RTLD_GLOBAL) != NULL",
              ("test_load_failures",)),
     Mutation("csrc/loader/preloader.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
 )

@@ -1,0 +1,31 @@
+"""The table of `make mutants` fits the sources: each text is there once, and each test exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _table() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("mutants_table", ROOT / "tests/mutants/table.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["mutants_table"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_each_row_fits_the_sources() -> None:
+    rows = _table().MUTATIONS
+    assert len(rows) > 10
+    for row in rows:
+        assert (ROOT / row.file).read_text(encoding="utf-8").count(row.before) == 1, row
+        assert row.after != row.before, row
+        assert row.tests, row
+        for test in row.tests:
+            assert (ROOT / test).is_file() or (ROOT / f"tests/c/{test}.c").is_file(), row
