@@ -6,7 +6,8 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 import pytest
 from sample_site import Site
@@ -23,7 +24,7 @@ FOREIGN_VARIABLES = (
     *("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR"),
 )
 
-# Tests of one group run one after the other in one worker (pytest-xdist, --dist=loadgroup): path below tests/ -> group.
+# Tests of one group run one after the other in one worker (--dist=loadgroup): path below tests/ -> group.
 # `machine`: they measure time, mount something or fill a file system. The others share something that is made once.
 GROUPS = {
     "real_sdk": "debian",
@@ -48,7 +49,6 @@ BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "xdist_group(name): pytest-xdist's, known without it too")
     config.addinivalue_line("markers", "installed_wheel: needs the wheel as pip installed it, not the sources in place")
     config.addinivalue_line(
         "markers", "built_wheel: installs the wheel of build/wheel, which must not be older than the sources"
@@ -87,17 +87,31 @@ def _move_home(home: Path) -> None:
     os.environ["HOME"] = str(home)
 
 
-@pytest.hookimpl(tryfirst=True)
+def _places(path: PurePath) -> list[str]:
+    """A file below tests/ and the directories that hold it, as tables name them."""
+    return [place.as_posix() for place in (path, *path.parents)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Gives the tests of one group to one worker. Its marker in pytest-xdist 3.8 is lost with pytest 9.2."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc] # pytest-xdist has no types
+        def _split_scope(self, nodeid: str) -> str:
+            file = config.rootpath / nodeid.partition("::")[0]
+            groups = [GROUPS[place] for place in _places(file.relative_to(TESTS)) if place in GROUPS]
+            return groups[0] if groups else nodeid
+
+    return GroupScheduling(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Gives each test its group, and lets groups begin first: what takes long must not begin last."""
     for item in items:
-        path = item.path.relative_to(TESTS)
-        places = [place.as_posix() for place in (path, *path.parents)]
-        for group in {GROUPS[place] for place in places if place in GROUPS}:
-            item.add_marker(pytest.mark.xdist_group(group))
-        if not {*places}.isdisjoint(BUILT_WHEEL_TESTS):
+        if not {*_places(item.path.relative_to(TESTS))}.isdisjoint(BUILT_WHEEL_TESTS):
             item.add_marker(pytest.mark.built_wheel)
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
