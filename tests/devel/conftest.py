@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite
+from sample_devel import DevelSite, sample_members
 
 
 @pytest.fixture
@@ -34,3 +34,21 @@ def open_site() -> Iterator[DevelSite]:
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         yield DevelSite(Path(directory, "site-packages"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """Where the tests of stores make one."""
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def two_sites(make_site: Callable[..., DevelSite]) -> list[DevelSite]:
+    """Two environments with the same archive."""
+    members = sample_members()
+    sites = [make_site(name=f"env{i}/site-packages") for i in range(2)]
+    for site in sites:
+        site.install_sdk()
+        site.install_devel(members, "_devel.tar.xz")
+        (site.path / "rocm_sdk_devel/_devel.tar").unlink()
+    return sites

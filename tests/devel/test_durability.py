@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from sample_devel import DevelSite
+from system_calls import traced
 
 CALLS = "rename,renameat,renameat2,unlink,unlinkat,syncfs,fsync,fdatasync,flock"
 
 
-def traced(site: DevelSite, record: Path, *words: str) -> list[str]:
+def traced_command(site: DevelSite, record: Path, *words: str) -> list[str]:
     """The calls of `rocm-sdk WORDS` that order what reaches the disk, one line each."""
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not on this system: make setup")
-    command = [
-        "strace",
-        "-f",
-        "-y",
-        "-o",
-        str(record),
-        "-e",
-        f"trace={CALLS}",
-        sys.executable,
-        "-m",
-        "rocm_sdk",
-        *words,
-    ]
-    result = subprocess.run(command, env=site.environment(), capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    # A name in an open directory is written as a path: `4</store/trees>, "x"` becomes `"/store/trees/x"`.
-    return [re.sub(r'\d+<([^>]*)>, "', r'"\1/', line) for line in record.read_text().splitlines()]
+    return traced([sys.executable, "-m", "rocm_sdk", *words], CALLS, record, site.environment())
 
 
 def index(lines: list[str], pattern: str, start: int = 0) -> int:
@@ -45,7 +25,7 @@ def index(lines: list[str], pattern: str, start: int = 0) -> int:
 
 
 def test_the_archive_goes_when_the_tree_is_on_the_disk(devel_site: DevelSite, tmp_path: Path) -> None:
-    lines = traced(devel_site, tmp_path / "calls", "init")
+    lines = traced_command(devel_site, tmp_path / "calls", "init")
     locked = index(lines, r"flock\(.*LOCK_EX")
     recorded = index(lines, r'rename.*rocm_sdk_devel-[^"]*\.dist-info/RECORD"', locked)
     shown = index(lines, r'rename.*staging[^"]*/tree", .*/_rocm_sdk_devel"', recorded)
@@ -54,7 +34,7 @@ def test_the_archive_goes_when_the_tree_is_on_the_disk(devel_site: DevelSite, tm
 
 
 def test_a_store_lists_an_archive_when_its_files_are_on_the_disk(devel_site: DevelSite, tmp_path: Path) -> None:
-    lines = traced(devel_site, tmp_path / "calls", "init", "--store", str(tmp_path / "store"))
+    lines = traced_command(devel_site, tmp_path / "calls", "init", "--store", str(tmp_path / "store"))
     listed = index(lines, r'rename.*/store/trees/[^"]*"')
     assert index(lines, r"syncfs\(") < listed
     last_file = max((i for i, line in enumerate(lines) if re.search(r'/store/files/[^"]*"', line)), default=-1)

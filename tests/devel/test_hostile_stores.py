@@ -21,22 +21,6 @@ Edit = Callable[[dict[str, Any]], Any]
 SHA256 = "ab" * 32
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def two_sites(make_site: MakeSite) -> list[DevelSite]:
-    """Two environments with the same archive."""
-    members = sample_members()
-    sites = [make_site(name=f"env{i}/site-packages") for i in range(2)]
-    for site in sites:
-        site.install_sdk()
-        site.install_devel(members)
-    return sites
-
-
 def row(path: str, kind: str = "file", *, digest: str = "", target: str = "", size: int = 0) -> list[object]:
     return [path, kind, False, size, digest, target]
 

@@ -10,27 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, member, sample_members
+from sample_devel import DevelSite, member
 
 MakeSite = Callable[..., DevelSite]
 STATIC = "lib/libstatic.a"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def two_sites(make_site: MakeSite) -> list[DevelSite]:
-    """Two environments with the same archive."""
-    members = sample_members()
-    sites = [make_site(name=f"env{i}/site-packages") for i in range(2)]
-    for site in sites:
-        site.install_sdk()
-        site.install_devel(members, "_devel.tar.xz")
-        (site.path / "rocm_sdk_devel/_devel.tar").unlink()
-    return sites
 
 
 def test_files_are_there_once(two_sites: list[DevelSite], store: Path) -> None:
