@@ -16,7 +16,6 @@ import hashlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
@@ -37,10 +36,10 @@ from .store_directory import (
     FILES,
     LOCK,
     MARKER,
-    PARTIAL,
     TREES,
     is_partial,
     make_store,
+    partial_file,
     require_store,
     require_trusted,
 )
@@ -108,22 +107,18 @@ class Store:
 
     def add(self, member: Member, path: str, read: ReadData) -> Entry:
         """Adds a file with data from `read`, and links it to `path`."""
-        descriptor, partial = tempfile.mkstemp(prefix=PARTIAL, dir=self.directory)
-        try:
-            digest = hashlib.sha256()
-            with open(descriptor, "wb") as file:
+        digest = hashlib.sha256()
+        with partial_file(self.directory) as (file, partial):
+            with file:
                 for data in read(member):
                     digest.update(data)
                     file.write(data)
                 file.flush()
-                os.utime(descriptor, (member.mtime, member.mtime))
+                os.utime(file.fileno(), (member.mtime, member.mtime))
                 mode = _mode_of(member.is_program)
-                os.fchmod(descriptor, mode)
+                os.fchmod(file.fileno(), mode)
             entry = Entry(member.path, FILE, mode, member.size, f"sha256:{digest.hexdigest()}")
             self.methods.add(link_or_copy(self._keep(partial, entry), path))
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(partial)
         return _with_own_mode(entry, path)
 
     def link(self, member: Member, digest: str, path: str) -> Entry:
@@ -156,17 +151,13 @@ class Store:
         if not self.is_writable or len(data) > LIMIT:
             return
         sync_file_system(self.directory)
-        descriptor, partial = tempfile.mkstemp(prefix=PARTIAL, dir=self.directory)
-        try:
-            with open(descriptor, "wb") as file:
+        with partial_file(self.directory) as (file, partial):
+            with file:
                 file.write(data)
                 file.flush()
-                os.fchmod(descriptor, _FILE_MODE)
+                os.fchmod(file.fileno(), _FILE_MODE)
             with parent_inside(self.directory, _list_name(archive), admit=self._admit) as (parent, last):
                 os.rename(partial, last, dst_dir_fd=parent)
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(partial)
 
     def recall(self, archive: Digest) -> KnownTree | None:
         """The tree of an archive; None if the store has no list of it, or a damaged one, of which a notice tells."""

@@ -12,7 +12,9 @@ import re
 import shlex
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from rocm_sdk.errors import DevelopmentTreeError
 
@@ -20,11 +22,11 @@ from .read_json import read_json
 
 MARKER = "rocm-sdk-store.json"
 LOCK, FILES, TREES = "lock", "files", "trees"
-PARTIAL = ".rocm-sdk-partial-"
+_PARTIAL = ".rocm-sdk-partial-"
 DIRECTORY_MODE = 0o755
 
 _FORMAT = 1
-_PARTIAL_NAME = re.compile(re.escape(PARTIAL) + r"[a-z0-9_]{8}(\.new)?", re.ASCII)  # as tempfile makes it
+_PARTIAL_NAME = re.compile(re.escape(_PARTIAL) + r"[a-z0-9_]{8}(\.new)?", re.ASCII)  # as tempfile makes it
 
 
 class NotAStoreError(DevelopmentTreeError):
@@ -109,19 +111,26 @@ def require_trusted(facts: os.stat_result, directory: str) -> None:
         )
 
 
+@contextmanager
+def partial_file(directory: str) -> Iterator[tuple[BinaryIO, str]]:
+    """A new file in a store, open for writing, and its path; removed at the end if it still has this name."""
+    descriptor, path = tempfile.mkstemp(prefix=_PARTIAL, dir=directory)
+    try:
+        with open(descriptor, "wb") as file:
+            yield file, path
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+
+
 def _write_marker(directory: str) -> None:
     """In one step: whoever sees the marker sees all of it."""
-    descriptor, partial = tempfile.mkstemp(prefix=PARTIAL, dir=directory)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(json.dumps({"format": _FORMAT}) + "\n")
-            file.flush()
-            os.fchmod(descriptor, 0o444)
-            os.fsync(descriptor)
+    with partial_file(directory) as (file, partial):
+        file.write(f"{json.dumps({'format': _FORMAT})}\n".encode())
+        file.flush()
+        os.fchmod(file.fileno(), 0o444)
+        os.fsync(file.fileno())
         os.rename(partial, f"{directory}/{MARKER}")
-    except BaseException:
-        os.unlink(partial)
-        raise
 
 
 def _no_marker(directory: str) -> NotAStoreError:
