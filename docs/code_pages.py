@@ -1,10 +1,15 @@
-"""Writes the page of each code, `codes/CODE.md`, from the registry of codes, before Sphinx looks for pages."""
+"""Writes the pages of the codes from the table of problems.
+
+`codes/CODE.md` is written before Sphinx looks for pages. Lists are put in where a page says
+`<!-- the list of codes -->` or
+`<!-- the table of fixes -->`.
+"""
 
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from rocm_sdk.problems import ENTRIES
+from rocm_sdk.problems import ENTRIES, Entry, problem
 from rocm_sdk.problems.page import markdown
 
 
@@ -19,7 +24,41 @@ def _write_pages(app: Sphinx) -> None:
             page.write_text(text, encoding="utf-8")
 
 
+def _title(entry: Entry) -> str:
+    return problem(entry.code, None, None, lambda _site, _distribution: {}).title
+
+
+def _list() -> str:
+    """A line for each code: its title, and the first sentence of its page."""
+    lines = ["| code | what is wrong | |", "|---|---|---|"]
+    for code, entry in ENTRIES.items():
+        sentence = _escaped(entry.about.partition(". ")[0].rstrip("."))
+        lines.append(f"| [{code}](codes/{code}.md) | {_escaped(_title(entry))} | {sentence}. |")
+    return "\n".join(lines)
+
+
+def _fixes() -> str:
+    """A line for each fix."""
+    lines = ["| code | cause | system | fix |", "|---|---|---|---|"]
+    for code, entry in ENTRIES.items():
+        general = problem(entry.code, None, None, lambda _site, _distribution: {})
+        for fix in entry.fixes:
+            system = fix.system or ("elsewhere" if len({each.system for each in entry.fixes}) > 1 else "")
+            lines.append(f"| [{code}](codes/{code}.md) | {_escaped(general.cause)} | {system} | {_escaped(fix.text)} |")
+    return "\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")
+
+
+def _put_in(_app: Sphinx, _page: str, source: list[str]) -> None:
+    source[0] = source[0].replace("<!-- the list of codes -->", _list())
+    source[0] = source[0].replace("<!-- the table of fixes -->", _fixes())
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("builder-inited", _write_pages)
+    app.connect("source-read", _put_in)
     return {"parallel_read_safe": True}

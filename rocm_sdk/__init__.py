@@ -168,21 +168,25 @@ def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: 
     except Exception as error:
         from .errors import EnvironmentOverrideError
 
+        fix = getattr(error, "fix", None) or ""
         raise EnvironmentOverrideError(
-            f"cannot preload the libraries of ROCM_SDK_PRELOAD_LIBRARIES={names!r}: {error}",
-            "correct or unset the variable",
+            f"cannot preload the libraries of ROCM_SDK_PRELOAD_LIBRARIES={names!r}: {getattr(error, 'message', error)}",
+            f"correct or unset the variable{fix and f', or: {fix}'}",
+            "ROCM_SDK_PRELOAD_LIBRARIES",
         ) from error
 
 
 def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -> None:
     if isinstance(wanted, str):
-        matches, text, fix = _matches_wildcard(version, wanted), wanted, f'pip install "rocm=={wanted}"'
+        matches, text, requirement = _matches_wildcard(version, wanted), wanted, f"rocm=={wanted}"
     else:
-        matches, text, fix = wanted.match(version) is not None, wanted.pattern, "install a version that matches"
+        matches, text, requirement = wanted.match(version) is not None, wanted.pattern, None
     if matches:
         return
     from .errors import VersionMismatchError, VersionMismatchWarning
+    from .problems import problem
 
+    fix = problem("E-PKG-015", requirement=requirement).fix
     message = f"the installed ROCm SDK has version {version}, this program expects {text}"
     if fails:
         raise VersionMismatchError(message, fix)

@@ -4,26 +4,45 @@ Each exception is a RocmSdkError and also the built-in exception that callers of
 extension creates them from the C library's errors.
 """
 
+TYPE_CHECKING = False  # importing typing takes longer than this module
+if TYPE_CHECKING:
+    from ._native import Code
+    from .problems import Problem
+
 
 class RocmSdkError(Exception):
     """The base class of the exceptions of this package.
 
     message (str) says what happened and to which file or name, fix (str or None) what to do about it, path (str or
-    None) which file it concerns, and code (str) which kind of problem it is: see `rocm-sdk explain CODE`.
+    None) which file it concerns, and code (str) which kind of problem it is: see `rocm-sdk explain CODE`. problem
+    (Problem or None) has the same with its cause, as `rocm-sdk test` reports it.
     """
 
-    code = "E-SDK-001"
+    code: "Code" = "E-SDK-001"
 
-    def __init__(self, message: str, fix: str | None = None, path: str | None = None, code: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        fix: str | None = None,
+        path: str | None = None,
+        code: "Code | None" = None,
+        problem: "Problem | None" = None,
+    ) -> None:
         self.code = code or type(self).code
         first_line = f"{message} [{self.code}]"
         super().__init__(first_line if fix is None else f"{first_line}\n  fix: {fix}")
         self.message = message
         self.fix = fix
         self.path = path
+        self.problem = problem
 
-    def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[str, str | None, str | None, str]]":
-        return type(self), (self.message, self.fix, self.path, self.code)
+    @property
+    def facts(self) -> "dict[str, str]":
+        """The values that the texts of the problem name."""
+        return self.problem.facts if self.problem is not None else {"detail": self.message}
+
+    def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[object, ...]]":
+        return type(self), (self.message, self.fix, self.path, self.code, self.problem)
 
 
 class UnknownLibraryError(RocmSdkError, ModuleNotFoundError):

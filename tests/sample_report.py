@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ class Said(NamedTuple):
 
     @property
     def problems(self) -> list[dict[str, str]]:
-        return [found for subject in self.document["subjects"] for found in subject["problems"]]
+        return list(self.document["problems"])
 
     @property
     def codes(self) -> set[str]:
@@ -47,6 +48,19 @@ class Said(NamedTuple):
     def subject(self, name: str) -> dict[str, Any]:
         (found,) = (each for each in self.document["subjects"] if each["subject"] == name)
         return dict(found)
+
+
+def reinstalls(fix: str, *requirements: str) -> bool:
+    """Whether a fix is a command of an installer that installs exactly these packages again."""
+    command = fix.partition("   (")[0]
+    is_whole = "--force-reinstall" in command or "--upgrade" in command
+    return " install " in command and is_whole and all(f" {each}" in command for each in requirements)
+
+
+def installs(fix: str, requirement: str) -> bool:
+    """Whether a fix is a command of an installer that installs just this."""
+    command = fix.partition("   (")[0]
+    return " install " in command and command.endswith(f" {shlex.quote(requirement)}")
 
 
 def run_test(site: Path, *words: str, python: Path | None = None, **environment: str) -> Said:

@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # The C layers, from the lowest up: each directory of csrc but include. Those of one layer know nothing of each other.
-C_LAYERS = [{"base", "programs"}, {"elf", "gpu"}, {"sdk"}, {"loader"}, {"python"}]
+C_LAYERS = [{"base", "programs"}, {"elf", "gpu"}, {"sdk"}, {"loader"}, {"diagnosis"}, {"python"}]
 RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in layer}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
@@ -29,10 +29,10 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"problems"},
-    "problems": set(),
+    "problems": {"installed"},
     "installed": set(),
     "adoption": set(),
-    "targets": {"installed"},
+    "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
     "_devel": {"devel"},
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},

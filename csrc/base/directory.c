@@ -27,7 +27,7 @@ static rsdk_status collect_names(DIR *stream, rsdk_arena *arena, rsdk_directory 
         }
     }
     if (errno != 0) {
-        return rsdk_fail(error, RSDK_IO_ERROR, directory->path, NULL, "%s: cannot list: %s", directory->path,
+        return rsdk_fail(error, RSDK_IO_ERROR, directory->path, "%s: cannot list: %s", directory->path,
                          strerror(errno));
     }
     return RSDK_OK;
@@ -40,8 +40,7 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
         if (errno == ENOENT || errno == ENOTDIR) {
             return RSDK_OK;
         }
-        const char *fix = errno == EACCES ? "give this user read and search permission on the directory" : NULL;
-        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, fix, "%s: cannot list: %s",
+        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, "%s: cannot list: %s",
                          path, strerror(errno));
     }
     directory->exists = true;

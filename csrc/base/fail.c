@@ -21,8 +21,8 @@ static const char *const status_texts[] = {
 
 void rsdk_error_clear(rsdk_error *error) {
     free(error->message);
-    free(error->fix);
     free(error->path);
+    free(error->facts);
     *error = (rsdk_error)RSDK_ERROR_INIT;
 }
 
@@ -30,23 +30,67 @@ const char *rsdk_error_message(const rsdk_error *error) {
     return error->message != NULL ? error->message : status_texts[error->status];
 }
 
-rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *fix, const char *format,
-                      ...) {
-    if (error == NULL) {
-        return status;
+/* Copies facts up to the one without a name. Those without a value are left out: they are not known. NULL where there
+ * are none, or no memory. */
+static rsdk_fact *copy_facts(const rsdk_fact *facts, size_t *count) {
+    size_t size = 0;
+    *count = 0;
+    for (const rsdk_fact *fact = facts; fact != NULL && fact->name != NULL; fact++) {
+        if (fact->value != NULL) {
+            size += sizeof *fact + strlen(fact->name) + strlen(fact->value) + 2;
+            ++*count;
+        }
     }
+    rsdk_fact *copies = *count > 0 ? malloc(size) : NULL;
+    if (copies == NULL) {
+        *count = 0;
+        return NULL;
+    }
+    char *text = (char *)(copies + *count);
+    rsdk_fact *copy = copies;
+    for (const rsdk_fact *fact = facts; fact->name != NULL; fact++) {
+        if (fact->value != NULL) {
+            copy->name = text;
+            text = stpcpy(text, fact->name) + 1;
+            copy++->value = text;
+            text = stpcpy(text, fact->value) + 1;
+        }
+    }
+    return copies;
+}
+
+static rsdk_status fill(rsdk_error *error, rsdk_status status, rsdk_code code, const char *path, const rsdk_fact *facts,
+                        const char *format, va_list arguments) {
     /* The texts may be built from those of the error that is replaced, so they are made before it is cleared. */
-    rsdk_error fresh = {.status = status};
-    va_list arguments;
-    va_start(arguments, format);
+    rsdk_error fresh = {.status = status, .code = code};
     if (vasprintf(&fresh.message, format, arguments) < 0) {
         fresh.message = NULL;
     }
-    va_end(arguments);
     fresh.path = path != NULL ? strdup(path) : NULL;
-    fresh.fix = fix != NULL ? strdup(fix) : NULL;
+    fresh.facts = copy_facts(facts, &fresh.fact_count);
     rsdk_error_clear(error);
     *error = fresh;
+    return status;
+}
+
+rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *format, ...) {
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)fill(error, status, RSDK_NO_CODE, path, NULL, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+rsdk_status rsdk_fail_as(rsdk_error *error, rsdk_status status, rsdk_code code, const char *path,
+                         const rsdk_fact *facts, const char *format, ...) {
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)fill(error, status, code, path, facts, format, arguments);
+        va_end(arguments);
+    }
     return status;
 }
 

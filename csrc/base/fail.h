@@ -12,10 +12,16 @@
 
 #include "rocm_sdk/error.h"
 
-/* Fills *error (which may be NULL; an error already in it is replaced) and returns `status`. `path` and `fix` may be
- * NULL and are copied. Where a copy cannot be allocated that text stays NULL. */
-rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *fix, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+/* Fills *error (which may be NULL; an error already in it is replaced) and returns `status`, whose code it has. `path`
+ * may be NULL and is copied. Where a copy cannot be allocated that text stays NULL. */
+rsdk_status rsdk_fail(rsdk_error *error, rsdk_status status, const char *path, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same with a code of its own, and facts for its texts: a list that RSDK_FACTS writes, or NULL. */
+rsdk_status rsdk_fail_as(rsdk_error *error, rsdk_status status, rsdk_code code, const char *path,
+                         const rsdk_fact *facts, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+#define RSDK_FACTS(...) ((const rsdk_fact[]){__VA_ARGS__, {NULL, NULL}})
 
 /* The same for an allocation that failed. Inline, so that a static analyser sees that it never returns RSDK_OK. */
 static inline rsdk_status rsdk_fail_no_memory(rsdk_error *error) {

@@ -30,9 +30,7 @@ static const char *kind_of(mode_t mode) {
 static rsdk_status fail_errno(const char *path, const char *what, rsdk_error *error) {
     int reason = errno;
     bool absent = reason == ENOENT || reason == ENOTDIR;
-    const char *fix =
-        reason == EACCES ? "give this user read permission on the file and search permission on its directories" : NULL;
-    return rsdk_fail(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path, fix, "%s: %s: %s", path, what,
+    return rsdk_fail(error, absent ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path, "%s: %s: %s", path, what,
                      strerror(reason));
 }
 
@@ -46,8 +44,7 @@ rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error)
     if (fstat(descriptor, &facts) != 0) {
         status = fail_errno(path, "cannot stat", error);
     } else if (!S_ISREG(facts.st_mode)) {
-        status = rsdk_fail(error, RSDK_IO_ERROR, path, "put the file back: reinstall the package that it belongs to",
-                           "%s: is %s where a file is expected", path, kind_of(facts.st_mode));
+        status = rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is %s where a file is expected", path, kind_of(facts.st_mode));
     }
     if (status != RSDK_OK) {
         (void)close(descriptor);
@@ -68,7 +65,7 @@ void rsdk_file_close(rsdk_file *file) {
 rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error) {
     size_t done = 0;
     if (offset > INT64_MAX - size) {
-        return rsdk_fail(error, RSDK_IO_ERROR, file->path, NULL, "%s: offset out of range", file->path);
+        return rsdk_fail(error, RSDK_IO_ERROR, file->path, "%s: offset out of range", file->path);
     }
     while (done < size) {
         ssize_t got = pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(offset + done));
@@ -79,9 +76,7 @@ rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer,
             return fail_errno(file->path, "cannot read", error);
         }
         if (got == 0) {
-            return rsdk_fail(error, RSDK_IO_ERROR, file->path,
-                             "the file is truncated: reinstall the package that it belongs to",
-                             "%s: the file ends at byte %" PRIu64 ", within something that should be there", file->path,
+            return rsdk_fail(error, RSDK_IO_ERROR, file->path, "%s: the file ends at byte %" PRIu64 ", within something that should be there", file->path,
                              offset + done);
         }
         done += (size_t)got;
@@ -97,8 +92,7 @@ rsdk_status rsdk_file_read_text(const char *path, size_t limit, rsdk_arena *aren
         return status;
     }
     if (file.size > limit) {
-        status = rsdk_fail(error, RSDK_IO_ERROR, path, "reinstall the package that it belongs to",
-                           "%s: has %llu bytes, more than the %zu that such a file may have", path,
+        status = rsdk_fail(error, RSDK_IO_ERROR, path, "%s: has %llu bytes, more than the %zu that such a file may have", path,
                            (unsigned long long)file.size, limit);
     } else if ((*text = rsdk_arena_alloc(arena, (size_t)file.size + 1, 1)) == NULL) {
         status = rsdk_fail_no_memory(error);

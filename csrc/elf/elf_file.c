@@ -24,8 +24,6 @@ enum {
     VERSION_NEEDS_LIMIT = 1 << 14,   /* files and versions that one library may ask for */
 };
 
-static const char damaged_fix[] = "the file is damaged: reinstall the package that it belongs to";
-
 /* A PT_LOAD segment: addresses [address, address + size) come from the file at `offset`. */
 typedef struct segment {
     uint64_t address, offset, size;
@@ -51,7 +49,7 @@ typedef struct reading {
 } reading;
 
 static rsdk_status damaged(const reading *r, const char *what) {
-    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix, "%s: %s", r->file.path, what);
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: %s", r->file.path, what);
     return RSDK_BAD_ELF;
 }
 
@@ -104,7 +102,7 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     switch (header->p_type) {
     case PT_LOAD:
         if (!in_file(r, header->p_offset, header->p_filesz)) {
-            return rsdk_fail(error, RSDK_BAD_ELF, r->file.path, damaged_fix,
+            return rsdk_fail(error, RSDK_BAD_ELF, r->file.path,
                              "%s: truncated: a segment of %" PRIu64 " bytes starts at byte %" PRIu64
                              ", the file has %" PRIu64,
                              r->file.path, header->p_filesz, header->p_offset, r->file.size);
@@ -115,6 +113,9 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     case PT_DYNAMIC:
         r->dynamic_offset = header->p_offset;
         r->dynamic_size = header->p_filesz;
+        return RSDK_OK;
+    case PT_TLS:
+        r->result->tls_size = header->p_memsz;
         return RSDK_OK;
     case PT_GNU_STACK:
         r->result->wants_executable_stack = (header->p_flags & PF_X) != 0;
@@ -131,14 +132,16 @@ static GElf_Phdr program_header_at(unsigned elf_class, const void *headers, size
                            .p_flags = header->p_flags,
                            .p_offset = header->p_offset,
                            .p_vaddr = header->p_vaddr,
-                           .p_filesz = header->p_filesz};
+                           .p_filesz = header->p_filesz,
+                           .p_memsz = header->p_memsz};
     }
     const Elf32_Phdr *header = (const Elf32_Phdr *)headers + index;
     return (GElf_Phdr){.p_type = header->p_type,
                        .p_flags = header->p_flags,
                        .p_offset = header->p_offset,
                        .p_vaddr = header->p_vaddr,
-                       .p_filesz = header->p_filesz};
+                       .p_filesz = header->p_filesz,
+                       .p_memsz = header->p_memsz};
 }
 
 /* Reads a table of the file, `size` bytes, in this machine's byte order. */
@@ -182,8 +185,8 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
 
 static rsdk_status take_header(reading *r, const GElf_Ehdr *header) {
     if (header->e_type != ET_DYN) {
-        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, damaged_fix, "%s: not a shared library (ELF type %u)",
-                         r->file.path, header->e_type);
+        return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: not a shared library (ELF type %u)", r->file.path,
+                         header->e_type);
     }
     r->result->elf_class = header->e_ident[EI_CLASS];
     r->result->data_encoding = header->e_ident[EI_DATA];

@@ -27,8 +27,7 @@ typedef struct reading {
 } reading;
 
 static rsdk_status damaged(const reading *r, const char *what) {
-    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path,
-                    "the file is damaged: reinstall the package that it belongs to", "%s: %s", r->file.path, what);
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: %s", r->file.path, what);
     return RSDK_BAD_ELF;
 }
 

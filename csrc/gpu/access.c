@@ -2,6 +2,7 @@
  * groups, capabilities and the device cgroup alike. */
 #include "gpu/access.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 
 #include "base/file.h"
 
-static const char container_fix[] = "start the container with --device=/dev/kfd --device=/dev/dri";
 static const char wsl_device[] = "/dev/dxg", wsl_library[] = "/usr/lib/wsl/lib/libdxcore.so";
 
 enum { GROUP_FILE_LIMIT = 1 << 20 };
@@ -72,30 +72,32 @@ static rsdk_status read_group_name(rsdk_access *access, gid_t gid, const char **
     return failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-/* For a device that this user has no permission for: by its group, if that has it. */
-static rsdk_status explain_permission(rsdk_access *access, rsdk_gpu_problem *problem, rsdk_error *error) {
+/* What is known of a device that this user has no permission for, as facts. */
+typedef struct permission {
+    const char *mode, *group, *gid, *unsearchable; /* NULL: not known, or not the point */
+} permission;
+
+/* By its group, if that has permission. */
+static rsdk_status explain_permission(rsdk_access *access, rsdk_gpu_problem *problem, permission *known,
+                                      rsdk_error *error) {
     rsdk_arena *arena = arena_of(access);
     struct stat facts;
     const char *name = NULL;
     if (stat(problem->path, &facts) != 0) {
-        problem->cause = rsdk_arena_format(arena, "%s: this user may not search its directory", problem->path);
-        problem->fix = "give this user search permission on the directories of the device";
+        problem->detail = rsdk_arena_format(arena, "%s: this user may not search its directory", problem->path);
+        known->unsearchable = problem->path;
         return RSDK_OK;
     }
     RSDK_TRY(read_group_name(access, facts.st_gid, &name, error));
     unsigned gid = (unsigned)facts.st_gid, mode = (unsigned)facts.st_mode & 07777;
     bool group_may = (mode & (S_IRGRP | S_IWGRP)) == (S_IRGRP | S_IWGRP) && gid != 0;
-    problem->cause =
+    problem->detail =
         rsdk_arena_format(arena, "%s: this user may not read and write it; it belongs to group %s (%u), mode %04o",
                           problem->path, name != NULL ? name : "(without name)", gid, mode);
-    if (!group_may) {
-        problem->fix = "let group render own the device with mode 0660 (a udev rule), and add the user to that group";
-    } else if (name != NULL) {
-        problem->fix = rsdk_arena_format(
-            arena, "sudo usermod -aG %s \"$USER\" and log in again; in a container: --group-add %u", name, gid);
-    } else {
-        problem->fix = rsdk_arena_format(arena, "start the container with --group-add %u", gid);
-    }
+    const char *gid_text = rsdk_arena_format(arena, "%u", gid), *mode_text = rsdk_arena_format(arena, "%04o", mode);
+    RSDK_NEED(gid_text);
+    RSDK_NEED(mode_text);
+    *known = group_may ? (permission){.group = name, .gid = gid_text} : (permission){.mode = mode_text};
     return RSDK_OK;
 }
 
@@ -103,51 +105,55 @@ static bool is_missing(int reason) {
     return reason == ENOENT || reason == ENOTDIR;
 }
 
-/* Completes and adds a problem about a device that cannot be opened. */
-static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_problem *problem, rsdk_error *error) {
-    const char *path = problem->path;
+/* Completes and adds a problem about a device that cannot be opened; *detail is that of the problem. */
+static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_problem *problem, const char **detail,
+                                      rsdk_error *error) {
+    const char *path = problem->path, *other = NULL;
     rsdk_arena *arena = arena_of(access);
-    problem->fix = container_fix;
+    permission known = {0};
     if (is_missing(reason)) {
-        problem->cause = rsdk_arena_format(
+        problem->detail = rsdk_arena_format(
             arena, "%s: not there although the kernel knows the GPU: a container without this device?", path);
     } else if (reason == EPERM) {
-        problem->cause = rsdk_arena_format(arena, "%s: refused by the device cgroup of this container", path);
+        problem->detail = rsdk_arena_format(arena, "%s: refused by the device cgroup of this container", path);
     } else if (reason == EACCES) {
-        RSDK_TRY(explain_permission(access, problem, error));
+        RSDK_TRY(explain_permission(access, problem, &known, error));
     } else {
-        problem->cause = rsdk_arena_format(arena, "%s: cannot be opened: %s", path, strerror(reason));
-        problem->fix = "look into the kernel's log: dmesg | grep -e amdgpu -e kfd";
+        problem->detail = rsdk_arena_format(arena, "%s: cannot be opened: %s", path, strerror(reason));
+        other = rsdk_arena_copy(arena, strerror(reason));
+        RSDK_NEED(other);
     }
-    return rsdk_problem_list_add(access->problems, *problem, error);
+    *detail = problem->detail;
+    return rsdk_problem_list_add(access->problems, *problem,
+                                 RSDK_FACTS({"group", known.group}, {"gid", known.gid}, {"mode", known.mode},
+                                            {"unsearchable", known.unsearchable}, {"reason", other}),
+                                 error);
 }
 
-rsdk_status rsdk_access_check_kfd(rsdk_access *access, const char **cause, rsdk_error *error) {
+rsdk_status rsdk_access_check_kfd(rsdk_access *access, const char **detail, rsdk_error *error) {
     rsdk_gpu_problem problem = {.node = RSDK_NO_NODE};
-    *cause = NULL;
+    *detail = NULL;
     RSDK_TRY(below_root(access, "/dev/kfd", &problem.path, error));
     int reason = reason_against(problem.path);
     if (reason == 0) {
         return RSDK_OK;
     }
-    problem.kind = is_missing(reason) ? RSDK_GPU_KFD_MISSING : RSDK_GPU_KFD_REFUSED;
-    RSDK_TRY(add_device_problem(access, reason, &problem, error));
-    *cause = problem.cause;
-    return RSDK_OK;
+    problem.code = is_missing(reason) ? RSDK_W_GPU_016 : RSDK_W_GPU_017;
+    return add_device_problem(access, reason, &problem, detail, error);
 }
 
 rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, int node, rsdk_device_state *state,
-                                          const char **cause, rsdk_error *error) {
-    rsdk_gpu_problem problem = {.kind = RSDK_GPU_RENDER_NODE_MISSING, .node = node};
-    *cause = NULL;
+                                          const char **detail, rsdk_error *error) {
+    rsdk_gpu_problem problem = {.code = RSDK_W_GPU_018, .node = node};
+    *detail = NULL;
     if (minor == 0) {
         *state = RSDK_DEVICE_REFUSED;
         RSDK_TRY(below_root(access, "/dev/dri", &problem.path, error));
-        problem.cause = rsdk_arena_format(arena_of(access), "the kernel gives node %d no render node", node);
-        problem.fix = "look into the kernel's log: dmesg | grep -e amdgpu -e drm";
-        RSDK_TRY(rsdk_problem_list_add(access->problems, problem, error));
-        *cause = problem.cause;
-        return RSDK_OK;
+        problem.detail = rsdk_arena_format(arena_of(access), "the kernel gives node %d no render node", node);
+        const char *without = rsdk_arena_format(arena_of(access), "node %d", node);
+        RSDK_NEED(without);
+        *detail = problem.detail;
+        return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"without", without}), error);
     }
     problem.path = rsdk_arena_format(arena_of(access), "%s/dev/dri/renderD%u", access->root, minor);
     RSDK_NEED(problem.path);
@@ -158,42 +164,49 @@ rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, i
     if (reason == 0) {
         return RSDK_OK;
     }
-    problem.kind = is_missing(reason) ? RSDK_GPU_RENDER_NODE_MISSING : RSDK_GPU_RENDER_NODE_REFUSED;
-    RSDK_TRY(add_device_problem(access, reason, &problem, error));
-    *cause = problem.cause;
-    return RSDK_OK;
+    problem.code = is_missing(reason) ? RSDK_W_GPU_018 : RSDK_W_GPU_019;
+    return add_device_problem(access, reason, &problem, detail, error);
 }
 
 /* ---- why there is no GPU ---- */
 
+static rsdk_status add_problem(rsdk_access *access, rsdk_code code, const char *path, const char *detail,
+                               rsdk_error *error) {
+    const rsdk_gpu_problem problem = {.code = code, .node = RSDK_NO_NODE, .path = path, .detail = detail};
+    return rsdk_problem_list_add(access->problems, problem, NULL, error);
+}
+
 static rsdk_status explain_wsl(rsdk_access *access, const char *device, rsdk_error *error) {
-    rsdk_gpu_problem problem = {.kind = RSDK_GPU_NONE_FOUND, .node = RSDK_NO_NODE, .path = device};
-    const char *value = access->environment->hsa_enable_dxg_detection, *library = NULL;
+    const char *value = access->environment->hsa_enable_dxg_detection, *library = NULL, *detail = NULL;
     int reason = reason_against(device);
-    problem.cause =
-        "this is WSL2: its GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is";
-    problem.fix = "install a ROCm that supports WSL, and run its rocminfo";
-    RSDK_TRY(rsdk_problem_list_add(access->problems, problem, error));
+    RSDK_TRY(add_problem(access, RSDK_W_GPU_020, device,
+                         "its GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is",
+                         error));
     if (reason != 0) {
-        problem.kind = RSDK_GPU_WSL_DXG_REFUSED;
-        RSDK_TRY(add_device_problem(access, reason, &problem, error));
+        rsdk_gpu_problem problem = {.code = RSDK_W_GPU_021, .node = RSDK_NO_NODE, .path = device};
+        RSDK_TRY(add_device_problem(access, reason, &problem, &detail, error));
     }
     RSDK_TRY(below_root(access, wsl_library, &library, error));
     if (!exists(library)) {
-        problem.kind = RSDK_GPU_WSL_DXCORE_MISSING;
-        problem.path = library;
-        problem.cause = "libdxcore.so of WSL2 is not there";
-        problem.fix = "update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl";
-        RSDK_TRY(rsdk_problem_list_add(access->problems, problem, error));
+        RSDK_TRY(add_problem(access, RSDK_W_GPU_022, library, "the driver of Windows brings it", error));
     }
     if (value == NULL || strcmp(value, "1") != 0) {
-        problem.kind = RSDK_GPU_WSL_DETECTION_OFF;
-        problem.path = "HSA_ENABLE_DXG_DETECTION";
-        problem.cause = "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2";
-        problem.fix = "set HSA_ENABLE_DXG_DETECTION=1 (ROCm before 7.13 needs it)";
-        RSDK_TRY(rsdk_problem_list_add(access->problems, problem, error));
+        RSDK_TRY(add_problem(access, RSDK_W_GPU_023, "HSA_ENABLE_DXG_DETECTION", "it is not set to 1", error));
     }
     return RSDK_OK;
+}
+
+/* Reads the beginning of `directory`/`name`; false where there is no such file. */
+static bool read_attribute(int parent, const char *directory, const char *name, char *text, size_t size) {
+    char path[64];
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    int descriptor = length > 0 && (size_t)length < sizeof path ? openat(parent, path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t got = descriptor >= 0 ? read(descriptor, text, size - 1) : -1;
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    text[got > 0 ? got : 0] = '\0';
+    return got > 0;
 }
 
 /* Whether the driver is being loaded or unloaded. One that is built into the kernel has no initstate. */
@@ -208,32 +221,43 @@ static bool is_driver_in_motion(const char *initstate) {
     return is_in_motion;
 }
 
+/* Whether a GPU of AMD is on the PCI bus: a device of class 03 (display) or 12 (accelerator) and vendor 1002. */
+static bool has_gpu_on_bus(const char *devices) {
+    DIR *listing = opendir(devices);
+    bool has = false;
+    for (struct dirent *entry = NULL; listing != NULL && !has && (entry = readdir(listing)) != NULL;) {
+        char vendor[8] = "", class[8] = "";
+        has = entry->d_name[0] != '.' &&
+              read_attribute(dirfd(listing), entry->d_name, "vendor", vendor, sizeof vendor) &&
+              strncmp(vendor, "0x1002", 6) == 0 &&
+              read_attribute(dirfd(listing), entry->d_name, "class", class, sizeof class) &&
+              (strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0);
+    }
+    if (listing != NULL) {
+        (void)closedir(listing);
+    }
+    return has;
+}
+
 rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, rsdk_error *error) {
-    rsdk_gpu_problem problem = {.node = RSDK_NO_NODE};
-    const char *wsl = NULL, *initstate = NULL;
+    const char *driver = NULL, *wsl = NULL, *initstate = NULL, *devices = NULL;
     RSDK_TRY(below_root(access, wsl_device, &wsl, error));
-    RSDK_TRY(below_root(access, "/sys/module/amdgpu", &problem.path, error));
+    RSDK_TRY(below_root(access, "/sys/module/amdgpu", &driver, error));
     RSDK_TRY(below_root(access, "/sys/module/amdgpu/initstate", &initstate, error));
+    RSDK_TRY(below_root(access, "/sys/bus/pci/devices", &devices, error));
     if (!has_topology && exists(wsl)) {
         return explain_wsl(access, wsl, error);
     }
-    if (!exists(problem.path)) {
-        problem.kind = RSDK_GPU_DRIVER_MISSING;
-        problem.cause = "the kernel's driver amdgpu is not loaded";
-        problem.fix = "sudo modprobe amdgpu; without such a module install the kernel's driver package";
-    } else if (is_driver_in_motion(initstate)) {
-        problem.kind = RSDK_GPU_DRIVER_NOT_LIVE;
-        problem.cause = "the kernel's driver amdgpu is being loaded or unloaded";
-        problem.fix = "wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu";
-    } else if (!has_topology) {
-        problem.kind = RSDK_GPU_DRIVER_WITHOUT_COMPUTE;
-        problem.cause = "the kernel's driver amdgpu is there without its compute part (KFD)";
-        problem.fix = "use a kernel that is built with CONFIG_HSA_AMD";
-    } else {
-        problem.kind = RSDK_GPU_NONE_FOUND;
-        problem.cause = "the kernel's compute driver knows no GPU";
-        problem.fix =
-            "see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)";
+    if (!exists(driver) && !has_gpu_on_bus(devices)) {
+        return add_problem(access, RSDK_N_GPU_011, driver, "none is on the PCI bus", error);
     }
-    return rsdk_problem_list_add(access->problems, problem, error);
+    if (!exists(driver)) {
+        return add_problem(access, RSDK_W_GPU_010, driver, "an AMD GPU is on the PCI bus", error);
+    }
+    if (is_driver_in_motion(initstate)) {
+        return add_problem(access, RSDK_W_GPU_012, driver, "the module is being loaded or unloaded", error);
+    }
+    return has_topology
+               ? add_problem(access, RSDK_W_GPU_014, driver, "KFD is there, and lists no GPU", error)
+               : add_problem(access, RSDK_W_GPU_013, driver, "the driver is there, and KFD is not", error);
 }

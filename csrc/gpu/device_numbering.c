@@ -36,13 +36,12 @@ static rsdk_status report_cut(const rsdk_device_numbering *n, const char *variab
     rsdk_shown_input whole = rsdk_shown_input_make(value, strlen(value)),
                      rest = rsdk_shown_input_make(behind, strlen(behind));
     rsdk_shown_input token = rsdk_shown_input_make(selection->token, selection->token_length);
-    rsdk_gpu_problem problem = {.kind = RSDK_GPU_VISIBILITY_CUT_SHORT, .node = RSDK_NO_NODE, .path = variable};
-    problem.cause = rsdk_arena_format(
+    rsdk_gpu_problem problem = {.code = RSDK_W_GPU_024, .node = RSDK_NO_NODE, .path = variable};
+    problem.detail = rsdk_arena_format(
         n->problems->arena, "%s=%s: \"%s\" %s, so the list ends there and leaves %zu of %zu devices%s%s%s", variable,
         whole.text, token.text, faults[selection->fault], selection->count, device_count, *behind != '\0' ? "; \"" : "",
         rest.text, *behind != '\0' ? "\" behind it is ignored" : "");
-    problem.fix = "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once";
-    return rsdk_problem_list_add(n->problems, problem, error);
+    return rsdk_problem_list_add(n->problems, problem, NULL, error);
 }
 
 /* "-1" alone is how users ask for no device at all. */

@@ -165,11 +165,10 @@ static rsdk_status check_devices(builder *b, rsdk_error *error) {
 }
 
 static rsdk_status report_hidden(builder *b, rsdk_error *error) {
-    rsdk_gpu_problem problem = {.kind = RSDK_GPU_NODES_HIDDEN, .node = RSDK_NO_NODE, .path = "/dev/dri"};
-    problem.cause = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
+    rsdk_gpu_problem problem = {.code = RSDK_W_GPU_015, .node = RSDK_NO_NODE, .path = "/dev/dri"};
+    problem.detail = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
                                       b->list->hidden_count == 1 ? "" : "s");
-    problem.fix = "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD...";
-    return rsdk_problem_list_add(&b->list->problems, problem, error);
+    return rsdk_problem_list_add(&b->list->problems, problem, NULL, error);
 }
 
 /* ---- overrides ---- */
@@ -177,7 +176,7 @@ static rsdk_status report_hidden(builder *b, rsdk_error *error) {
 static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_override *override, rsdk_error *error) {
     rsdk_arena *arena = &b->list->arena;
     bool is_invalid = override->state == RSDK_OVERRIDE_INVALID;
-    rsdk_gpu_problem problem = {.kind = is_invalid ? RSDK_GPU_OVERRIDE_INVALID : RSDK_GPU_OVERRIDE_UNKNOWN_TARGET,
+    rsdk_gpu_problem problem = {.code = is_invalid ? RSDK_W_GPU_025 : RSDK_W_GPU_026,
                                 .node = (int)gpu->node,
                                 .path = "HSA_OVERRIDE_GFX_VERSION"};
     if (override->is_of_node) {
@@ -185,15 +184,14 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
         RSDK_NEED(problem.path);
     }
     rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
-    problem.cause = is_invalid
+    problem.detail = is_invalid
                         ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",
                                             problem.path, value.text)
                         : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", problem.path,
                                             value.text, gpu->processor);
-    problem.fix = "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a";
-    RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, error));
+    RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, NULL, error));
     if (is_invalid && b->override_fault == NULL) {
-        b->override_fault = problem.cause;
+        b->override_fault = problem.detail;
     }
     return RSDK_OK;
 }

@@ -43,8 +43,6 @@ static const wanted_key bank_keys[] = {
 
 enum { NODE_KEY_COUNT = sizeof node_keys / sizeof *node_keys, BANK_KEY_COUNT = sizeof bank_keys / sizeof *bank_keys };
 
-static const char fix[] = "the kernel writes this file: check that the root holds the sysfs of a running kernel";
-
 static bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
@@ -93,10 +91,10 @@ static rsdk_status parse(const char *path, const char *text, size_t length, cons
         const wanted_key *key = find_key(line, (size_t)(key_end - line), keys, count);
         uint64_t *field = key != NULL ? (uint64_t *)(void *)((char *)record + key->offset) : NULL;
         if (newline == NULL) {
-            return rsdk_fail(error, RSDK_IO_ERROR, path, fix, "%s: is truncated in line %u", path, number);
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: is truncated in line %u", path, number);
         }
         if (key != NULL && !read_number(key_end, stop, key->limit, field)) {
-            return rsdk_fail(error, RSDK_IO_ERROR, path, fix, "%s, line %u: %s is not a number from 0 to %" PRIu64,
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s, line %u: %s is not a number from 0 to %" PRIu64,
                              path, number, key->key, key->limit);
         }
         seen |= key != NULL ? UINT32_C(1) << (key - keys) : 0;
@@ -104,7 +102,7 @@ static rsdk_status parse(const char *path, const char *text, size_t length, cons
     }
     for (size_t i = 0; i < count; i++) {
         if (keys[i].is_required && (seen >> i & 1) == 0) {
-            return rsdk_fail(error, RSDK_IO_ERROR, path, fix, "%s: %s %s", path,
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: %s %s", path,
                              length == 0 ? "is empty, it lacks" : "lacks", keys[i].key);
         }
     }
@@ -128,7 +126,7 @@ rsdk_status rsdk_properties_parse_number(const char *path, const char *text, siz
     const char *end = text + length;
     end -= length > 0 && end[-1] == '\n';
     if (!read_number(text, end, UINT64_MAX, number)) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, fix, "%s: does not hold a number", path);
+        return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: does not hold a number", path);
     }
     return RSDK_OK;
 }

@@ -163,17 +163,16 @@ size_t rsdk_target_nearest(const char *name, const char *nearest[], size_t limit
 static rsdk_status fail_unknown(const char *name, size_t length, const char *what, rsdk_error *error) {
     rsdk_shown_input shown = rsdk_shown_input_make(name, length);
     const char *nearest[NEAREST_LIMIT];
-    rsdk_text fix = RSDK_TEXT_INIT;
+    rsdk_text near = RSDK_TEXT_INIT;
     size_t count = rsdk_target_nearest(shown.text, nearest, NEAREST_LIMIT);
     for (size_t i = 0; i < count; i++) {
-        rsdk_text_add(&fix, "%s%s", i == 0 ? "did you mean " : i + 1 < count ? ", " : " or ", nearest[i]);
+        rsdk_text_add(&near, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", nearest[i]);
     }
-    rsdk_status status = fix.failed ? rsdk_fail_no_memory(error)
-                                    : rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL,
-                                                fix.length > 0 ? rsdk_text_get(&fix)
-                                                               : "targets look like gfx942, families like gfx94X-dcgpu",
-                                                "\"%s\" is not a known %s", shown.text, what);
-    rsdk_text_clear(&fix);
+    rsdk_status status =
+        near.failed ? rsdk_fail_no_memory(error)
+                    : rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, RSDK_FACTS({"near", near.data}),
+                                   "\"%s\" is not a known %s", shown.text, what);
+    rsdk_text_clear(&near);
     return status;
 }
 

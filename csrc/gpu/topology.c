@@ -38,8 +38,7 @@ static rsdk_status fail_reading(const reader *r, const char *name, int reason, r
         return rsdk_fail_no_memory(error);
     }
     (void)snprintf(path, sizeof path, "%s/%s", r->path, name);
-    return rsdk_fail(error, has_vanished ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, path,
-                     has_vanished ? "if a GPU was being removed, try again" : NULL, "%s: cannot be read: %s", path,
+    return rsdk_fail_as(error, has_vanished ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: cannot be read: %s", path,
                      strerror(reason));
 }
 
@@ -79,7 +78,7 @@ static rsdk_status with_whole_path(const reader *r, rsdk_status status, rsdk_err
     }
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/%s", r->path, r->name);
-    return rsdk_fail(error, status, path, error->fix, "%s/%s", r->path, error->message);
+    return rsdk_fail_as(error, status, RSDK_E_GPU_004, path, NULL, "%s/%s", r->path, error->message);
 }
 
 static rsdk_status read_number(reader *r, const char *name, bool *is_hidden, uint64_t *number, rsdk_error *error) {
@@ -170,7 +169,7 @@ static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *to
             return errno != 0 ? fail_reading(r, "nodes", errno, error) : RSDK_OK;
         }
         if (seen > NAME_LIMIT || topology->nodes.count > NODE_LIMIT) {
-            return rsdk_fail(error, RSDK_IO_ERROR, r->path, "check that the root holds the sysfs of a running kernel",
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r->path, NULL,
                              "%s/nodes: has more than %d nodes", r->path, NODE_LIMIT);
         }
         if (node_number(entry->d_name, &node.number)) {
@@ -225,7 +224,7 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
             rsdk_error_clear(error); /* what went wrong was the change */
         }
     }
-    return rsdk_fail(error, RSDK_IO_ERROR, r->path, "GPUs are being added or removed: try again",
+    return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r->path, NULL,
                      "%s: changed %d times while it was read", r->path, ATTEMPTS);
 }
 
@@ -241,7 +240,7 @@ rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *
         if (errno == ENOENT || errno == ENOTDIR) {
             return RSDK_OK;
         }
-        return rsdk_fail(error, RSDK_IO_ERROR, r.path, NULL, "%s: cannot be read: %s", r.path, strerror(errno));
+        return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r.path, NULL, "%s: cannot be read: %s", r.path, strerror(errno));
     }
     topology->exists = true;
     rsdk_status status = read_picture(&r, topology, error);

@@ -44,7 +44,7 @@ rsdk_status rsdk_graph_add(rsdk_graph *graph, const rsdk_location *location, boo
         return RSDK_OK;
     }
     if (graph->nodes.count >= NODE_LIMIT) {
-        return rsdk_fail(error, RSDK_BAD_ELF, location->path, NULL, "%s: needs more than %d libraries", location->path,
+        return rsdk_fail(error, RSDK_BAD_ELF, location->path, "%s: needs more than %d libraries", location->path,
                          NODE_LIMIT);
     }
     return add_node(graph, &node, index, error);

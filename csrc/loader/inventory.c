@@ -99,7 +99,7 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
             return need_listing(inventory, candidate, error);
         }
     }
-    return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, NULL, "%s: not a library directory", relative);
+    return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, "%s: not a library directory", relative);
 }
 
 rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "elf/soname.h"
 #include "elf/stub.h"
-#include "loader/load_failure.h"
 #include "loader/load_lock.h"
 #include "loader/load_watch.h"
 #include "loader/memory_object.h"
@@ -213,20 +212,23 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     if (dlerror_text == NULL) {
         return rsdk_fail_no_memory(p->error);
     }
+    const rsdk_location *refused = &step->view.location;
+    const char *name = refused->shortname != NULL ? refused->shortname : rsdk_path_name(refused->path);
+    if (!step->view.is_requested) {
+        return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error, "cannot load %s (%s): %s (%s)",
+                                 name, refused->path, dlerror_text, step->view.reason);
+    }
     rsdk_text before = RSDK_TEXT_INIT;
     for (size_t i = 0; i < p->loaded->entries.count; i++) {
         const rsdk_location *location = &p->loaded->entries.items[i].location;
         rsdk_text_add_item(&before, ", ",
                            location->shortname != NULL ? location->shortname : rsdk_path_name(location->path));
     }
-    rsdk_error reason = RSDK_ERROR_INIT;
-    rsdk_error *error = step->view.is_requested ? p->error : &reason;
-    rsdk_status status = rsdk_load_failure_explain(p->plan, step, dlerror_text, rsdk_text_get(&before), error);
-    if (!step->view.is_requested) {
-        status = rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error, "%s (%s)",
-                                   rsdk_error_message(&reason), step->view.reason);
-    }
-    rsdk_error_clear(&reason);
+    rsdk_status status =
+        rsdk_fail_as(p->error, RSDK_LOAD_FAILED, RSDK_E_LIB_001, refused->path,
+                     RSDK_FACTS({"name", name}, {"dlerror", dlerror_text}, {"before", before.data}),
+                     "cannot load %s (%s): %s%s%s", name, refused->path, dlerror_text,
+                     before.length > 0 ? "; loaded before and usable: " : "", rsdk_text_get(&before));
     rsdk_text_clear(&before);
     return status;
 }

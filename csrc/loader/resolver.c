@@ -114,19 +114,18 @@ static const search_step search_steps[] = {
 
 static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
     const char *path = r->directory->path;
-    const char *fix = "reinstall the package, or have the SDK declare the library in absent_libraries of "
-                      "share/therock/dist_info.json";
+    const rsdk_fact facts[] = {{"shortname", r->entry->shortname}, {"pattern", r->entry->so_pattern}, {0}};
     if (r->first_failure->status != RSDK_OK) {
-        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->fix, "%s: %s",
-                         r->entry->shortname, rsdk_error_message(r->first_failure));
+        return rsdk_fail_as(error, r->first_failure->status, r->first_failure->code, r->first_failure->path, facts,
+                            "%s: %s", r->entry->shortname, rsdk_error_message(r->first_failure));
     }
     if (!r->directory->listing.exists) {
-        return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, fix,
+        return rsdk_fail_as(error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
                          "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
                          path, r->entry->so_pattern);
     }
-    return rsdk_fail(
-        error, RSDK_FILE_NOT_FOUND, path, fix,
+    return rsdk_fail_as(
+        error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
         "%s: no library found: tried the file name %s/%s, then the SONAME %s of each of the %zu files there",
         r->entry->shortname, path, r->entry->so_pattern, r->entry->so_pattern, r->directory->listing.names.count);
 }
@@ -186,14 +185,14 @@ rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_ent
 static rsdk_status fail_unknown(const char *shortname, rsdk_error *error) {
     const char *nearest[3];
     size_t count = rsdk_catalog_nearest(shortname, nearest, sizeof nearest / sizeof *nearest);
-    rsdk_text fix = RSDK_TEXT_INIT;
+    rsdk_text near = RSDK_TEXT_INIT;
     for (size_t i = 0; i < count; i++) {
-        rsdk_text_add(&fix, "%s%s", i == 0 ? "did you mean " : " or ", nearest[i]);
+        rsdk_text_add_item(&near, " or ", nearest[i]);
     }
-    rsdk_text_add(&fix, "%s", count > 0 ? "?" : "the catalog of libraries lists the known names");
     rsdk_status status =
-        rsdk_fail(error, RSDK_UNKNOWN_LIBRARY, NULL, rsdk_text_get(&fix), "unknown ROCm library name '%s'", shortname);
-    rsdk_text_clear(&fix);
+        rsdk_fail_as(error, RSDK_UNKNOWN_LIBRARY, RSDK_E_API_004, NULL,
+                     RSDK_FACTS({"name", shortname}, {"near", near.data}), "unknown ROCm library name '%s'", shortname);
+    rsdk_text_clear(&near);
     return status;
 }
 

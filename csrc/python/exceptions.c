@@ -1,6 +1,10 @@
 /* Exceptions and warnings, made by the classes of rocm_sdk.errors, which is imported when one is needed. */
 #include "exceptions.h"
 
+#include <string.h>
+
+#include "diagnosis/cause.h"
+#include "findings.h"
 #include "result_types.h"
 
 static const char *const exception_names[] = {
@@ -23,26 +27,57 @@ static PyObject *class_named(const char *name) {
     return class;
 }
 
-void rsdk_exceptions_raise(const rsdk_error *error) {
-    rsdk_exceptions_raise_as(exception_names[error->status], error);
+void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk) {
+    rsdk_exceptions_raise_as(exception_names[error->status], error, sdk);
 }
 
-void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error) {
-    if (error->status == RSDK_NO_MEMORY) {
+/* The value of a fact of the error; NULL where it has none. */
+static const char *fact_of(const rsdk_error *error, const char *name) {
+    for (size_t i = 0; i < error->fact_count; i++) {
+        if (strcmp(error->facts[i].name, name) == 0) {
+            return error->facts[i].value;
+        }
+    }
+    return NULL;
+}
+
+/* The exception: made in Python, which knows how the SDK was installed. */
+static PyObject *make_exception(PyObject *class, const rsdk_error *error, const rsdk_finding *finding) {
+    PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
+    PyObject *found =
+        rsdk_findings_build(finding->code, finding->path, finding->facts.items, finding->facts.count);
+    PyObject *result =
+        problems != NULL && found != NULL
+            ? PyObject_CallMethod(problems, "exception", "OONNN", class, found,
+                                  rsdk_result_path(rsdk_error_message(error)),
+                                  rsdk_result_path(error->status == RSDK_LOAD_FAILED ? fact_of(error, "name") : NULL),
+                                  rsdk_result_path(fact_of(error, "before")))
+            : NULL;
+    Py_XDECREF(found);
+    Py_XDECREF(problems);
+    return result;
+}
+
+void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, rsdk_sdk *sdk) {
+    rsdk_finding finding = {0};
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_status status = error->status;
+    if (status != RSDK_NO_MEMORY) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_cause_of_error(error, sdk, &arena, &finding);
+        Py_END_ALLOW_THREADS
+    }
+    if (status == RSDK_NO_MEMORY) {
         PyErr_NoMemory();
-        return;
+    } else {
+        PyObject *class = class_named(class_name);
+        PyObject *exception = class != NULL ? make_exception(class, error, &finding) : NULL;
+        if (exception != NULL) {
+            PyErr_SetObject(class, exception);
+        }
+        Py_XDECREF(exception);
+        Py_XDECREF(class);
     }
-    PyObject *class = class_named(class_name);
-    PyObject *exception = class != NULL
-                              ? PyObject_CallFunction(class, "NNNN", rsdk_result_path(rsdk_error_message(error)),
-                                                      rsdk_result_path(error->fix), rsdk_result_path(error->path),
-                                                      rsdk_result_text(error->code))
-                              : NULL;
-    if (exception != NULL) {
-        PyErr_SetObject(class, exception);
-    }
-    Py_XDECREF(exception);
-    Py_XDECREF(class);
+    rsdk_arena_clear(&arena);
 }
 
 int rsdk_exceptions_warn(const char *class_name, const char *text) {

@@ -3,13 +3,15 @@
 #define RSDK_PYTHON_EXCEPTIONS_H
 
 #include "rocm_sdk/error.h"
+#include "rocm_sdk/sdk.h"
 #include "state.h"
 
-/* Sets the exception of rocm_sdk.errors that stands for the error's status. */
-void rsdk_exceptions_raise(const rsdk_error *error);
+/* Sets the exception of rocm_sdk.errors that stands for the error's status. `sdk` (NULL: none is open) is asked what the
+ * error means. */
+void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk);
 
 /* The same as an exception of the class `rocm_sdk.errors.CLASS_NAME` (MemoryError where memory is short). */
-void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error);
+void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, rsdk_sdk *sdk);
 
 /* Issues one warning of the class `rocm_sdk.errors.CLASS_NAME`; -1 where a filter makes it an exception. */
 int rsdk_exceptions_warn(const char *class_name, const char *text);

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "environment.h"
 #include "exceptions.h"
+#include "findings.h"
 #include "methods.h"
 #include "result_types.h"
 
@@ -24,7 +25,7 @@ static rsdk_gpu_list *read_gpus(PyObject *root, bool targets_only) {
     }
     rsdk_environment_clear(&environment);
     if (status != RSDK_OK) {
-        rsdk_exceptions_raise_as(topology_error, &error);
+        rsdk_exceptions_raise_as(topology_error, &error, NULL);
         rsdk_error_clear(&error);
     }
     return list;
@@ -60,14 +61,10 @@ static PyObject *build_problem(const rsdk_module_state *state, const void *list,
     (void)state;
     const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(list, index);
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
-    PyObject *node = problem->node >= 0 ? PyLong_FromLong(problem->node) : Py_NewRef(Py_None);
+    PyObject *found = rsdk_findings_build(problem->code, problem->path, problem->facts, problem->fact_count);
     PyObject *result =
-        problems != NULL && node != NULL
-            ? PyObject_CallMethod(problems, "gpu_problem", "sONNN", rsdk_gpu_problem_kind_name(problem->kind), node,
-                                  rsdk_result_path(problem->path), rsdk_result_path(problem->cause),
-                                  rsdk_result_path(problem->fix))
-            : NULL;
-    Py_XDECREF(node);
+        problems != NULL && found != NULL ? PyObject_CallMethod(problems, "problem_of", "(O)", found) : NULL;
+    Py_XDECREF(found);
     Py_XDECREF(problems);
     return result;
 }
@@ -155,7 +152,7 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
         result = Py_BuildValue("(zz)", choice.family < count ? texts[choice.family] : NULL,
                                choice.other < count ? texts[choice.other] : NULL);
     } else {
-        rsdk_exceptions_raise_as(topology_error, &error);
+        rsdk_exceptions_raise_as(topology_error, &error, NULL);
     }
     rsdk_error_clear(&error);
     free((void *)texts);

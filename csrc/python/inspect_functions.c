@@ -57,7 +57,7 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     if (status == RSDK_OK) {
         result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_LIBRARY_FACTS, &i.facts);
     } else {
-        rsdk_exceptions_raise(&error);
+        rsdk_exceptions_raise(&error, NULL);
     }
     rsdk_error_clear(&error);
     rsdk_arena_clear(&i.arena);

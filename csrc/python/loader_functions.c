@@ -206,9 +206,10 @@ static double watch_seconds(const char *value) {
         return seconds;
     }
     rsdk_error error = RSDK_ERROR_INIT;
-    (void)rsdk_fail(&error, RSDK_BAD_ARGUMENT, NULL, "give a number of seconds, or unset it",
-                    "ROCM_SDK_LOAD_WATCH=%s is not a number of seconds", value);
-    rsdk_exceptions_raise_as("EnvironmentOverrideError", &error);
+    (void)rsdk_fail_as(&error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, "ROCM_SDK_LOAD_WATCH",
+                       RSDK_FACTS({"variable", "ROCM_SDK_LOAD_WATCH"}, {"expected", "a number of seconds"}),
+                       "ROCM_SDK_LOAD_WATCH=%s is not a number of seconds", value);
+    rsdk_exceptions_raise_as("EnvironmentOverrideError", &error, NULL);
     rsdk_error_clear(&error);
     return -1;
 }

@@ -14,5 +14,6 @@ extern PyMethodDef rsdk_gpu_methods[];
 extern PyMethodDef rsdk_target_methods[];
 extern PyMethodDef rsdk_inspect_methods[];
 extern PyMethodDef rsdk_name_methods[];
+extern PyMethodDef rsdk_problem_methods[];
 
 #endif

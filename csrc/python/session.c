@@ -146,7 +146,7 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
         result = attempt(session, operation, context, &status, &error);
     }
     if (result == 0 && status != RSDK_OK) {
-        rsdk_exceptions_raise(&error);
+        rsdk_exceptions_raise(&error, session->sdk);
         result = -1;
     }
     rsdk_error_clear(&error);

@@ -10,7 +10,7 @@ static const char unknown_target_error[] = "UnknownTargetError";
 
 /* Raises what `error` says and returns NULL. */
 static PyObject *fail(rsdk_error *error) {
-    rsdk_exceptions_raise_as(unknown_target_error, error);
+    rsdk_exceptions_raise_as(unknown_target_error, error, NULL);
     rsdk_error_clear(error);
     return NULL;
 }

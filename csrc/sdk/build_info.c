@@ -8,7 +8,6 @@
 
 enum { FILE_LIMIT = 1 << 20 };
 
-static const char reinstall_fix[] = "the file is damaged: reinstall rocm-sdk-core";
 static const char wrong_type[] = "has the wrong type";
 
 typedef struct reader {
@@ -18,7 +17,7 @@ typedef struct reader {
 } reader;
 
 static rsdk_status fail_value(const reader *r, const char *key, const char *what, rsdk_error *error) {
-    return rsdk_fail(error, RSDK_BAD_METADATA, r->path, reinstall_fix, "%s: \"%s\" %s", r->path, key, what);
+    return rsdk_fail(error, RSDK_BAD_METADATA, r->path, "%s: \"%s\" %s", r->path, key, what);
 }
 
 static rsdk_status take_string(const reader *r, const char *key, const rsdk_literal *value, const char **text,
@@ -60,7 +59,7 @@ static rsdk_status read_object(const reader *r, const char *text, size_t length,
         is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
     }
     return is_object ? RSDK_OK
-                     : rsdk_fail(error, RSDK_BAD_METADATA, r->path, reinstall_fix, "%s: not a JSON object", r->path);
+                     : rsdk_fail(error, RSDK_BAD_METADATA, r->path, "%s: not a JSON object", r->path);
 }
 
 static rsdk_status read_file(const reader *r, rsdk_error *error) {

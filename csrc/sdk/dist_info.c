@@ -15,7 +15,6 @@
 /* ESCAPE_LIMIT: bytes of source that one byte of a value may take: \\uHHHH. */
 enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200, ESCAPE_LIMIT = 6 };
 
-static const char reinstall_fix[] = "the file is damaged: reinstall rocm-sdk-core";
 
 typedef struct statement {
     const rsdk_tokens *tokens;
@@ -58,7 +57,7 @@ static const fact *find_fact(const rsdk_token *name) {
 }
 
 static rsdk_status bad_statement(const statement *s, const fact *f, const char *what) {
-    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, reinstall_fix, "%s, line %u: %s %s", s->info->path,
+    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->info->path, "%s, line %u: %s %s", s->info->path,
                      s->tokens->items[s->at < s->end ? s->at : s->end].line, f->name, what);
 }
 

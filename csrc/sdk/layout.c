@@ -223,9 +223,14 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
     if (extras == NULL || names == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    const char *fix =
-        extras[0] != '\0' ? rsdk_arena_format(&sdk->arena, "pip install \"rocm[%s]\"", extras) : "pip install rocm";
-    return rsdk_fail(error, RSDK_PACKAGE_NOT_INSTALLED, NULL, fix, "%s: not installed: %s", what, names);
+    const char *version = sdk->version != NULL ? sdk->version : "", *equals = sdk->version != NULL ? "==" : "";
+    const char *requirement = extras[0] != '\0'
+                                  ? rsdk_arena_format(&sdk->arena, "rocm[%s]%s%s", extras, equals, version)
+                                  : rsdk_arena_format(&sdk->arena, "rocm%s%s", equals, version);
+    RSDK_NEED(requirement);
+    return rsdk_fail_as(error, RSDK_PACKAGE_NOT_INSTALLED, sdk->version != NULL ? RSDK_E_PKG_014 : RSDK_E_PKG_001,
+                        sdk->packages[RSDK_CORE].directory, RSDK_FACTS({"requirement", requirement}),
+                        "%s: not installed: %s", what, names);
 }
 
 /* ---- dist_info.json ---- */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "rocm_sdk/gpu.h"
 #include "sdk/module_search.h"
 #include "sdk/package_name.h"
 
@@ -29,6 +30,17 @@ static rsdk_status try_family(rsdk_sdk *sdk, const char *family, candidates *fou
     return RSDK_OK;
 }
 
+/* Whether there are packages of the wanted family somewhere: the SDK lists it, or it is a name of AMD's. */
+static bool is_known_family(const rsdk_sdk *sdk) {
+    bool is_known = rsdk_target_find(sdk->wanted_family) != NULL || rsdk_target_family_find(sdk->wanted_family) != NULL;
+    for (size_t list = 0; list < RSDK_FAMILY_LIST_COUNT; list++) {
+        for (size_t i = 0; i < sdk->info.families[list].count; i++) {
+            is_known |= strcmp(sdk->info.families[list].items[i], sdk->wanted_family) == 0;
+        }
+    }
+    return is_known;
+}
+
 static rsdk_status fail_family(rsdk_sdk *sdk, const candidates *found, rsdk_error *error) {
     const char *installed = "none";
     for (size_t i = 0; i < found->families.count && installed != NULL; i++) {
@@ -39,11 +51,15 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const candidates *found, rsdk_erro
     if (installed == NULL || distribution == NULL) {
         return rsdk_fail_no_memory(error);
     }
-    const char *fix =
-        rsdk_arena_format(&sdk->arena, "pip install \"%s%s%s\", or unset ROCM_SDK_TARGET_FAMILY", distribution,
-                          sdk->version != NULL ? "==" : "", sdk->version != NULL ? sdk->version : "");
-    return rsdk_fail(
-        error, RSDK_PACKAGE_NOT_INSTALLED, NULL, fix,
+    const char *requirement = rsdk_arena_format(&sdk->arena, "%s%s%s", distribution, sdk->version != NULL ? "==" : "",
+                                                sdk->version != NULL ? sdk->version : "");
+    const char *expected = rsdk_arena_format(&sdk->arena, "an installed target family, that is %s", installed);
+    RSDK_NEED(requirement);
+    RSDK_NEED(expected);
+    return rsdk_fail_as(
+        error, RSDK_PACKAGE_NOT_INSTALLED, is_known_family(sdk) ? RSDK_E_PKG_014 : RSDK_E_ENV_008,
+        sdk->packages[RSDK_CORE].directory,
+        RSDK_FACTS({"requirement", requirement}, {"variable", "ROCM_SDK_TARGET_FAMILY"}, {"expected", expected}),
         "the libraries for target family %s, which ROCM_SDK_TARGET_FAMILY asks for, are not installed; installed: %s",
         sdk->wanted_family, installed);
 }

@@ -17,8 +17,7 @@ typedef struct scanner {
 } scanner;
 
 static rsdk_status broken(const scanner *s, unsigned line, const char *what) {
-    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->path,
-                     "the file is damaged: reinstall the package that it belongs to", "%s, line %u: %s", s->path, line,
+    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->path, "%s, line %u: %s", s->path, line,
                      what);
 }
 

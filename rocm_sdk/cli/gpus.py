@@ -115,4 +115,4 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
         if gpu.overridden:
             complain(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}")
     for problem in problems:
-        complain(problem.cause, problem.fix)
+        complain(f"{problem.title}: {problem.cause}", problem.fix)

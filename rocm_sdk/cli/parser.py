@@ -15,6 +15,7 @@ COMMANDS = {
     "gpus": "print the GPUs of this machine, and why one cannot be used",
     "info": "show everything about this installation",
     "init": "extract the development tree, or update it",
+    "list": "print the libraries that have a short name, and their files",
     "path": "print the file of a library, or a directory of the SDK",
     "run": "run a program that finds this SDK's libraries and tools",
     "store": "manage the store of development files that environments share",

@@ -107,13 +107,13 @@ def _print_installed() -> int:
 
 def _print_missing() -> int:
     from rocm_sdk import _native
-    from rocm_sdk.targets.packages import missing_targets, requirement_for, supported_targets
+    from rocm_sdk.targets.packages import install_command, missing_targets, requirement_for, supported_targets
 
     gpus = _native.gpus()
     missing = missing_targets(gpus, supported_targets())
     for name in missing:
         requirement = requirement_for(name)
-        line = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it"
+        line = install_command(requirement) if requirement else "this SDK offers no package for it"
         tell(f"{name}: {line}")
     if not gpus:
         complain("no GPU was found: see rocm-sdk gpus")

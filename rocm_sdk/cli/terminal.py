@@ -1,4 +1,4 @@
-"""The terminal: colour, progress. NO_COLOR (https://no-color.org) turns colour off."""
+"""The terminal: colour, progress. NO_COLOR (https://no-color.org) turns colour off, FORCE_COLOR on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rocm_sdk.problems.text import one_line
 
 Style = Callable[[str], str]
 
-_CODES = {"bold": 1, "faint": 2}
+_CODES = {"bold": 1, "faint": 2, "error": "1;31", "warning": "1;33", "note": 36, "good": 32}
 _SECONDS_BETWEEN = 0.1
 _CLEAR = "\r\x1b[K"  # back to the beginning of the line, and erase it
 _BAR = "━"
@@ -23,10 +23,24 @@ _LEAST_BAR = 10  # columns
 
 
 def style(name: str, stream: TextIO) -> Style:
-    """A function that makes text `bold` or `faint` if `stream` shows it, and else returns it unchanged."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+    """A function that paints text, by a key of _CODES, if `stream` shows it, and else returns it unchanged."""
+    if not _has_colour(stream):
         return str
     return lambda text: f"\033[{_CODES[name]}m{text}\033[0m"
+
+
+def _has_colour(stream: TextIO) -> bool:
+    """NO_COLOR counts before FORCE_COLOR, and both before what the stream is."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if (forced := os.environ.get("FORCE_COLOR")) is not None and forced != "":
+        return forced != "0"
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def width_of(stream: TextIO) -> int | None:
+    """The columns of a terminal; None for anything else, where lines are not cut."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
 def can_show(text: str, stream: TextIO) -> bool:

@@ -1,16 +1,19 @@
 """`rocm-sdk test`: checks the installation and shows how to fix what is wrong."""
 
+import os
 import sys
 
-from .output import complain
+from .output import complain, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from rocm_sdk.problems import Problem
     from rocm_sdk.selftest.installation import Installation
     from rocm_sdk.selftest.options import Options
     from rocm_sdk.selftest.recorder import Recorder
+    from rocm_sdk.selftest.report.text import Paints
 
 EXAMPLE = "rocm-sdk test --deep --report rocm-report.zip"
 
@@ -29,6 +32,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="also print what passed and what was not tried")
     parser.add_argument("--json", action="store_true", help="print the results for programs")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page without private data")
     parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
 
 
@@ -44,27 +48,63 @@ def _seconds(text: str) -> int:
 def run(options: "Namespace") -> int:
     """Prints the report; status 1 if there is an error, 130 after Ctrl-C."""
     from rocm_sdk.selftest import installation as installations
+    from rocm_sdk.selftest.grouping import grouped
 
     wanted = _wanted(options)
     if wanted is None:
         return 2
+    if options.target and not os.path.isdir(options.target):
+        complain(f"--target: {options.target} is not a directory", "name the directory that holds the packages")
+        return 2
     tested = installations.at(options.target) if options.target else installations.current()
+    if options.pid is not None:
+        return _run_on_process(tested, options)
     recorders: list[Recorder] = []
-    status = 0
+    interrupted = False
     try:
-        if options.pid is not None:
-            recorders.append(_look_at_process(tested, options.pid))
-        else:
+        _run_subjects(tested, wanted, recorders, options)
+        if options.fix and _fix(tested, recorders):
+            tested = installations.at(options.target) if options.target else installations.current()
+            recorders.clear()
             _run_subjects(tested, wanted, recorders, options)
     except KeyboardInterrupt:
         complain("interrupted; results so far:")
-        status = 130
-    _print_report(tested, recorders, options)
-    if not _write_files(tested, recorders, options):
+        interrupted = True
+    return _report(tested, recorders, grouped(recorders), options, interrupted=interrupted)
+
+
+def _report(
+    tested: "Installation",
+    recorders: "list[Recorder]",
+    found: "list[Problem]",
+    options: "Namespace",
+    *,
+    interrupted: bool = False,
+) -> int:
+    """Prints the report and writes the files; the exit status."""
+    status = 130 if interrupted else int(any(each.severity == "error" for each in found))
+    end = "Interrupted: not everything was tested. " if interrupted else ""
+    _print_report(tested, recorders, found, f"{end}Exit status {status}.", options, interrupted=interrupted)
+    if not _write_files(tested, recorders, found, f"{end}Exit status {status}.", options):
         status = status or 1
-    if options.fix and status == 0:
-        _fix(tested, recorders)
-    return status or int(any(each.failed for each in recorders))
+    return status
+
+
+def _run_on_process(tested: "Installation", options: "Namespace") -> int:
+    from rocm_sdk.selftest.recorder import Recorder
+    from rocm_sdk.selftest.subjects.process import check_process, rocm_libraries
+
+    recorder = Recorder("process", "checked", tested.site)
+    recorder.problems += check_process(tested, options.pid)
+    libraries = rocm_libraries(tested, options.pid)
+    for path, source in libraries:
+        recorder.good(f"{path} ({source})")
+    if not options.json:
+        for path, source in libraries:
+            tell(f"{path}    from {source}")
+        if not libraries and not recorder.problems:
+            tell(f"process {options.pid} has no ROCm libraries")
+    return _report(tested, [recorder], recorder.problems, options)
 
 
 def _wanted(options: "Namespace") -> "Options | None":
@@ -95,39 +135,54 @@ def _wanted(options: "Namespace") -> "Options | None":
     )
 
 
-def _look_at_process(tested: "Installation", pid: int) -> "Recorder":
-    from rocm_sdk.selftest.recorder import Recorder
-    from rocm_sdk.selftest.subjects.process import check_process
-
-    recorder = Recorder("process", "checked", count=1)
-    recorder.problems += check_process(tested, pid)
-    return recorder
-
-
 def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
     from rocm_sdk.selftest.report import text
     from rocm_sdk.selftest.run import run as run_subjects
 
     if not options.json:
         print(text.heading(tested), flush=True)
+    paints = _paints()
     for recorder in run_subjects(tested, wanted, recorders):
         if not options.json:
-            print(text.line_of(recorder), flush=True)
+            print(text.line_of(recorder, paints), flush=True)
 
 
-def _print_report(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> None:
+def _paints() -> "Paints":
+    from rocm_sdk.selftest.report.text import Paints
+
+    from .terminal import style
+
+    return Paints(*(style(name, sys.stdout) for name in Paints._fields))
+
+
+def _print_report(
+    tested: "Installation",
+    recorders: "list[Recorder]",
+    found: "list[Problem]",
+    end: str,
+    options: "Namespace",
+    *,
+    interrupted: bool,
+) -> None:
     from rocm_sdk.selftest.report import text
     from rocm_sdk.selftest.report.json import as_document
+
+    from .terminal import width_of
 
     if options.json:
         import json
 
-        print(json.dumps(as_document(tested, recorders), indent=2))
-    else:
-        print("\n".join(text.problems(recorders, verbose=options.verbose)))
+        print(json.dumps(as_document(tested, recorders, found, interrupted=interrupted), indent=2))
+        return
+    if options.verbose:
+        print("\n".join(text.checks(recorders)))
+    width = width_of(sys.stdout)
+    print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
 
 
-def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "Namespace") -> bool:
+def _write_files(
+    tested: "Installation", recorders: "list[Recorder]", found: "list[Problem]", end: str, options: "Namespace"
+) -> bool:
     """Writes the requested files; False after a message if that fails."""
     from rocm_sdk.selftest.report import bundle, text
     from rocm_sdk.selftest.report.json import as_document
@@ -137,18 +192,25 @@ def _write_files(tested: "Installation", recorders: "list[Recorder]", options: "
     try:
         if path := options.junit:
             with open(path, "w", encoding="utf-8") as file:
-                file.write(as_junit(tested, recorders))
+                file.write(as_junit(tested, recorders, found))
+        if path := options.html:
+            from rocm_sdk.selftest.report.html import write_html
+
+            write_html(path, tested, recorders, found, end)
         if path := options.report:
-            whole = "\n".join(text.whole(tested, recorders))
-            bundle.write_bundle(path, whole, as_document(tested, recorders))
+            whole = "\n".join(text.whole(tested, recorders, found, end))
+            bundle.write_bundle(path, whole, as_document(tested, recorders, found))
     except OSError as error:
         complain(f"cannot write {path}: {error.strerror}")
         return False
     return True
 
 
-def _fix(tested: "Installation", recorders: "list[Recorder]") -> None:
+def _fix(tested: "Installation", recorders: "list[Recorder]") -> bool:
+    """Repairs what can be repaired safely, and says what was done; whether there was anything."""
     from rocm_sdk.selftest.repairs import repair
 
-    for line in repair(tested, recorders) or ["there is nothing that can be fixed safely"]:
+    lines = repair(tested, recorders)
+    for line in lines or ["there is nothing that can be fixed safely"]:
         complain(line)
+    return bool(lines)

@@ -1,5 +1,7 @@
 """`rocm-sdk version`: the version of the installed SDK."""
 
+import os
+
 from rocm_sdk._native import sdk_version
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
@@ -17,11 +19,13 @@ def run(_options: "Namespace | None") -> int:
     """Prints the version. Raises BadMetadataError for a text that no version is, which a shell would get."""
     version = sdk_version()
     if not version.isascii() or not version.isprintable() or " " in version:
+        from rocm_sdk._native import package_directory
         from rocm_sdk.errors import BadMetadataError
+        from rocm_sdk.problems.fixes import reinstall_fix
 
         raise BadMetadataError(
             f"{version!a} is no version: the SDK's _dist_info.py is damaged",
-            "reinstall it: pip install --force-reinstall --no-deps rocm-sdk-core",
+            reinstall_fix("rocm-sdk-core", os.path.dirname(package_directory("core"))),
         )
     print(version)
     return 0

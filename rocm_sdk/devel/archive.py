@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import os
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -16,14 +17,15 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
+from rocm_sdk.problems.fixes import reinstall_fix
 
 from .archive_rules import ArchiveRules, Member
+from .layout import DISTRIBUTION
 from .record import Digest
 
 # No valid header (a long name, a pax header) is longer; tarfile reads a whole header into memory.
 _LONGEST_HEADER = 1 << 20
 _BUFFER = 1 << 20
-_FIX = "get it again: pip install --force-reinstall --no-cache-dir --no-deps rocm-sdk-devel"
 
 
 class Archive:
@@ -124,7 +126,8 @@ class Archive:
         return self._position
 
     def _damaged(self, what: str) -> BadArchiveError:
-        return BadArchiveError(f"{self.path} is damaged: {what}", _FIX, self.path)
+        fix = reinstall_fix(DISTRIBUTION, os.path.dirname(os.path.dirname(self.path)))
+        return BadArchiveError(f"{self.path} is damaged: {what}", fix, self.path)
 
 
 class _HashedFile(io.FileIO):

@@ -6,7 +6,9 @@ import os
 from contextlib import nullcontext
 from typing import NamedTuple
 
+from rocm_sdk._native import sdk_facts
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
+from rocm_sdk.problems.fixes import install_fix, reinstall_fix
 
 from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree
@@ -49,7 +51,8 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
     site = find_site()
     if site is None:
         raise PackageNotInstalledError(
-            f"the development package ({DISTRIBUTION}) is not installed", 'pip install "rocm[devel]"'
+            f"the development package ({DISTRIBUTION}) is not installed",
+            install_fix(f"rocm[devel]{_required_version()}"),
         )
     tree = _complete_tree(site)
     if tree is not None and is_current(site, tree) and not request.verify:
@@ -75,6 +78,12 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
             return _make_ready_locked(site, staging, reporter, request)
 
 
+def _required_version() -> str:
+    """The version of the installed SDK as a requirement has it: "==7.10.0"; "" without an SDK."""
+    version = sdk_facts()["version"]
+    return f"=={version}" if version else ""
+
+
 def _complete_tree(site: str) -> str | None:
     """The tree, if its extraction is complete. Raises DevelopmentTreeError if there is no archive to extract either."""
     # In this order: another process may be about to finish, and the tree appears before the archive is removed.
@@ -84,7 +93,7 @@ def _complete_tree(site: str) -> str | None:
     if tree is None:
         raise DevelopmentTreeError(
             f"{DISTRIBUTION} in {site} has neither its archive nor its tree",
-            f"pip install --force-reinstall --no-deps {DISTRIBUTION}",
+            reinstall_fix(DISTRIBUTION, site),
             site,
         )
     return tree
@@ -122,5 +131,5 @@ def _report(reporter: Reporter, result: LinkUpdate) -> None:
         more = f" and {len(result.missing) - 3} more" if len(result.missing) > 3 else ""
         reporter.say(
             f"{len(result.missing)} links of the tree point to nothing: {shown}{more}; if a package of the SDK is not"
-            ' installed (pip install "rocm[libraries]"), the next call after its installation creates them'
+            ' installed (the extra "libraries" of rocm), the next call after its installation creates them'
         )

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError
 from rocm_sdk.installed.inside import parts_of
+from rocm_sdk.problems.fixes import reinstall_fix
 
 from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, leads_into_package
-from .layout import MANIFEST, nonce_of
+from .layout import DISTRIBUTION, MANIFEST, nonce_of
 from .read_json import read_json
 from .replace import replace_note
 from .stamp import Identity, identify
@@ -64,9 +65,8 @@ def read_manifest(tree: str) -> Manifest | None:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise BadMetadataError(
-            f"{path} is damaged: {reason}", "pip install --force-reinstall --no-deps rocm-sdk-devel", path
-        ) from error
+        fix = reinstall_fix(DISTRIBUTION, os.path.dirname(tree))
+        raise BadMetadataError(f"{path} is damaged: {reason}", fix, path) from error
 
 
 def _entry(row: object, nonce: str) -> Entry:

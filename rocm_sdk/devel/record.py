@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import os
 import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError, DevelopmentTreeError
+from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.record import read_record
+from rocm_sdk.problems.fixes import reinstall_fix
 
 from .replace import replace_file
 from .stamp import Identity, identify
@@ -78,5 +81,7 @@ class Record:
         self.identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
     def _damaged(self, what: str) -> BadMetadataError:
-        fix = "reinstall its package: pip install --force-reinstall"
+        directory = os.path.dirname(self.path)
+        name = normalised(os.path.basename(directory).removesuffix(".dist-info").rpartition("-")[0])
+        fix = reinstall_fix(name, os.path.dirname(directory))
         return BadMetadataError(f"{self.path} is damaged: {what}", fix, self.path)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import zlib
-from typing import Protocol
+from typing import Literal, Protocol
 
 from rocm_sdk.installed.distributions import sdk_distributions
 from rocm_sdk.installed.files import chunks_of
@@ -18,12 +18,7 @@ from .layout import DISTRIBUTION
 from .link_file import FileLinker
 from .manifest import Entry, read_manifest
 
-# What has to be done -> the fix.
-_FIXES = {
-    "update": "rocm-sdk init, as the owner of the environment   (or: rocm-sdk test --fix)",
-    "install": 'pip install "rocm[libraries]{version}", or the package that the link leads into',
-    "reinstall": f"pip install --force-reinstall --no-deps {DISTRIBUTION}{{version}} && rocm-sdk init",
-}
+Need = Literal["update", "install", "reinstall"]  # what has to be done
 
 
 def verify_tree(tree: str) -> list[Problem]:
@@ -45,9 +40,14 @@ def verify_tree(tree: str) -> list[Problem]:
     return [difference(f"{tree}/{entry.path}", *fault, version) for entry, fault in found if fault is not None]
 
 
-def difference(path: str, detail: str, need: str, version: str = "") -> Problem:
-    """The problem that the file `path` differs. need: a key of _FIXES. version: "==7.10.0", "" if it is unknown."""
-    return problem("E-DEVEL-002", path, detail=detail, fix=_FIXES[need].format(version=version))
+def difference(path: str, detail: str, need: Need, version: str = "") -> Problem:
+    """The problem that the file `path` differs. version: "==7.10.0", "" if it is unknown."""
+    facts = {
+        "update": {"update": "rocm-sdk init"},
+        "install": {"requirement": f"rocm[libraries]{version}", "leads": "where the link leads"},
+        "reinstall": {"distribution": DISTRIBUTION, "requirement": f"{DISTRIBUTION}{version}"},
+    }[need]
+    return problem("E-DEVEL-002", path, detail=detail, **facts)
 
 
 def _requirement_version(site: str) -> str:
@@ -55,8 +55,8 @@ def _requirement_version(site: str) -> str:
     return next((f"=={version}" for version in versions), "")
 
 
-def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, str] | None:
-    """What is wrong with an entry, half a sentence, and what has to be done, a key of _FIXES; None: nothing."""
+def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
+    """What is wrong with an entry, half a sentence, and what has to be done; None: nothing."""
     path = f"{tree}/{entry.path}"
     if entry.kind == RUNTIME:
         if linker.is_current(entry.path, entry.target, path):

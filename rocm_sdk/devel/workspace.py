@@ -26,6 +26,6 @@ def devel_distribution(site: str) -> Distribution:
             return distribution
     raise SystemManagedError(
         f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
-        f"install it into a virtual environment: python -m venv ENV && ENV/bin/pip install {DISTRIBUTION}",
+        "install it into a virtual environment, with pip or uv",
         site,
     )

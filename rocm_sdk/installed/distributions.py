@@ -18,6 +18,8 @@ BUILDER = "rocm-sdk-build"
 
 _SDK = re.compile(r"rocm(-sdk(-.+)?|-profiler.*)?")
 _POST_RELEASE = re.compile(r"\.post\d+")
+_PLACEHOLDER_VERSIONS = frozenset({"0.0.1.dev0", "0.0.1", "0.0.2", "0.1.0"})
+_PLACEHOLDER_FILES = 2
 _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
 
 
@@ -67,6 +69,18 @@ class Distribution:
     def has_sdk_files(self) -> bool:
         """Whether it holds files of an SDK, as neither the selector `rocm` nor this package does."""
         return self.name.startswith(("rocm-sdk-", "rocm-profiler")) and self.name != LOADER
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether it is one of the empty packages that the public index has under the names of the SDK.
+
+        Those have one of few versions, and at most the `__init__.py` of a module without a platform directory.
+        """
+        if self.version not in _PLACEHOLDER_VERSIONS or not _SDK.fullmatch(self.name) or self.name == LOADER:
+            return False
+        own = f"{os.path.basename(self.directory)}/"
+        files = [file for file in self.files if not file.path.startswith(own) and not file.path.endswith(".pyc")]
+        return len(files) <= _PLACEHOLDER_FILES and not any(file.path.startswith("_rocm") for file in files)
 
     @property
     def requirement(self) -> str:

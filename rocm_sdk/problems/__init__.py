@@ -1,6 +1,17 @@
-"""What can be wrong with an installation: the registry of codes with causes and fixes, and the pages made from it."""
+"""What can be wrong, why, and what to do about it: the table of the C library, and problems that are made of it."""
 
-from .problem import Problem, Severity, gpu_problem, problem
-from .registry import ENTRIES, Entry
+from .problem import Finding, Known, Problem, exception, problem, problem_of
+from .registry import ALIASES, ENTRIES, Entry, Severity
 
-__all__ = ["ENTRIES", "Entry", "Problem", "Severity", "gpu_problem", "problem"]
+__all__ = [
+    "ALIASES",
+    "ENTRIES",
+    "Entry",
+    "Finding",
+    "Known",
+    "Problem",
+    "Severity",
+    "exception",
+    "problem",
+    "problem_of",
+]

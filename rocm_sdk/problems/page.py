@@ -1,20 +1,27 @@
 """The page of a code: what `rocm-sdk explain` prints and what the documentation holds."""
 
-from .registry import ENTRIES, Entry
-from .systems import SYSTEMS
+from .registry import ALIASES, ENTRIES, Fix
+
+
+def page(code: str) -> tuple[str, list[str]]:
+    """The title of the page, and its paragraphs without markup; KeyError for an unknown code."""
+    from .problem import problem
+
+    if code in ALIASES:
+        return f"{code} is not used any more", [f"In its place there are {ALIASES[code]}."]
+    entry = ENTRIES[code]
+    general = problem(entry.code)
+    fixes = [fix_line(fix, alone=len(entry.fixes) == 1) for fix in entry.fixes]
+    return f"{code}: {general.title}", [entry.about, f"Cause: {general.cause}.", "\n".join(["Fix:", *fixes])]
+
+
+def fix_line(fix: Fix, *, alone: bool) -> str:
+    """A fix as an item of a list, with the system that it is for."""
+    return f"- {fix.text}" if alone else f"- {fix.system or 'elsewhere'}: {fix.text}"
 
 
 def markdown(code: str) -> str:
-    """The page in Markdown; KeyError for an unknown code. Braces stand for what a report fills in."""
-    entry = ENTRIES[code]
-    fixes = [f"- {_system_name(kind, entry)}: {fix}" for kind, fix in entry.fixes.items()]
-    paragraphs = [f"# {code}", f"{entry.title}.", entry.about, f"**Cause** {entry.cause}.", "**Fix**"]
-    return "\n\n".join([*paragraphs, "\n".join(fixes)])
-
-
-def _system_name(kind: str, entry: Entry) -> str:
-    if kind in SYSTEMS:
-        return SYSTEMS[kind][1]
-    if kind == "container":
-        return "in a container"
-    return "everywhere" if len(entry.fixes) == 1 else "elsewhere"
+    """The page in Markdown."""
+    title, paragraphs = page(code)
+    escaped = [text.replace("<", "\\<").replace("*", "\\*") for text in paragraphs]
+    return "\n\n".join([f"# {title}", *escaped])

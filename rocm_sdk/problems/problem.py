@@ -1,65 +1,113 @@
-"""A problem: an entry of the registry, filled in with what was found."""
+"""A problem: an entry of the table, filled in with what was found, and the fix for this system and installation."""
 
-from typing import Literal, NamedTuple
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
-from .registry import ENTRIES, Entry
-from .systems import is_container, this_system
+from rocm_sdk._native import problem_texts
+
+from .registry import ENTRIES, Entry, Severity
 from .text import one_line
 
-Severity = Literal["error", "warning", "note"]
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
 
-_SEVERITIES: dict[str, Severity] = {"E": "error", "W": "warning", "N": "note"}
+# What was found: a code, the file or directory concerned, and facts for the texts.
+Finding = tuple["Code", str | None, dict[str, str]]
+
+# site, distribution -> how it was installed, as rocm_sdk.installed.installer says it.
+Known = Callable[[str, str | None], dict[str, str]]
 
 
 class Problem(NamedTuple):
     """One thing that is wrong, or worth knowing. All texts are one line.
 
-    code is that of the registry ("E-LIB-002"), title says what is wrong with what, fix is for this system, path is the
-    file or directory concerned, and facts are the values that the texts name.
+    code is that of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
+    installation, path is the file or directory concerned, facts are the values that the texts name, and breaks what
+    does not work because of it.
     """
 
-    code: str
+    code: "Code"
     title: str
     cause: str
     fix: str
     path: str | None
     facts: dict[str, str]
+    breaks: tuple[str, ...] = ()
+
+    @property
+    def entry(self) -> Entry:
+        """Its row of the table."""
+        return ENTRIES[self.code]
 
     @property
     def severity(self) -> Severity:
-        """The first letter of the code: E error, W warning, N note."""
-        return _SEVERITIES[self.code[0]]
+        """Error, warning or note."""
+        return self.entry.severity
 
     def as_document(self) -> dict[str, object]:
         """The fields and the severity, for JSON."""
         return {"code": self.code, "severity": self.severity, **self._asdict()}
 
 
-def problem(code: str, path: str | None = None, **facts: object) -> Problem:
-    """The entry `code` of the registry, filled in. Raises KeyError for an unknown code or a missing fact."""
-    entry = ENTRIES[code]
-    texts = {name: one_line(value) for name, value in facts.items()}
-    named = {**texts, "path": one_line(path or "")}
-    return Problem(
-        code,
-        entry.title.format_map(named),
-        entry.cause.format_map(named),
-        _fix_template(entry).format_map(named),
-        path,
-        texts,
-    )
+def problem(
+    code: "Code",
+    path: str | None = None,
+    site: str | None = None,
+    known: Known | None = None,
+    /,
+    **facts: object,
+) -> Problem:
+    """The entry `code` of the table, filled in. Raises KeyError for an unknown code.
 
-
-def gpu_problem(kind: str, node: int | None, path: str | None, cause: str, fix: str) -> Problem:
-    """What prevents the use of a GPU, or a variable that is probably a mistake. The extension calls this.
-
-    kind is a word such as "driver-missing"; node is the KFD node, None for all.
+    site: the directory that the packages are in, where the path does not say it. known: tells how they were installed,
+    by default from what is installed now. A fact that a text names and that is missing is told in general words.
     """
-    return problem("W-GPU-001", path, what=kind, detail=cause, fix=fix, node="" if node is None else node)
+    texts = {name: one_line(value) for name, value in facts.items() if value is not None}
+    installation = (known or _ask_installed)(site or _site_of(path), texts.get("distribution"))
+    shown = one_line(path) if path is not None else None
+    title, cause, fix = map(one_line, problem_texts(code, shown, texts, installation))
+    return Problem(code, title, cause, fix, path, texts)
 
 
-def _fix_template(entry: Entry) -> str:
-    """The fix for this kind of system, else the one for all others."""
-    kinds = ["container"] if is_container() else []
-    kind = next(kind for kind in (*kinds, this_system(), "any") if kind in entry.fixes)
-    return entry.fixes[kind]
+def _ask_installed(site: str, distribution: str | None) -> dict[str, str]:
+    """{} if the interpreter cannot import what it takes, as one without rights to its own library."""
+    try:
+        from rocm_sdk.installed.installer import installation_facts, own_site  # here: only a problem needs it
+
+        return installation_facts(site or own_site(), distribution)
+    except (ImportError, OSError):
+        return {}
+
+
+def problem_of(finding: Finding, site: str | None = None) -> Problem:
+    """The problem that a finding of the C library means. The extension calls this."""
+    code, path, facts = finding
+    return problem(code, path, site, **facts)
+
+
+def exception(
+    kind: Callable[..., Exception], finding: Finding, message: str, refused: str | None, before: str | None
+) -> Exception:
+    """The exception for an error of the C library, which calls this.
+
+    kind: a class of rocm_sdk.errors. refused: the library that could not be loaded; its message says what
+    `rocm-sdk test` would say. before: the libraries that were loaded before it.
+    """
+    found = problem_of(finding)
+    if refused is not None:
+        message = f"cannot load {refused}: {found.title}"
+        if found.entry.cause_has_facts:
+            message += f": {found.cause}"
+        if before is not None:
+            message += f"; loaded before and usable: {before}"
+    return kind(message, found.fix, found.path, found.code, found)
+
+
+def _site_of(path: str | None) -> str:
+    """The directory that holds the platform directory of a path; "" if it has none."""
+    parts = (path or "").split(os.sep)
+    for index, part in enumerate(parts):
+        if part.startswith(("_rocm_sdk_", "_rocm_profiler")):
+            return os.sep.join(parts[:index])
+    return ""

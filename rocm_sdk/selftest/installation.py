@@ -14,8 +14,10 @@ from functools import cached_property
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
-from rocm_sdk.installed.files import names_in
+from rocm_sdk.installed.files import names_in, read_beginning
 
+_DIST_INFO_LIMIT = 1 << 20  # bytes
+_VERSION = re.compile(r"^__version__ *= *(['\"])([\w.+!-]+)\1", re.MULTILINE)
 _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
 
 
@@ -28,7 +30,8 @@ class Installation:
     distributions: tuple[Distribution, ...] = field(default=())
 
     def distribution(self, name: str) -> Distribution | None:
-        return next((found for found in self.distributions if found.name == name), None)
+        """The distribution of this name; None if it is not installed, or an empty placeholder."""
+        return next((found for found in self.distributions if found.name == name and not found.is_placeholder), None)
 
     @cached_property
     def core(self) -> Distribution | None:
@@ -36,8 +39,15 @@ class Installation:
 
     @property
     def version(self) -> str:
-        """The version of the core package; "unknown" without one."""
-        return self.core.version if self.core is not None else "unknown"
+        """The version of the core package, or what an SDK without metadata says of itself; "unknown" without either."""
+        if self.core is not None:
+            return self.core.version
+        return _version_without_metadata(self.site) or "unknown"
+
+    @cached_property
+    def placeholders(self) -> tuple[Distribution, ...]:
+        """The distributions that have the name of a package of the SDK and nothing in it."""
+        return tuple(each for each in self.distributions if each.is_placeholder)
 
     @cached_property
     def names(self) -> list[str]:
@@ -64,10 +74,15 @@ class Installation:
         """Whether a file is in the directory, by its real path."""
         return path.startswith(os.path.realpath(self.site) + os.sep)
 
-    def requirement_of(self, package: str) -> str:
-        """The requirement that installs a package of the SDK ("core", "libraries" ...)."""
-        name = "rocm-sdk-core" if package == "core" else f"rocm[{package}]"
-        return f"{name}=={self.version}" if self.core is not None else name
+
+def _version_without_metadata(site: str) -> str | None:
+    """What `rocm_sdk_core/_dist_info.py` says; None if there is none that can be read."""
+    try:
+        text = read_beginning(os.path.join(site, "rocm_sdk_core", "_dist_info.py"), _DIST_INFO_LIMIT)
+    except OSError:
+        return None
+    match = _VERSION.search(text.decode(errors="replace"))
+    return match[2] if match is not None else None
 
 
 def current() -> Installation:

@@ -9,7 +9,7 @@ from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.devel.reporter import Reporter
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.problems import ENTRIES, Problem
+from rocm_sdk.problems import Problem
 
 from .installation import Installation
 from .recorder import Recorder
@@ -17,7 +17,7 @@ from .recorder import Recorder
 
 def repair(installation: Installation, recorders: Iterable[Recorder]) -> list[str]:
     """Repairs what can be repaired; returns what was done and what failed, one line each."""
-    found = [(ENTRIES[each.code].repair, each) for recorder in recorders for each in recorder.problems]
+    found = [(each.entry.repair, each) for recorder in recorders for each in recorder.problems]
     lines = [_make_init_file(each) for repair, each in found if repair == "init-file"]
     if any(repair in {"finish-extraction", "update-links"} for repair, _ in found):
         lines.append(_finish_tree(installation))

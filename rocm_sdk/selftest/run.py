@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from time import perf_counter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from .installation import Installation
 from .options import Options
@@ -37,7 +38,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "environment": Subject("checks", True,  ("ENV", "GPU"),   "variables that lead to other files or hide GPUs"),
 }
 # fmt: on
-_SUBJECT_FAILED = "E-TEST-001"
+_SUBJECT_FAILED: Final = "E-TEST-001"
 
 
 def run(installation: Installation, options: Options, recorders: list[Recorder]) -> Iterator[Recorder]:
@@ -48,18 +49,33 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
     for name, row in SUBJECTS.items():
         if not _is_wanted(name, row, options) or (row.needs_this_process and not installation.is_current):
             continue
-        recorder = Recorder(name, row.unit)
+        recorder = Recorder(name, row.unit, installation.site)
         recorders.append(recorder)
         begin = perf_counter()
         try:
             check: Check = import_module(f"{__package__}.subjects.{name}").check
             check(installation, recorder, options)
+            if (untested := _untested(name, installation, recorder)) is not None:
+                recorder.bad("E-TEST-002", subject=name, detail=untested)
         except Exception as error:
             recorder.bad(_SUBJECT_FAILED, subject=name, detail=f"{type(error).__name__}: {error}")
         finally:
             recorder.seconds = perf_counter() - begin
             recorder.problems = [found for found in recorder.problems if _is_code_wanted(found.code, name, options)]
         yield recorder
+
+
+def _untested(name: str, installation: Installation, recorder: Recorder) -> str | None:
+    """What a subject should have tested and did not, nor said why; None if all is well."""
+    if recorder.count or recorder.problems or recorder.not_tried:
+        return None
+    if name == "files" and installation.owners:
+        return f"RECORD lists {len(installation.owners):,} files, and none was looked at"
+    if name == "libraries":
+        paths = [path for path in installation.owners if ".so" in os.path.basename(path) and "_devel/" not in path]
+        present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
+        return f"there are {len(present):,} libraries, and none was loaded" if present else None
+    return None
 
 
 def _is_wanted(name: str, row: Subject, options: Options) -> bool:

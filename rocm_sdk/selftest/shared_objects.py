@@ -7,17 +7,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.files import NotAFileError, read_beginning
+from rocm_sdk.installed.files import NotAFileError, names_in, read_beginning
 
 from .installation import Installation
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
 
 _FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
 _MAGIC = b"\x7fELF"
 _TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
 _MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
+
+# Linker names that other software has too.
+OF_SYSTEMS = frozenset({"", "libOpenCL.so"})
 
 # Directories of a platform directory whose shared objects are not for programs of this machine.
 _SKIPPED_PARTS = frozenset({".devel_links", ".kpack"})
@@ -30,6 +37,7 @@ class SharedObject:
     path: str
     facts: _native.LibraryFacts | None  # None: the file cannot be used
     fault: str | None  # why it cannot be used
+    code: Code | None = None  # of the fault
 
     @property
     def name(self) -> str:
@@ -58,9 +66,21 @@ def linker_names(installation: Installation) -> set[str]:
     return {linker_name(os.path.basename(path)) for path in paths}
 
 
+def rocm_linker_names(installation: Installation) -> set[str]:
+    """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
+    directories = [os.path.join(directory, "lib") for directory in installation.platform_directories]
+    names = {linker_name(name) for directory in directories for name in names_in(directory)}
+    return names - OF_SYSTEMS
+
+
 def linker_name(name: str) -> str:
     """ "libamdhip64.so" for "libamdhip64.so.7"; "" if this is not the name of a shared object."""
     return "".join(name.partition(".so")[:2]) if ".so" in name else ""
+
+
+def library_name(path: str) -> str:
+    """ "amdhip64" for "/x/libamdhip64.so.7"."""
+    return linker_name(os.path.basename(path)).removeprefix("lib").removesuffix(".so") or os.path.basename(path)
 
 
 def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -98,4 +118,4 @@ def _inspect(path: str) -> SharedObject:
     try:
         return SharedObject(path, _native.inspect_library(path), None)
     except RocmSdkError as error:
-        return SharedObject(path, None, error.message)
+        return SharedObject(path, None, error.message, error.code)

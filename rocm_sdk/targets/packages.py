@@ -12,6 +12,7 @@ from rocm_sdk import _native, targets
 from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
+from rocm_sdk.problems.fixes import install_fix
 
 
 class PackageTargets(NamedTuple):
@@ -67,6 +68,11 @@ def requirement_for(target: str) -> str | None:
         return None
     family = min(offered, key=lambda name: (name.endswith("gpu-all") and not name.startswith("gfx"), name != target))
     return ALL_PACKAGES["device" if facts["kpack_split"] else "libraries"].get_dist_package_require(family)
+
+
+def install_command(requirement: str) -> str:
+    """The command that installs a requirement beside the SDK."""
+    return install_fix(requirement, os.path.dirname(_native.package_directory("core")))
 
 
 def owner_of(target: str) -> str:

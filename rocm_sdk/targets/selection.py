@@ -3,7 +3,7 @@
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import EmptySelectionError, UnknownTargetError, UnsupportedTargetError
 
-from .packages import owner_of, requirement_for, supporting_packages
+from .packages import install_command, owner_of, requirement_for, supporting_packages
 
 
 def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -79,5 +79,5 @@ def _require_packages(chosen: tuple[str, ...]) -> None:
             requirement = requirement_for(owner)
             raise UnsupportedTargetError(
                 f"the installed libraries have no device code for {name}; installed: {installed}",
-                f'pip install "{requirement}"' if requirement else "remove it: this SDK offers no package for it",
+                install_command(requirement) if requirement else "remove it: this SDK offers no package for it",
             )

@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "child_process.h"
+#include "problem_text.h"
 #include "sample_sdk.h"
 
 typedef struct fixture {
@@ -96,14 +97,19 @@ static void errors_are_replaced_and_cleared(void **state) {
     (void)state;
     rsdk_error error = RSDK_ERROR_INIT;
     assert_string_equal(rsdk_error_message(&error), "no error");
-    assert_int_equal(rsdk_fail(&error, RSDK_IO_ERROR, "/a", "try again", "%s: broken", "/a"), RSDK_IO_ERROR);
-    assert_int_equal(rsdk_fail(&error, RSDK_BAD_ELF, NULL, NULL, "because %s", error.message), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_fail_as(&error, RSDK_IO_ERROR, RSDK_E_LIB_002, "/a",
+                                  RSDK_FACTS({"name", "a"}, {"other", NULL}), "%s: broken", "/a"),
+                     RSDK_IO_ERROR);
+    assert_int_equal(error.fact_count, 1); /* one without a value is not known */
+    assert_string_equal(error.facts[0].value, "a");
+    assert_int_equal(rsdk_fail(&error, RSDK_BAD_ELF, NULL, "because %s", error.message), RSDK_BAD_ELF);
     assert_string_equal(rsdk_error_message(&error), "because /a: broken"); /* its own text may go into the new one */
-    assert_null(error.fix);
+    assert_int_equal(error.code, RSDK_NO_CODE);
+    assert_null(error.facts);
     assert_null(error.path);
     assert_int_equal(rsdk_fail_no_memory(&error), RSDK_NO_MEMORY);
     assert_string_equal(rsdk_error_message(&error), "out of memory");
-    assert_int_equal(rsdk_fail(NULL, RSDK_BAD_ELF, NULL, NULL, "nobody asked"), RSDK_BAD_ELF);
+    assert_int_equal(rsdk_fail(NULL, RSDK_BAD_ELF, NULL, "nobody asked"), RSDK_BAD_ELF);
     assert_int_equal(rsdk_fail_no_memory(NULL), RSDK_NO_MEMORY);
     rsdk_error_clear(&error);
     assert_int_equal(error.status, RSDK_OK);
@@ -116,7 +122,7 @@ static void list_as_nobody(void *site) {
     become_nobody();
     REQUIRE(rsdk_directory_read(sample_path(site, "listed"), &arena, &directory, &error) == RSDK_IO_ERROR);
     REQUIRE_CONTAINS(error.message, "cannot list: Permission denied");
-    REQUIRE_CONTAINS(error.fix, "search permission");
+    REQUIRE_CONTAINS(problem_fix_of(&error, NULL), "read permission");
     rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
 }

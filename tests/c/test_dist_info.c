@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "arena_fixture.h"
+#include "problem_text.h"
 #include "sample_sdk.h"
 #include "sdk/build_info.h"
 
@@ -59,7 +60,7 @@ static void assert_refused(fixture *f, const char *text, const char *message) {
     }
     assert_ptr_equal(strstr(f->error.message, "site/_dist_info.py, line "), f->error.message);
     assert_string_equal(f->error.path, "site/_dist_info.py");
-    assert_non_null(f->error.fix);
+    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "--force-reinstall"));
 }
 
 static void assert_families(fixture *f, rsdk_family_list list, size_t count, const char *const *wanted) {
@@ -319,7 +320,7 @@ static void broken_build_info_is_refused(void **state) {
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         assert_int_equal(parse_json(f, broken[i]), RSDK_BAD_METADATA);
         assert_non_null(strstr(f->error.message, "dist_info.json"));
-        assert_non_null(f->error.fix);
+        assert_non_null(strstr(problem_fix_of(&f->error, NULL), "--force-reinstall"));
     }
     assert_int_equal(parse_json(f, "{\"absent_libraries\": \"x\"}"), RSDK_BAD_METADATA);
     assert_non_null(strstr(f->error.message, "\"absent_libraries\" has the wrong type"));

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "child_process.h"
+#include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
 
@@ -31,34 +32,41 @@ static rsdk_status try_to_read(sample_gpu_fixture *f, const rsdk_gpu_environment
                              &f->error);
 }
 
-static const rsdk_gpu_problem *problem_at(sample_gpu_fixture *f, size_t index, rsdk_gpu_problem_kind kind) {
+static const rsdk_gpu_problem *problem_at(sample_gpu_fixture *f, size_t index, rsdk_code code) {
     const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(f->list, index);
     assert_non_null(problem);
-    assert_int_equal(problem->kind, kind);
-    assert_null(strchr(problem->cause, '\n'));
-    assert_null(strchr(problem->fix, '\n'));
+    assert_int_equal(problem->code, code);
+    assert_null(strchr(problem->detail, '\n'));
+    assert_null(strchr(problem_fix_of_gpu(problem), '\n'));
     return problem;
 }
 
-static void only_problem(sample_gpu_fixture *f, rsdk_gpu_problem_kind kind) {
+static void only_problem(sample_gpu_fixture *f, rsdk_code code) {
     assert_int_equal(try_to_read(f, NULL), RSDK_OK);
     assert_int_equal(rsdk_gpu_list_problem_count(f->list), 1);
-    (void)problem_at(f, 0, kind);
+    (void)problem_at(f, 0, code);
 }
 
 static void driver(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_delete(&f->machine, TOPOLOGY);
-    only_problem(f, RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
+    only_problem(f, RSDK_W_GPU_013);
     sample_machine_file(&f->machine, "sys/module/amdgpu/initstate", "going\n");
-    only_problem(f, RSDK_GPU_DRIVER_NOT_LIVE);
+    only_problem(f, RSDK_W_GPU_012);
     sample_machine_delete(&f->machine, "sys/module/amdgpu/initstate"); /* built into the kernel */
-    only_problem(f, RSDK_GPU_DRIVER_WITHOUT_COMPUTE);
+    only_problem(f, RSDK_W_GPU_013);
     sample_machine_delete(&f->machine, "sys/module/amdgpu");
-    only_problem(f, RSDK_GPU_DRIVER_MISSING);
+    only_problem(f, RSDK_N_GPU_011); /* no GPU of AMD is on the bus */
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:00:1f.0/vendor", "0x8086\n");
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.1/vendor", "0x1002\n");
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.1/class", "0x040300\n");
+    only_problem(f, RSDK_N_GPU_011); /* the sound of one is none */
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.0/vendor", "0x1002\n");
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.0/class", "0x030000\n");
+    only_problem(f, RSDK_W_GPU_010);
+    assert_non_null(strstr(problem_fix_of_gpu(rsdk_gpu_list_problem(f->list, 0)), "modprobe amdgpu"));
     sample_machine_delete(&f->machine, "sys");
-    only_problem(f, RSDK_GPU_DRIVER_MISSING);
-    assert_non_null(strstr(rsdk_gpu_list_problem(f->list, 0)->fix, "modprobe amdgpu"));
+    only_problem(f, RSDK_N_GPU_011);
 }
 
 static void container_without_devices(void **state) {
@@ -67,9 +75,9 @@ static void container_without_devices(void **state) {
     assert_int_equal(try_to_read(f, NULL), RSDK_OK);
     assert_int_equal(rsdk_gpu_list_count(f->list), 2);
     assert_int_equal(rsdk_gpu_list_problem_count(f->list), 3);
-    assert_non_null(strstr(problem_at(f, 0, RSDK_GPU_KFD_MISSING)->fix, "--device=/dev/kfd"));
-    assert_int_equal(problem_at(f, 1, RSDK_GPU_RENDER_NODE_MISSING)->node, 1);
-    const rsdk_gpu_problem *second = problem_at(f, 2, RSDK_GPU_RENDER_NODE_MISSING);
+    assert_non_null(strstr(problem_fix_of_gpu(problem_at(f, 0, RSDK_W_GPU_016)), "--device=/dev/kfd"));
+    assert_int_equal(problem_at(f, 1, RSDK_W_GPU_018)->node, 1);
+    const rsdk_gpu_problem *second = problem_at(f, 2, RSDK_W_GPU_018);
     assert_int_equal(second->node, 2);
     assert_string_equal(second->path, sample_machine_path(&f->machine, "dev/dri/renderD130"));
     assert_int_equal(rsdk_gpu_list_get(f->list, 0)->hip_index, -1);
@@ -79,7 +87,7 @@ static void container_without_devices(void **state) {
 static void no_kfd_device(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_delete(&f->machine, "dev/kfd");
-    only_problem(f, RSDK_GPU_KFD_MISSING);
+    only_problem(f, RSDK_W_GPU_016);
     assert_int_equal(rsdk_gpu_list_get(f->list, 1)->hip_index, 1); /* what it will be with the device */
     assert_non_null(strstr(rsdk_gpu_list_get(f->list, 1)->why_not, "/dev/kfd: not there"));
 }
@@ -87,14 +95,14 @@ static void no_kfd_device(void **state) {
 static void gpu_without_render_node(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_file(&f->machine, TOPOLOGY "/nodes/1/properties", "simd_count 4\ngfx_target_version 110000\n");
-    only_problem(f, RSDK_GPU_RENDER_NODE_MISSING);
+    only_problem(f, RSDK_W_GPU_018);
     assert_null(rsdk_gpu_list_get(f->list, 0)->render_node);
     assert_int_equal(rsdk_gpu_list_get(f->list, 0)->render_minor, 0);
     /* ROCm gives up then, so the other GPU cannot be used either. */
     assert_non_null(strstr(rsdk_gpu_list_get(f->list, 1)->why_not, "node 1 no render node"));
     sample_machine_file(&f->machine, TOPOLOGY "/nodes/1/properties",
                         "simd_count 4\ngfx_target_version 110000\ndrm_render_minor 4294967295\n");
-    only_problem(f, RSDK_GPU_RENDER_NODE_MISSING);
+    only_problem(f, RSDK_W_GPU_018);
 }
 
 /* A device of a group, with a mode. */
@@ -112,12 +120,12 @@ static void read_as_nobody(void *context) {
     REQUIRE(rsdk_gpu_list_count(f->list) == 2);
     REQUIRE(rsdk_gpu_list_problem_count(f->list) == 2);
     const rsdk_gpu_problem *kfd = rsdk_gpu_list_problem(f->list, 0), *render = rsdk_gpu_list_problem(f->list, 1);
-    REQUIRE(kfd->kind == RSDK_GPU_KFD_REFUSED && kfd->node == -1);
-    REQUIRE_CONTAINS(kfd->cause, "belongs to group render (993), mode 0660");
-    REQUIRE_CONTAINS(kfd->fix, "usermod -aG render \"$USER\"");
-    REQUIRE(render->kind == RSDK_GPU_RENDER_NODE_REFUSED && render->node == 2);
-    REQUIRE_CONTAINS(render->cause, "belongs to group (without name) (994)");
-    REQUIRE_CONTAINS(render->fix, "--group-add 994");
+    REQUIRE(kfd->code == RSDK_W_GPU_017 && kfd->node == -1);
+    REQUIRE_CONTAINS(kfd->detail, "belongs to group render (993), mode 0660");
+    REQUIRE_CONTAINS(problem_fix_of_gpu(kfd), "usermod -aG render \"$USER\"");
+    REQUIRE(render->code == RSDK_W_GPU_019 && render->node == 2);
+    REQUIRE_CONTAINS(render->detail, "belongs to group (without name) (994)");
+    REQUIRE_CONTAINS(problem_fix_of_gpu(render), "--group-add 994");
     const rsdk_gpu *first = rsdk_gpu_list_get(f->list, 0), *second = rsdk_gpu_list_get(f->list, 1);
     REQUIRE_CONTAINS(first->why_not, "/dev/kfd");
     REQUIRE_CONTAINS(second->why_not, "renderD130");
@@ -139,9 +147,9 @@ static void read_without_group_rights(void *context) {
     become_nobody();
     REQUIRE(try_to_read(f, NULL) == RSDK_OK);
     const rsdk_gpu_problem *kfd = rsdk_gpu_list_problem(f->list, 0);
-    REQUIRE(kfd->kind == RSDK_GPU_KFD_REFUSED);
-    REQUIRE_CONTAINS(kfd->cause, "mode 0600");
-    REQUIRE_CONTAINS(kfd->fix, "mode 0660");
+    REQUIRE(kfd->code == RSDK_W_GPU_017);
+    REQUIRE_CONTAINS(kfd->detail, "mode 0600");
+    REQUIRE_CONTAINS(problem_fix_of_gpu(kfd), "mode 0660");
     rsdk_gpu_list_free(f->list);
 }
 
@@ -155,7 +163,7 @@ static void read_closed_directory(void *context) {
     sample_gpu_fixture *f = context;
     become_nobody();
     REQUIRE(try_to_read(f, NULL) == RSDK_OK);
-    REQUIRE_CONTAINS(rsdk_gpu_list_problem(f->list, 0)->cause, "may not search its directory");
+    REQUIRE_CONTAINS(rsdk_gpu_list_problem(f->list, 0)->detail, "may not search its directory");
     rsdk_gpu_list_free(f->list);
 }
 
@@ -185,20 +193,13 @@ static void wsl2(void **state) {
     sample_machine_file(&f->machine, "dev/dxg", "");
     assert_int_equal(try_to_read(f, NULL), RSDK_OK);
     assert_int_equal(rsdk_gpu_list_problem_count(f->list), 3);
-    (void)problem_at(f, 0, RSDK_GPU_NONE_FOUND);
-    (void)problem_at(f, 1, RSDK_GPU_WSL_DXCORE_MISSING);
-    (void)problem_at(f, 2, RSDK_GPU_WSL_DETECTION_OFF);
+    (void)problem_at(f, 0, RSDK_W_GPU_020);
+    (void)problem_at(f, 1, RSDK_W_GPU_022);
+    (void)problem_at(f, 2, RSDK_W_GPU_023);
     sample_machine_file(&f->machine, "usr/lib/wsl/lib/libdxcore.so", "");
     assert_int_equal(try_to_read(f, &(rsdk_gpu_environment){.hsa_enable_dxg_detection = "1"}), RSDK_OK);
     assert_int_equal(rsdk_gpu_list_problem_count(f->list), 1);
-    assert_non_null(strstr(problem_at(f, 0, RSDK_GPU_NONE_FOUND)->cause, "WSL2"));
-}
-
-static void kinds_have_names(void **state) {
-    (void)state;
-    for (int kind = 0; kind < RSDK_GPU_PROBLEM_KIND_COUNT; kind++) {
-        assert_non_null(rsdk_gpu_problem_kind_name((rsdk_gpu_problem_kind)kind));
-    }
+    assert_non_null(strstr(problem_at(f, 0, RSDK_W_GPU_020)->detail, "supports WSL"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, sample_gpu_fixture_free)
@@ -214,7 +215,6 @@ int main(void) {
         TEST(closed_device_directory),
         TEST(unreadable_topology),
         TEST(wsl2),
-        cmocka_unit_test(kinds_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
 
@@ -208,7 +209,7 @@ static int print_list(sample_gpu_fixture *f, const char *root) {
         (void)printf(", node %u %s hip %d", gpu->node, gpu->processor, gpu->hip_index);
     }
     for (size_t i = 0; i < rsdk_gpu_list_problem_count(f->list); i++) {
-        (void)printf(", %s", rsdk_gpu_problem_kind_name(rsdk_gpu_list_problem(f->list, i)->kind));
+        (void)printf(", %s", rsdk_code_name(rsdk_gpu_list_problem(f->list, i)->code));
     }
     (void)printf("\n");
     rsdk_gpu_list_free(f->list);
@@ -221,7 +222,7 @@ static void nodes_hidden_by_the_device_cgroup(void **state) {
         (void)fprintf(stderr, "skipped: strace, which injects the refusal, is not there or may not trace\n");
         skip();
     }
-    static const char wanted[] = "1 hidden, node 2 gfx942 hip 0, nodes-hidden\n";
+    static const char wanted[] = "1 hidden, node 2 gfx942 hip 0, W-GPU-015\n";
     assert_hidden(f, NODE_1 "/properties", wanted);
     assert_hidden(f, NODE_1 "/gpu_id", wanted);
     assert_hidden(f, NODE_1 "/mem_banks/0/properties", wanted);
@@ -302,7 +303,7 @@ static void topology_that_never_holds_still(void **state) {
     stop(child);
     assert_int_equal(status, RSDK_IO_ERROR);
     assert_non_null(strstr(f->error.message, "changed 5 times while it was read"));
-    assert_non_null(strstr(f->error.fix, "try again"));
+    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "try again"));
 }
 
 static void topology_that_vanishes(void **state) {
@@ -312,7 +313,7 @@ static void topology_that_vanishes(void **state) {
     stop(child);
     assert_int_equal(status, RSDK_FILE_NOT_FOUND);
     assert_non_null(strstr(f->error.message, "nodes/2/properties: cannot be read: No such file"));
-    assert_non_null(strstr(f->error.fix, "try again"));
+    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "try again"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_machine, sample_gpu_fixture_free)

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
 
@@ -37,10 +38,10 @@ static void assert_contains(const char *text, const char *part) {
     }
 }
 
-/* The only problem, of this kind. */
-static const rsdk_gpu_problem *only_problem(sample_gpu_fixture *f, rsdk_gpu_problem_kind kind) {
+/* The only problem, which has this code. */
+static const rsdk_gpu_problem *only_problem(sample_gpu_fixture *f, rsdk_code code) {
     assert_int_equal(rsdk_gpu_list_problem_count(f->list), 1);
-    assert_int_equal(rsdk_gpu_list_problem(f->list, 0)->kind, kind);
+    assert_int_equal(rsdk_gpu_list_problem(f->list, 0)->code, code);
     return rsdk_gpu_list_problem(f->list, 0);
 }
 
@@ -49,7 +50,7 @@ static void no_gpu(void **state) {
     read_with(f, NULL);
     assert_int_equal(rsdk_gpu_list_count(f->list), 0);
     assert_null(rsdk_gpu_list_get(f->list, 0));
-    (void)only_problem(f, RSDK_GPU_NONE_FOUND);
+    (void)only_problem(f, RSDK_W_GPU_014);
     assert_null(rsdk_gpu_list_problem(f->list, 1));
     rsdk_gpu_list_free(NULL);
 }
@@ -246,7 +247,7 @@ static void left_out_nodes_are_not_counted(void **state) {
     assert_true(gpu_at(f, 3)->is_usable && !gpu_at(f, 2)->is_usable && !gpu_at(f, 1)->is_usable);
     assert_int_equal(gpu_at(f, 1)->gpu_class, RSDK_GPU_INTEGRATED);
     assert_string_equal(gpu_at(f, 1)->uuid, "GPU-XX");
-    (void)only_problem(f, RSDK_GPU_RENDER_NODE_MISSING);
+    (void)only_problem(f, RSDK_W_GPU_018);
 }
 
 static void overrides(void **state) {
@@ -282,7 +283,7 @@ static void override_that_ends_it_all(void **state) {
         assert_false(gpu_at(f, i)->is_usable);
     }
     const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(f->list, 1);
-    assert_int_equal(problem->kind, RSDK_GPU_OVERRIDE_INVALID);
+    assert_int_equal(problem->code, RSDK_W_GPU_025);
     assert_string_equal(problem->path, "HSA_OVERRIDE_GFX_VERSION_1");
     assert_contains(gpu_at(f, 3)->why_not, "HSA_OVERRIDE_GFX_VERSION_1=: is not major.minor.stepping");
 }
@@ -298,7 +299,7 @@ static void override_to_what_does_not_exist(void **state) {
     assert_int_equal(gpu_at(f, 0)->hip_index, -1);
     assert_contains(gpu_at(f, 0)->why_not, "gfx103b");
     assert_int_equal(gpu_at(f, 1)->hip_index, 0); /* dropped after ROCR_VISIBLE_DEVICES has counted it */
-    assert_contains(only_problem(f, RSDK_GPU_OVERRIDE_UNKNOWN_TARGET)->cause, "there is no gfx103b");
+    assert_contains(only_problem(f, RSDK_W_GPU_026)->detail, "there is no gfx103b");
 }
 
 static void composition(void **state) {
@@ -340,30 +341,30 @@ static void cut_short(void **state) {
     sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 110000});
     rsdk_gpu_environment e = {.hip_visible_devices = "0, 1"};
     read_with(f, &e);
-    const rsdk_gpu_problem *problem = only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT);
+    const rsdk_gpu_problem *problem = only_problem(f, RSDK_W_GPU_024);
     assert_string_equal(problem->path, "HIP_VISIBLE_DEVICES");
-    assert_contains(problem->cause, "HIP_VISIBLE_DEVICES=0, 1: \" 1\" is neither a number");
-    assert_contains(problem->cause, "leaves 1 of 2 devices");
+    assert_contains(problem->detail, "HIP_VISIBLE_DEVICES=0, 1: \" 1\" is neither a number");
+    assert_contains(problem->detail, "leaves 1 of 2 devices");
     e = (rsdk_gpu_environment){.rocr_visible_devices = "1,7,0"};
     read_with(f, &e);
-    problem = only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_contains(problem->cause, "\"7\" is not the number of a device");
-    assert_contains(problem->cause, "; \"0\" behind it is ignored");
+    problem = only_problem(f, RSDK_W_GPU_024);
+    assert_contains(problem->detail, "\"7\" is not the number of a device");
+    assert_contains(problem->detail, "; \"0\" behind it is ignored");
     e = (rsdk_gpu_environment){.hip_visible_devices =
                                    "a\nb\xff,0123456789012345678901234567890123456789012345678901234567890123456789"};
     read_with(f, &e);
-    problem = only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT);
-    assert_contains(problem->cause, "\"a?b?\" is neither");
-    assert_contains(problem->cause, "012345678901234567890123456789012345678901234567890123456789...\" behind");
+    problem = only_problem(f, RSDK_W_GPU_024);
+    assert_contains(problem->detail, "\"a?b?\" is neither");
+    assert_contains(problem->detail, "012345678901234567890123456789012345678901234567890123456789...\" behind");
     assert_contains(gpu_at(f, 0)->why_not, "hidden by HIP_VISIBLE_DEVICES=a?b?,0123");
     e = (rsdk_gpu_environment){.gpu_device_ordinal = "0,,1"};
     read_with(f, &e);
-    assert_string_equal(only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT)->path, "GPU_DEVICE_ORDINAL");
+    assert_string_equal(only_problem(f, RSDK_W_GPU_024)->path, "GPU_DEVICE_ORDINAL");
     assert_int_equal(gpu_at(f, 1)->hip_index, 1);
     assert_int_equal(gpu_at(f, 1)->opencl_index, -1);
     e = (rsdk_gpu_environment){.cuda_visible_devices = "1,01"};
     read_with(f, &e);
-    assert_string_equal(only_problem(f, RSDK_GPU_VISIBILITY_CUT_SHORT)->path, "CUDA_VISIBLE_DEVICES");
+    assert_string_equal(only_problem(f, RSDK_W_GPU_024)->path, "CUDA_VISIBLE_DEVICES");
 }
 
 static void marketing_names(void **state) {

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 
 enum { LIMIT = 128 };
@@ -181,8 +182,8 @@ static void assert_refused(const char *list, const char *message, const char *fi
     const rsdk_target *targets[LIMIT];
     size_t count = 0;
     assert_int_equal(rsdk_target_expand(list, targets, &count, &error), RSDK_BAD_ARGUMENT);
-    if (strstr(error.message, message) == NULL || strstr(error.fix, fix) == NULL) {
-        fail_msg("%s: %s; %s", list, error.message, error.fix);
+    if (strstr(error.message, message) == NULL || strstr(problem_fix_of(&error, NULL), fix) == NULL) {
+        fail_msg("%s: %s; %s", list, error.message, problem_fix_of(&error, NULL));
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "problem_text.h"
 #include "sample_sdk.h"
 
 static rsdk_status locate(sample_fixture *f, const char *shortname) {
@@ -34,8 +35,8 @@ static void assert_refused(sample_fixture *f, const char *shortname, rsdk_status
     if (strstr(f->error.message, message) == NULL) {
         fail_msg("no \"%s\" in \"%s\"", message, f->error.message);
     }
-    if (f->error.fix == NULL || strstr(f->error.fix, fix) == NULL) {
-        fail_msg("no \"%s\" in \"%s\"", fix, f->error.fix != NULL ? f->error.fix : "(none)");
+    if (strstr(problem_fix_of(&f->error, f->sdk), fix) == NULL) {
+        fail_msg("no \"%s\" in \"%s\"", fix, problem_fix_of(&f->error, f->sdk));
     }
 }
 
@@ -109,16 +110,16 @@ static void unknown_name_gets_suggestions(void **state) {
     sample_fixture *f = *state;
     assert_refused(f, "hipblass", RSDK_UNKNOWN_LIBRARY, "unknown ROCm library name 'hipblass'", "did you mean hipblas");
     assert_refused(f, "libamdhip64.so.7", RSDK_UNKNOWN_LIBRARY, "libamdhip64.so.7", "did you mean amdhip64?");
-    assert_refused(f, "", RSDK_UNKNOWN_LIBRARY, "''", "lists the known names");
+    assert_refused(f, "", RSDK_UNKNOWN_LIBRARY, "''", "prints the names");
     assert_refused(f, "completely-different-and-much-longer-than-any-name", RSDK_UNKNOWN_LIBRARY, "completely-",
-                   "lists the known names");
+                   "prints the names");
 }
 
 static void missing_file_tells_what_was_tried(void **state) {
     sample_fixture *f = *state;
     compile(f, "libother.so", NULL);
     assert_refused(f, "roctx64", RSDK_FILE_NOT_FOUND, "the SONAME libroctx64.so* of each of the 1 files there",
-                   "absent_libraries");
+                   "--force-reinstall");
     assert_string_equal(f->error.path, sample_path(&f->site, CORE_LIB));
 }
 
@@ -153,7 +154,8 @@ static void one_error_names_all_missing_packages(void **state) {
     assert_int_equal(rsdk_loader_locate_all(f->sdk, names, 3, locations, &f->error), RSDK_PACKAGE_NOT_INSTALLED);
     assert_non_null(strstr(f->error.message, "roctx64, rccl, miopen"));
     assert_non_null(strstr(f->error.message, "not installed: rocm-sdk-core, rocm-sdk-libraries"));
-    assert_string_equal(f->error.fix, "pip install \"rocm[libraries]\"");
+    assert_string_equal(problem_fix_of(&f->error, f->sdk),
+                        "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"rocm[libraries]\"");
     assert_int_equal(rsdk_loader_locate_all(f->sdk, names, 3, locations, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 
@@ -166,7 +168,7 @@ static void wrong_family_is_the_error(void **state) {
     assert_int_equal(rsdk_sdk_open(&options, &f->sdk, &f->error), RSDK_OK);
     assert_int_equal(rsdk_loader_locate(f->sdk, "rccl", &f->location, &f->error), RSDK_PACKAGE_NOT_INSTALLED);
     assert_non_null(strstr(f->error.message, "target family gfx1100"));
-    assert_non_null(strstr(f->error.fix, "unset ROCM_SDK_TARGET_FAMILY"));
+    assert_non_null(strstr(problem_fix_of(&f->error, f->sdk), "unset ROCM_SDK_TARGET_FAMILY"));
     assert_int_equal(rsdk_loader_locate(f->sdk, "rccl", &f->location, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 

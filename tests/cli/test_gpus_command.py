@@ -74,7 +74,7 @@ def test_json_says_all(machine: Machine) -> None:
     assert (answer["schema"], len(answer["gpus"])) == (1, 2)
     assert answer["gpus"][0]["memory"] == 192 * GIB
     assert answer["gpus"][1]["hip_index"] is None
-    assert [found["facts"]["what"] for found in answer["problems"]] == ["visibility-cut-short"]
+    assert [found["code"] for found in answer["problems"]] == ["W-GPU-024"]
     assert '"7" is not the number of a device' in result.stderr
 
 

@@ -126,7 +126,7 @@ PRINTING = {
     "__init__": 1,
     "completion": 1,
     "env": 2,
-    "explain": 2,
+    "explain": 5,
     "gpus": 1,
     "info": 2,
     "init": 1,
@@ -135,7 +135,7 @@ PRINTING = {
     "store": 1,
     "targets": 3,
     "terminal": 1,
-    "test": 5,
+    "test": 6,
     "tree/__init__": 1,
     "version": 1,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -61,7 +62,7 @@ def test_damage_is_found(devel_site: DevelSite, name: str) -> None:
     assert (result.returncode, result.stdout) == (1, "")
     assert said in result.stderr
     assert path in result.stderr
-    assert "pip install --force-reinstall --no-deps rocm-sdk-devel==7.10.0" in result.stderr
+    assert re.search(r" install .* rocm-sdk-devel==7\.10\.0 .*&& rocm-sdk init\n", result.stderr)
     quiet = devel_site.command("init", "--check", "--quiet", check=False)
     assert (quiet.returncode, quiet.stderr) == (1, "")
 
@@ -82,7 +83,8 @@ def test_a_package_that_has_gone(devel_site: DevelSite) -> None:
     result = devel_site.command("init", "--check", check=False)
     assert result.returncode == 1
     assert "lib/libhiprand.so.1 belongs to a package that is not installed" in result.stderr
-    assert 'pip install "rocm[libraries]==7.10.0"' in result.stderr
+    assert " install " in result.stderr
+    assert "'rocm[libraries]==7.10.0'" in result.stderr
     assert "force-reinstall" not in result.stderr
 
 

@@ -7,12 +7,16 @@
 
 #include <rocm_sdk/rocm_sdk.h>
 
-static int fail(rsdk_error *error) {
+/* `sdk` may be NULL. */
+static int fail(rsdk_error *error, rsdk_sdk *sdk) {
+    rsdk_problem *problem = NULL;
     fprintf(stderr, "%s\n", rsdk_error_message(error));
-    if (error->fix != NULL) {
-        fprintf(stderr, "%s\n", error->fix);
+    if (rsdk_problem_of_error(error, sdk, NULL, &problem) == RSDK_OK) {
+        fprintf(stderr, "%s %s\n%s\n", problem->code, problem->title, problem->fix);
+        rsdk_problem_free(problem);
     }
     rsdk_error_clear(error);
+    rsdk_sdk_free(sdk);
     return 1;
 }
 
@@ -39,7 +43,7 @@ int main(int argc, char *argv[]) {
     where.search_path_count = 1;
     rsdk_sdk *sdk = NULL;
     if (rsdk_sdk_open(&where, &sdk, &error) != RSDK_OK) {
-        return fail(&error);
+        return fail(&error, NULL);
     }
     rsdk_load_options what;
     memset(&what, 0, sizeof what);
@@ -52,6 +56,9 @@ int main(int argc, char *argv[]) {
         print_result(loaded);
     }
     rsdk_loaded_free(loaded);
+    if (status != RSDK_OK) {
+        return fail(&error, sdk);
+    }
     rsdk_sdk_free(sdk);
-    return status == RSDK_OK ? 0 : fail(&error);
+    return 0;
 }

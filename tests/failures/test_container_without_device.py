@@ -15,6 +15,6 @@ def test_the_option_is_named(linked_site: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx1100")
     shutil.rmtree(machine.root / "dev")
     said = run_test(linked_site.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root), container="docker")
-    found = [each for each in said.problems if each["code"] == "W-GPU-001" and "kfd" in each["title"]]
-    assert found, said.problems
-    assert "--device" in found[0]["fix"]
+    assert said.only("W-GPU-016")["title"] == "/dev/kfd is not there"
+    assert "--device" in said.only("W-GPU-016")["fix"]
+    assert "--device" in said.only("W-GPU-018")["fix"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sample_report import install, run_test
+from sample_report import install, reinstalls, run_test
 from sample_site import Site
 
 
@@ -14,12 +14,13 @@ def test_renamed_away(linked_site: Site, attempt: Callable[..., Any]) -> None:
     install(linked_site)
     path.rename(path.with_name("hip.bak"))
     outcome = attempt(linked_site, "find_libraries('amdhip64')")
-    assert (outcome.error, outcome.code) == ("LibraryNotFoundError", "E-API-001")
+    assert (outcome.error, outcome.code) == ("LibraryNotFoundError", "E-FILE-001")
     assert "libamdhip64.so" in outcome.message
+    assert reinstalls(outcome.fix, "rocm-sdk-core==7.10.0")
     said = run_test(linked_site.path, "--only", "files,api")
     assert said.only("E-FILE-001")["path"] == str(path)
-    assert said.only("E-FILE-001")["fix"] == "pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"
-    assert "rocm-sdk-core==7.10.0" in said.only("E-API-001")["fix"]
+    assert said.only("E-FILE-001")["fix"] == outcome.fix
+    assert "check api: amdhip64" in said.only("E-FILE-001")["breaks"]
 
 
 def test_renamed_to_another_version(linked_site: Site) -> None:

@@ -15,7 +15,8 @@ def test_both_versions_are_named(linked_site: Site) -> None:
     DevelSite(linked_site.path).install("rocm-sdk-libraries", {f"{LIBRARIES}/__init__.py": b""}, "7.9.1")
     found = run_test(linked_site.path, "--only", "packages").only("E-PKG-002")
     assert found["title"] == "rocm-sdk-libraries has version 7.9.1, rocm-sdk-core 7.10.0"
-    assert found["fix"] == 'pip install "rocm-sdk-libraries==7.10.0"'
+    assert " install " in found["fix"]
+    assert found["fix"].partition("   (")[0].endswith(" rocm-sdk-libraries==7.10.0")
 
 
 def test_a_post_release_fits(linked_site: Site) -> None:

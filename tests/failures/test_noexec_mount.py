@@ -34,7 +34,7 @@ def test_the_mount_is_named(tmp_path: Path, attempt: Callable[..., Any]) -> None
     finally:
         subprocess.run(["umount", str(place)], check=True)
     assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-LIB-017")
-    assert f"{path} is on a file system that is mounted noexec" in outcome.message
+    assert "libamdhip64.so.7 is on a file system that is mounted noexec" in outcome.message
     assert "mount it with exec" in outcome.fix
     assert said.only("E-LIB-017")["path"] == str(path)
     assert "mount it with exec" in said.only("E-LIB-017")["fix"]

@@ -29,7 +29,7 @@ def test_the_machine_is_named(linked_site: Site, attempt: Callable[..., Any], fo
     assert str(foreign) in outcome.message
     found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-012")
     assert found["title"] == "libamdhip64.so.7 is for another machine"
-    assert 'pip install --force-reinstall "rocm-sdk-core==7.10.0"' in found["fix"]
+    assert "rocm-sdk-core==7.10.0" in found["fix"]
 
 
 def test_a_whole_sdk_of_another_machine_may_be_looked_at(linked_site: Site, foreign: Path, tmp_path: Path) -> None:

@@ -60,4 +60,4 @@ def test_what_is_no_number_of_seconds(site: Site, value: str) -> None:
     site.library("libroctx64.so.4")
     result = site.run(LOAD, check=False, ROCM_SDK_LOAD_WATCH=value)
     assert result.returncode == 1
-    assert f"ROCM_SDK_LOAD_WATCH={value} is not a number of seconds [E-ENV-007]" in result.stderr
+    assert f"ROCM_SDK_LOAD_WATCH={value} is not a number of seconds [E-ENV-008]" in result.stderr

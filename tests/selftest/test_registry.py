@@ -1,56 +1,55 @@
-"""The registry: every code that is used is in it, every entry is used, and each can be filled in and explained."""
+"""The table of problems: every code that is used is in it, every entry is used, and each can be filled in."""
 
 import re
-import string
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
 
-from rocm_sdk.problems import ENTRIES, Entry, problem
+from rocm_sdk import _native
+from rocm_sdk.problems import ALIASES, ENTRIES, problem
 from rocm_sdk.problems.page import markdown
-from rocm_sdk.problems.systems import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = re.compile(r"\b[EWN]-[A-Z]+-\d{3}\b")
-REGISTRY = ROOT / "rocm_sdk/problems/registry.py"
-
-
-def facts_of(entry: Entry) -> set[str]:
-    texts = (entry.title, entry.cause, *entry.fixes.values())
-    return {name for text in texts for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
+TABLES = {"code_table.c", "code.h", "_native.pyi"}
 
 
 def test_codes_that_are_used_and_entries_are_the_same() -> None:
-    sources = [path for path in (ROOT / "rocm_sdk").rglob("*.py") if path != REGISTRY]
-    sources += [path for pattern in ("*.c", "*.h") for path in (ROOT / "csrc").rglob(pattern)]
-    used = {code for path in sources for code in CODE.findall(path.read_text(encoding="utf-8"))}
-    assert used == set(ENTRIES)
-    assert len(ENTRIES) == len(re.findall(r"^    Entry\($", REGISTRY.read_text(encoding="utf-8"), re.MULTILINE))
+    sources = [path for path in (ROOT / "rocm_sdk").rglob("*.py") if path.name not in TABLES]
+    sources += [path for path in (ROOT / "csrc").rglob("*.[ch]") if path.name not in TABLES]
+    used = {"-".join(found) for path in sources for found in CODE.findall(path.read_text(encoding="utf-8"))}
+    assert used - set(ALIASES) == set(ENTRIES)
+
+
+def test_the_types_know_the_codes() -> None:
+    """mypy takes the codes from the stub, the compiler from the header."""
+    for name in ("rocm_sdk/_native.pyi", "csrc/include/rocm_sdk/code.h"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        named = re.findall(r"^    (?:RSDK_|\")([EWN])[-_]([A-Z]+)[-_](\d{3})\"?,$", text, re.MULTILINE)
+        assert ["-".join(each) for each in named] == list(ENTRIES)
 
 
 @pytest.mark.parametrize("code", ENTRIES)
-def test_an_entry_is_whole(code: str) -> None:
+def test_an_entry_is_whole(code: "_native.Code") -> None:
     entry = ENTRIES[code]
     assert CODE.fullmatch(code)
-    assert code == entry.code
-    assert "any" in entry.fixes
-    assert set(entry.fixes) <= {*SYSTEMS, "any", "container"}
-    for text in (entry.title, entry.cause, entry.about, *entry.fixes.values()):
+    assert "" in {fix.system for fix in entry.fixes}
+    for text in (entry.title, entry.cause, entry.about, *(fix.text for fix in entry.fixes)):
         assert text.strip() == text != ""
         assert "\n" not in text
-    filled = problem(code, "/some/path", **dict.fromkeys(facts_of(entry) - {"path"}, "a\nfact"))
-    for text in (filled.title, filled.cause, filled.fix):
-        assert "{" not in text
-        assert "\n" not in text
-    assert filled.severity == {"E": "error", "W": "warning", "N": "note"}[code[0]]
-    assert markdown(code).startswith(f"# {code}\n\n")
+    words = problem(code)
+    for text in (words.title, words.cause, words.fix, markdown(code)):
+        assert not re.search(r"\{\$?[a-z_]+\}", text)
+    assert words.severity == entry.severity
+    assert markdown(code).startswith(f"# {code}: {words.title}\n\n")
 
 
-def test_facts_that_are_missing_are_an_error() -> None:
+def test_an_unknown_code_is_an_error() -> None:
     with pytest.raises(KeyError):
-        problem("E-LIB-002", "/some/path", library="libx.so")
+        problem(typing.cast("_native.Code", "E-LIB-999"))
 
 
 def explain(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -59,7 +58,10 @@ def explain(*words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_explain() -> None:
-    assert explain("e-lib-002").stdout == markdown("E-LIB-002") + "\n"
+    page = explain("e-lib-002").stdout
+    assert page.startswith("E-LIB-002: a library needs a file, which is in neither the SDK nor the system\n")
+    assert "**" not in page
+    assert "W-GPU-010" in explain("W-GPU-001").stdout
     listed = explain().stdout.splitlines()
     assert [line.split()[0] for line in listed] == list(ENTRIES)
     unknown = explain("E-LIB-0002")

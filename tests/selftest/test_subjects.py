@@ -22,7 +22,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
     site.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
     said = run_test(site.path, "--only", "packages")
     assert said.codes == {"E-PKG-001", "E-PKG-011"}
-    assert said.only("E-PKG-011")["fix"] == 'pip install "rocm-sdk-core"'
+    assert said.only("E-PKG-011")["fix"].partition("   (")[0].endswith(" rocm-sdk-core==7.10.0")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_damaged_facts(sdk: Site) -> None:
     said = run_test(sdk.path, "--skip", "gpus")
     found = said.only("E-PKG-013")
     assert f"{path}, line 2" in found["cause"]
-    assert said.only("E-FILE-002")["path"] == str(path)
+    assert "check files: its size and content" in found["breaks"]
     assert said.subject("libraries")["count"] == 3
 
 
@@ -149,9 +149,10 @@ def test_a_cmake_package_that_cannot_be_read(extracted: DevelSite) -> None:
 
 def test_a_device_package_that_came_later(extracted: DevelSite) -> None:
     extracted.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    assert run_test(extracted.path, "--only", "devel").only("W-DEVEL-007")["fix"].startswith("rocm-sdk init")
     said = run_test(extracted.path, "--only", "devel", "--fix")
-    assert said.only("W-DEVEL-007")["fix"].startswith("rocm-sdk init")
     assert "updated the development tree" in said.stderr
+    assert said.codes == set()  # what was fixed is not listed
     assert run_test(extracted.path, "--only", "devel").codes == set()
 
 

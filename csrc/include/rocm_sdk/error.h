@@ -1,8 +1,12 @@
 /* Errors of the C library. Every fallible function returns an rsdk_status and, where the caller passes an rsdk_error,
- * fills it with what happened, to which file, and what can be done about it. The library prints nothing and keeps no
+ * fills it with what happened and to which file. The library prints nothing and keeps no
  * "last error". */
 #ifndef ROCM_SDK_ERROR_H
 #define ROCM_SDK_ERROR_H
+
+#include <stddef.h>
+
+#include "rocm_sdk/code.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,18 +25,19 @@ typedef enum rsdk_status {
     RSDK_LOAD_FAILED,           /* the dynamic linker refused the library */
 } rsdk_status;
 
-/* An error's texts are owned by it; any of them may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear. */
+/* What is owned by an error may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear. What it means and what to
+ * do about it says rsdk_problem_of_error (rocm_sdk/problem.h). */
 typedef struct rsdk_error {
     rsdk_status status;
+    rsdk_code code;   /* more precise than the status; RSDK_NO_CODE: that of the status */
     char *message;    /* what happened, one sentence that names the file or name */
-    char *fix;        /* what the user can do */
-    char *path;       /* the file it is about */
-    const char *code; /* static: which kind of error, more precisely than the status ("E-LIB-002", see the
-                         documentation's list of codes); NULL: that of the status */
+    char *path;       /* the file or variable it is about */
+    rsdk_fact *facts; /* values for the texts of the code, `fact_count` of them, in one allocation */
+    size_t fact_count;
 } rsdk_error;
 
 #define RSDK_ERROR_INIT                                                                                                \
-    { RSDK_OK, 0, 0, 0, 0 }
+    { RSDK_OK, RSDK_NO_CODE, 0, 0, 0, 0 }
 
 /* Frees the texts and makes the error reusable. */
 void rsdk_error_clear(rsdk_error *error);

@@ -184,35 +184,15 @@ typedef struct rsdk_gpu {
     const char *why_not; /* one line; NULL where it is usable */
 } rsdk_gpu;
 
-typedef enum rsdk_gpu_problem_kind {
-    RSDK_GPU_DRIVER_MISSING,          /* amdgpu is not loaded */
-    RSDK_GPU_DRIVER_NOT_LIVE,         /* amdgpu is being loaded or unloaded */
-    RSDK_GPU_DRIVER_WITHOUT_COMPUTE,  /* amdgpu is there, KFD is not */
-    RSDK_GPU_NONE_FOUND,              /* KFD is there and knows no GPU */
-    RSDK_GPU_NODES_HIDDEN,            /* the device cgroup hides GPUs */
-    RSDK_GPU_KFD_MISSING,             /* no /dev/kfd */
-    RSDK_GPU_KFD_REFUSED,             /* /dev/kfd cannot be opened for reading and writing */
-    RSDK_GPU_RENDER_NODE_MISSING,     /* no render node of a GPU */
-    RSDK_GPU_RENDER_NODE_REFUSED,     /* it cannot be opened for reading and writing */
-    RSDK_GPU_WSL_DXG_REFUSED,         /* WSL2 and /dev/dxg cannot be opened for reading and writing */
-    RSDK_GPU_WSL_DXCORE_MISSING,      /* WSL2 without libdxcore.so */
-    RSDK_GPU_WSL_DETECTION_OFF,       /* WSL2 and HSA_ENABLE_DXG_DETECTION does not say 1 */
-    RSDK_GPU_VISIBILITY_CUT_SHORT,    /* a token of a visibility variable ends its list early */
-    RSDK_GPU_OVERRIDE_INVALID,        /* HSA_OVERRIDE_GFX_VERSION that makes ROCm give up */
-    RSDK_GPU_OVERRIDE_UNKNOWN_TARGET, /* HSA_OVERRIDE_GFX_VERSION that makes ROCm drop the GPU */
-    RSDK_GPU_PROBLEM_KIND_COUNT,
-} rsdk_gpu_problem_kind;
-
-/* The kind as a word: "driver-missing". */
-const char *rsdk_gpu_problem_kind_name(rsdk_gpu_problem_kind kind);
-
-/* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. */
+/* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. The
+ * code is W-GPU-010 or one of those behind it; rsdk_problem_make (rocm_sdk/problem.h) makes words of it. */
 typedef struct rsdk_gpu_problem {
-    rsdk_gpu_problem_kind kind;
-    int node;         /* KFD node that it is about; -1: all */
-    const char *path; /* file or variable */
-    const char *cause;
-    const char *fix;
+    rsdk_code code;
+    int node;               /* KFD node that it is about; -1: all */
+    const char *path;       /* file or variable */
+    const char *detail;     /* what was found */
+    const rsdk_fact *facts; /* `detail` and others that the texts of the code name */
+    size_t fact_count;
 } rsdk_gpu_problem;
 
 typedef struct rsdk_gpu_list rsdk_gpu_list;

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rocm_sdk.problems import Problem
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 
-SCHEMA = 1  # of the JSON document; incremented when the meaning of a field changes
+SCHEMA = 2  # of the JSON document; incremented when the meaning of a field changes
 
 
-def as_document(installation: Installation, recorders: Sequence[Recorder]) -> dict[str, Any]:
+def as_document(
+    installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem], *, interrupted: bool = False
+) -> dict[str, Any]:
     """The document of `rocm-sdk test --json`."""
     return {
         "schema": SCHEMA,
         "version": installation.version,
         "site": installation.site,
         "distributions": {each.name: each.version for each in installation.distributions},
+        "interrupted": interrupted,
         "subjects": [
             {
                 "subject": each.subject,
@@ -26,8 +30,8 @@ def as_document(installation: Installation, recorders: Sequence[Recorder]) -> di
                 "failed": each.failed,
                 "seconds": round(each.seconds, 3),
                 "not_tried": each.not_tried,
-                "problems": [found.as_document() for found in each.problems],
             }
             for each in recorders
         ],
+        "problems": [found.as_document() for found in problems],
     }

@@ -1,13 +1,32 @@
-"""The report as text: a line for each subject, then each problem with its cause and its fix."""
+"""The report as text: a line for each subject, then each problem with what it breaks and its fix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from rocm_sdk.problems import Problem
 from rocm_sdk.problems.text import harmless, one_line
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
+
+_SHOWN = 6  # names of what a problem breaks
+_CHECK = "check "
+
+Paint = Callable[[str], str]
+
+
+class Paints(NamedTuple):
+    """How parts of the report are painted; as they are, by default."""
+
+    error: Paint = str
+    warning: Paint = str
+    note: Paint = str
+    good: Paint = str
+    faint: Paint = str
+
+
+PLAIN = Paints()
 
 
 def heading(installation: Installation) -> str:
@@ -17,49 +36,83 @@ def heading(installation: Installation) -> str:
     return one_line(f"SDK {installation.version} in {installation.site}") + f"    {packages}"
 
 
-def line_of(recorder: Recorder) -> str:
+def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:
     """The line about a subject: its count, unit and result."""
     warnings = sum(found.severity == "warning" for found in recorder.problems)
-    verdict = "ok"
+    verdict = paints.good("ok")
     if recorder.failed:
-        verdict = f"{recorder.failed} failed"
+        verdict = paints.error(f"{recorder.failed:,} failed")
     elif warnings:
-        verdict = _plural(warnings, "warning")
+        verdict = paints.warning(_plural(warnings, "warning"))
     return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {verdict}"
 
 
-def problems(recorders: Sequence[Recorder], *, verbose: bool) -> Iterator[str]:
-    """Each problem, and the summary. verbose: also notes, what passed and what was not tried."""
+def checks(recorders: Iterable[Recorder]) -> Iterator[str]:
+    """What passed and what was not tried, a line each."""
     for recorder in recorders:
-        if verbose:
-            yield from (f"    ok  {recorder.subject}: {what}" for what in recorder.passed)
-            yield from (f"    not tried  {recorder.subject}: {what}" for what in recorder.not_tried)
-    for found in (found for recorder in recorders for found in recorder.problems):
-        if verbose or found.severity != "note":
-            yield f"\n{problem_text(found)}"
-    yield f"\n{summary(recorders, verbose=verbose)}"
+        yield from (f"    ok  {recorder.subject}: {what}" for what in recorder.passed)
+        yield from (f"    not tried  {recorder.subject}: {what}" for what in recorder.not_tried)
 
 
-def whole(installation: Installation, recorders: Sequence[Recorder]) -> Iterator[str]:
+def problems(
+    found: Sequence[Problem], end: str, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
+) -> Iterator[str]:
+    """Each problem, and the summary. verbose: notes, and all names too. width: in columns, for lists of names."""
+    for each in found:
+        if verbose or each.severity != "note":
+            yield f"\n{problem_text(each, verbose=verbose, paints=paints, width=width)}"
+    yield f"\n{summary(found, end, verbose=verbose)}"
+
+
+def whole(
+    installation: Installation, recorders: Sequence[Recorder], found: Sequence[Problem], end: str
+) -> Iterator[str]:
     """The complete report."""
     yield heading(installation)
     yield from (line_of(recorder) for recorder in recorders)
-    yield from problems(recorders, verbose=True)
+    yield from checks(recorders)
+    yield from problems(found, end, verbose=True)
 
 
-def problem_text(found: Problem) -> str:
-    """A problem in four lines."""
-    return (
-        f"{found.code}  {found.title}\n"
-        f"  cause  {found.cause}\n"
-        f"  fix    {found.fix}\n"
-        f"  see    rocm-sdk explain {found.code}"
-    )
+def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None) -> str:
+    """A problem: its title, its cause where that says something of this case, what it breaks, its fix."""
+    paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
+    lines = [f"{paint(found.code)}  {found.title}"]
+    if found.entry.cause_has_facts or verbose:
+        lines.append(f"  {paints.faint('cause')}    {found.cause}")
+    if found.breaks:
+        lines.append(f"  {paints.faint('breaks')}   {breaks_text(found.breaks, verbose=verbose, width=width)}")
+    lines.append(f"  {paints.faint('fix')}      {found.fix}")
+    return "\n".join(lines)
 
 
-def summary(recorders: Iterable[Recorder], *, verbose: bool) -> str:
-    """The last line."""
-    found = [each for recorder in recorders for each in recorder.problems]
+def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | None = None) -> str:
+    """What a problem breaks: libraries by name, checks by their number; with `verbose` all of them."""
+    if verbose:
+        return ", ".join(breaks)
+    names = [each for each in breaks if not each.startswith(_CHECK)]
+    checked = len(breaks) - len(names)
+    shown = names[: _shown_number(names, width)]
+    rest = [_plural(len(names) - len(shown), "more library", "more libraries")] if len(shown) < len(names) else []
+    rest += [_plural(checked, "check")] if checked else []
+    text = ", ".join(shown)
+    if not rest:
+        return text
+    joined = " and ".join(rest)
+    return f"{text} and {joined}      (-v lists them)" if text else f"{joined}      (-v lists them)"
+
+
+def _shown_number(names: Sequence[str], width: int | None) -> int:
+    """How many names fit beside what follows them."""
+    number = min(len(names), _SHOWN)
+    while width is not None and number > 1 and len(", ".join(names[:number])) > max(width - 55, 20):
+        number -= 1
+    return number
+
+
+def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
+    """The last line. end: how the test ended, "Exit status 1."."""
+    found = list(found)
     errors = sum(each.severity == "error" for each in found)
     warnings = sum(each.severity == "warning" for each in found)
     notes = 0 if verbose else sum(each.severity == "note" for each in found)
@@ -68,8 +121,8 @@ def summary(recorders: Iterable[Recorder], *, verbose: bool) -> str:
         parts.append(_plural(warnings, "warning"))
     if notes:
         parts.append(f"{_plural(notes, 'note')} (-v shows them)")
-    return f"{', '.join(parts)}. Exit status {int(errors > 0)}."
+    return f"{', '.join(parts)}. {end}"
 
 
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def _plural(count: int, word: str, words: str | None = None) -> str:
+    return f"{count:,} {word if count == 1 else words or word + 's'}"

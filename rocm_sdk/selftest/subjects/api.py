@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from fnmatch import fnmatchcase
 
@@ -14,13 +15,17 @@ from rocm_sdk.selftest.library_table import SYMBOLS
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
-_HAS_NO_SYMBOL = 3
+_HAS_NO_SYMBOL, _HAS_PROBLEM = 3, 4
 _PROGRAM = f"""
-import sys, warnings
+import json, sys, warnings
 warnings.simplefilter("ignore")
 import rocm_sdk
 name, symbol = sys.argv[1:]
-rocm_sdk.preload_libraries(name)
+try:
+    rocm_sdk.preload_libraries(name)
+except rocm_sdk.RocmSdkError as error:
+    print(json.dumps([error.code, error.path, error.facts]))
+    sys.exit({_HAS_PROBLEM})
 sys.exit({_HAS_NO_SYMBOL} if symbol and not hasattr(rocm_sdk._ALL_CDLLS[name], symbol) else 0)
 """
 
@@ -49,17 +54,14 @@ def _locate(installation: Installation, name: str, recorder: Recorder) -> _nativ
         location = _native.locate(name)
     except LibraryNotFoundError as error:
         if _is_recorded(installation, entry.so_pattern):
-            facts = {"detail": error.message, "requirement": installation.requirement_of(package)}
-            recorder.bad("E-API-001", shortname=name, **facts)
+            recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)
         else:
             recorder.skip(f"{name}: no package of this SDK has it")
         return None
     except ModuleNotFoundError:
         return None
     except RocmSdkError as error:
-        recorder.bad(
-            "E-API-001", shortname=name, detail=error.message, requirement=installation.requirement_of(package)
-        )
+        recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)
         return None
     return location if location.path is not None else None
 
@@ -71,9 +73,15 @@ def _is_recorded(installation: Installation, pattern: str) -> bool:
 
 def _judge(installation: Installation, location: _native.LibraryLocation, ended: Ended, recorder: Recorder) -> None:
     name, path = str(location.shortname), str(location.path)
+    breaks = f"check api: {name}"
     if ended.status == 0:
         recorder.good(f"{name} preloads")
     elif ended.status == _HAS_NO_SYMBOL:
-        recorder.bad("E-API-003", path, shortname=name, symbol=SYMBOLS[name], **installation.owner_of(path))
+        facts = installation.owner_of(path)
+        recorder.bad("E-API-003", path, breaks, shortname=name, symbol=SYMBOLS[name], **facts)
+    elif ended.status == _HAS_PROBLEM:
+        code, where, facts = json.loads(ended.last_line)
+        recorder.bad(code, where, breaks, **facts)
     else:
-        recorder.bad("E-API-002", path, shortname=name, detail=f"{ended.how}: {ended.last_line}")
+        detail = f"{ended.how}: {ended.last_line}"
+        recorder.bad("E-API-002", path, breaks, shortname=name, detail=detail)

@@ -23,8 +23,8 @@ _REPORTED = {
     "ROCM_SDK_TARGET_FAMILY": "which libraries package is used",
     "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
 }
-# The kinds of GPU problems that variables cause; the subject `gpus` reports the others.
-OF_ENVIRONMENT = frozenset({"visibility-cut-short", "override-invalid", "override-unknown-target"})
+# The problems of GPUs that variables cause; the subject `gpus` reports the others.
+OF_ENVIRONMENT = frozenset({"W-GPU-024", "W-GPU-025", "W-GPU-026"})
 _VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
@@ -69,7 +69,7 @@ def _check_gpu_variables(recorder: Recorder) -> None:
     except RocmSdkError:
         return  # the subjects `gpus` and `packages` report it
     for found in problems:
-        if found.facts["what"] in OF_ENVIRONMENT:
+        if found.code in OF_ENVIRONMENT:
             recorder.add(found)
     if gpus and not any(gpu.hip_index is not None for gpu in gpus):
         variable = next((name for name in _VISIBILITY if name in os.environ), _VISIBILITY[0])

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rocm_sdk.devel import layout
 from rocm_sdk.installed.distributions import Distribution
@@ -15,11 +17,17 @@ from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = 1024  # bytes: a pointer is smaller
 _PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
 _PROGRAM_MAGICS = (b"\x7fELF", b"#!")
 _MODULES = (".pm", ".so")  # endings of files there that begin like programs and are none
+
+# Directories whose files other programs write.
+_NOT_OWNED = frozenset({"__pycache__", ".devel_links"})
 
 # The algorithms that RECORD may use (PEP 427).
 _ALGORITHMS = frozenset({"sha256", "sha384", "sha512"})
@@ -27,7 +35,7 @@ _ALGORITHMS = frozenset({"sha256", "sha384", "sha512"})
 # Removed after the extraction; RECORD still lists them, as pip wrote it.
 _ARCHIVES = frozenset(f"{layout.MODULE}/{name}" for name in layout.ARCHIVES)
 
-Fault = tuple[str, dict[str, object]]  # a code, and facts
+Fault = tuple["Code", dict[str, object]]  # and facts
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
@@ -37,6 +45,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         for file in distribution.files:
             if not _is_of_tree(file) and not (is_extracted and file.path in _ARCHIVES):
                 _check_file(installation, distribution, file, recorder, options.deep)
+    _check_unowned(installation, recorder)
 
 
 def _is_of_tree(file: RecordedFile) -> bool:
@@ -44,10 +53,41 @@ def _is_of_tree(file: RecordedFile) -> bool:
     return not file.digest and file.path.startswith(layout.TREE_PREFIX)
 
 
+def _path_of(installation: Installation, file: RecordedFile) -> str:
+    """The path of a file. `pip install --target` puts scripts into the directory, and does not correct RECORD."""
+    path = os.path.join(installation.site, file.path)
+    if file.path.startswith("../") and not os.path.lexists(path):
+        moved = os.path.join(installation.site, "bin", os.path.basename(path))
+        return moved if os.path.lexists(moved) else path
+    return path
+
+
+def _check_unowned(installation: Installation, recorder: Recorder) -> None:
+    """Reports files in platform directories that no RECORD lists. What an extraction wrote has its own list."""
+    for directory in installation.platform_directories:
+        name = os.path.basename(directory)
+        if "devel" in name or not any(path.startswith(f"{name}/") for path in installation.owners):
+            continue
+        strangers = sorted(_strangers(installation, directory))
+        if strangers:
+            more = f"; so are {len(strangers) - 1:,} more" if len(strangers) > 1 else ""
+            recorder.bad("W-PKG-019", strangers[0], more=more)
+
+
+def _strangers(installation: Installation, directory: str) -> Iterator[str]:
+    for root, directories, names in os.walk(directory):
+        directories[:] = [name for name in directories if name not in _NOT_OWNED]
+        for name in names:
+            path = os.path.join(root, name)
+            if os.path.relpath(path, installation.site) not in installation.owners and not name.endswith(".pyc"):
+                yield path
+
+
 def _check_file(
     installation: Installation, distribution: Distribution, file: RecordedFile, recorder: Recorder, deep: bool
 ) -> None:
-    path = os.path.join(installation.site, file.path)
+    path = _path_of(installation, file)
+    problem: Fault | None
     try:
         problem = _problem_of(path, file, os.stat(path), deep)
     except (FileNotFoundError, NotADirectoryError):
@@ -62,7 +102,7 @@ def _check_file(
         recorder.good(file.path)
     else:
         code, more = problem
-        recorder.bad(code, path, **(distribution.facts | more))
+        recorder.bad(code, path, name=os.path.basename(path), **(distribution.facts | more))
 
 
 def _problem_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool) -> Fault | None:

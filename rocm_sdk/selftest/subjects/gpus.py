@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 
@@ -16,9 +17,13 @@ from rocm_sdk.targets.packages import missing_targets, requirement_for, supporte
 from .environment import OF_ENVIRONMENT
 
 _PROGRAM = """
-import ctypes, sys
+import ctypes, json, sys
 import rocm_sdk
-rocm_sdk.preload_libraries("amdhip64")
+try:
+    rocm_sdk.preload_libraries("amdhip64")
+except rocm_sdk.RocmSdkError as error:
+    print("problem", json.dumps([error.code, error.path, error.facts]))
+    sys.exit()
 hip = rocm_sdk._ALL_CDLLS["amdhip64"]
 count = ctypes.c_int()
 statuses = hip.hipInit(0), hip.hipGetDeviceCount(ctypes.byref(count))
@@ -31,10 +36,9 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     try:
         gpus, problems = _native.survey_gpus()
     except RocmSdkError as error:
-        facts = {"what": "the kernel's files", "detail": error.message, "fix": error.fix or "try again"}
-        recorder.bad("W-GPU-001", error.path, **facts)
+        recorder.bad(error.code, error.path, **error.facts)
         return
-    recorder.problems += [found for found in problems if found.facts["what"] not in OF_ENVIRONMENT]
+    recorder.problems += [found for found in problems if found.code not in OF_ENVIRONMENT]
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
     _check_packages(gpus, recorder)
@@ -45,13 +49,16 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
     try:
+        if not _native.sdk_facts()["kpack_split"]:
+            for gpu in gpus:
+                recorder.skip(f"{gpu.processor}: whether the libraries have code for it cannot be told")
+            return
         supported = supported_targets()
         requirements = {name: requirement_for(name) for name in missing_targets(gpus, supported)}
     except RocmSdkError:
         return  # the subject `packages` reports it
     for name, requirement in requirements.items():
-        fix = f'pip install "{requirement}"' if requirement else "this SDK offers no package for it: take another SDK"
-        recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", fix=fix)
+        recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", requirement=requirement)
 
 
 def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None:
@@ -61,7 +68,10 @@ def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None
     ended = run_program(python_command(_PROGRAM), options.seconds)
     counted = re.fullmatch(r"count (\d+) (-?\d+ -?\d+)", ended.last_line) if ended.status == 0 else None
     if counted is not None and int(counted[1]) == wanted:
-        recorder.good(f"HIP sees {wanted} GPUs")
+        recorder.good(f"HIP sees {wanted} GPUs", counts=False)
+    elif ended.status == 0 and ended.last_line.startswith("problem "):
+        code, path, facts = json.loads(ended.last_line.removeprefix("problem "))
+        recorder.bad(code, path, "check gpus: HIP's count", **facts)
     elif counted is not None:
         detail = f"hipInit and hipGetDeviceCount returned {counted[2]}"
         recorder.bad("E-GPU-003", found=counted[1], wanted=wanted, detail=detail)

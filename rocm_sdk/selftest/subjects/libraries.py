@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import re
+from typing import TYPE_CHECKING
 
 from rocm_sdk.selftest.children import signal_name
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.library_table import reason_not_loaded_alone
-from rocm_sdk.selftest.load_failure import Explanation
+from rocm_sdk.selftest.load_failure import LoadFailures
 from rocm_sdk.selftest.loading import LoadResult, load_all
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
+from rocm_sdk.selftest.shared_objects import SharedObject, library_name, shared_objects
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
 
 _ANOTHER_MACHINE = " library for "  # in the C library's message about a file for another machine
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
@@ -44,7 +48,10 @@ def _check_file(installation: Installation, each: SharedObject, recorder: Record
     """Whether it can be loaded as far as its file says."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
-        recorder.bad("E-LIB-012" if _is_foreign(each) else "E-LIB-006", each.path, detail=fault, **facts)
+        code: Code = "E-LIB-012" if _is_foreign(each) else "E-LIB-006"
+        if each.code is not None:
+            code = each.code
+        recorder.bad(code, each.path, library_name(each.path), detail=fault, **facts)
         return False
     if each.facts.text_relocations:
         recorder.say("W-LIB-013", each.path, **facts)
@@ -67,7 +74,8 @@ def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
     wanted = each.facts.newest_glibc if each.facts else None
     if library != "glibc" or wanted is None or _numbers(wanted) <= _numbers(present):
         return True
-    recorder.bad("E-LIB-005", each.path, library=each.name, wanted=wanted, present=present)
+    facts = {"library": each.name, "wanted": wanted, "present": present}
+    recorder.bad("E-LIB-005", each.path, library_name(each.path), **facts)
     return False
 
 
@@ -119,38 +127,51 @@ def _load(
     recorder: Recorder,
     options: Options,
 ) -> None:
-    explanation = Explanation(installation, objects)
-    first, again = len(recorder.problems), []
+    failures = LoadFailures(installation, objects)
+    results, again = [], []
     with options.progress("loading libraries", len(loadable)) as step:
         for result in load_all((each.path for each in loadable), options.seconds, options.parallel):
-            if explanation.is_unaided(result):
+            if failures.is_unaided(result):
                 again.append(result.path)
             else:
-                _judge(installation, explanation, result, recorder, options)
+                results.append(result)
                 step(os.path.basename(result.path))
         if again:
             recorder.say("N-LIB-019", installation.site)
-        for result in load_all(again, options.seconds, options.parallel, ":".join(explanation.directories)):
-            _judge(installation, explanation, result, recorder, options)
+        for result in load_all(again, options.seconds, options.parallel, ":".join(failures.directories)):
+            results.append(result)
             step(os.path.basename(result.path))
-    recorder.problems[first:] = sorted(recorder.problems[first:], key=lambda found: (found.path or "", found.code))
+    ended = {result.path: result for result in results if result.outcome in _ENDINGS}
+    for result in sorted(results):
+        _judge(failures, result, ended, recorder, options)
+
+
+# Outcomes of a process that a constructor ended, and the codes that they are.
+_ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
 
 
 def _judge(
-    installation: Installation, explanation: Explanation, result: LoadResult, recorder: Recorder, options: Options
+    failures: LoadFailures, result: LoadResult, ended: dict[str, LoadResult], recorder: Recorder, options: Options
 ) -> None:
-    name = os.path.basename(result.path)
-    output = f'; it printed "{result.output}"' if result.output else ""
+    name = library_name(result.path)
     if result.outcome == "loaded":
-        recorder.good(f"{name} loaded in {result.seconds * 1e3:.1f} ms")
+        recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
     elif result.outcome == "refused":
-        code, facts = explanation.of(result)
-        recorder.bad(code, result.path, library=name, **(installation.owner_of(result.path) | facts))
-    elif result.outcome == "killed":
-        recorder.bad("E-LIB-007", result.path, library=name, signal=signal_name(result.number), output=output)
-    elif result.outcome == "stuck":
-        recorder.bad("E-LIB-008", result.path, library=name, seconds=options.seconds, output=output)
+        recorder.add(failures.problem_of(result), name)
     elif result.outcome == "lost":
-        recorder.bad("E-LIB-021", result.path, library=name, signal=signal_name(result.number))
+        facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
+        recorder.bad("E-LIB-021", result.path, name, **facts)
     else:
-        recorder.bad("E-LIB-009", result.path, library=name, status=result.number, output=output)
+        below = [each.path for each in failures.needed_by(result.path) if each.path in ended]
+        guilty = ended[below[-1]]  # the last that comes in runs its constructors first
+        output = f'; it printed "{guilty.output}"' if guilty.output else ""
+        recorder.bad(
+            _ENDINGS[guilty.outcome],
+            guilty.path,
+            name,
+            library=os.path.basename(guilty.path),
+            signal=signal_name(guilty.number),
+            status=guilty.number,
+            seconds=options.seconds,
+            output=output,
+        )

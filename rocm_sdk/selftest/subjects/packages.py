@@ -29,8 +29,13 @@ _HALF_REMOVED = re.compile(r"[-~=%]+.*ocm[-_](sdk|profiler).*")
 def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
     """All checks; only the first ones without a core package."""
     _check_profiler(installation, recorder)
+    for each in installation.placeholders:
+        recorder.bad("E-PKG-017", each.directory, **each.facts)
+    if installation.core is None and _check_without_metadata(installation, recorder):
+        return
     if installation.core is None:
-        recorder.bad("E-PKG-001", installation.site, site=installation.site)
+        if not installation.placeholders:
+            recorder.bad("E-PKG-001", installation.site)
         return
     recorder.good(f"rocm-sdk-core {installation.version}")
     _check_metadata(installation, recorder)
@@ -39,13 +44,23 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     _check_platform_directories(installation, recorder)
     _check_leftovers(installation, recorder)
     if installation.is_current:
-        _check_facts(installation, recorder)
+        _check_facts(recorder)
         _check_search_path(installation, recorder)
         _check_user_site(installation, recorder)
         _check_family(installation, recorder)
         _check_ownership(recorder)
         if getattr(sys, "frozen", False):
             recorder.say("W-PKG-012", sys.executable)
+
+
+def _check_without_metadata(installation: Installation, recorder: Recorder) -> bool:
+    """Whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
+    core = _core_directory(installation)
+    if installation.distributions or not os.path.isdir(core):
+        return False
+    recorder.good(f"an SDK {installation.version} in {core}")
+    recorder.say("N-PKG-018", core)
+    return True
 
 
 def _check_metadata(installation: Installation, recorder: Recorder) -> None:
@@ -63,7 +78,9 @@ def _check_versions(installation: Installation, core: Distribution, recorder: Re
         if same_release(each.version, core.version):
             recorder.good(f"{each.name} has the version of core")
         else:
-            recorder.bad("E-PKG-002", each.directory, core_version=core.version, **each.facts)
+            requirement = f"{each.name}=={core.version}"
+            facts = each.facts | {"core_version": core.version, "requirement": requirement}
+            recorder.bad("E-PKG-002", each.directory, **facts)
 
 
 def _check_consistency(installation: Installation, recorder: Recorder) -> None:
@@ -110,7 +127,10 @@ def _owned_below(installation: Installation, directory: str) -> list[str]:
 
 def _check_profiler(installation: Installation, recorder: Recorder) -> None:
     if installation.distribution("rocm-profiler") is not None and not os.path.isdir(_core_directory(installation)):
-        recorder.bad("E-PKG-011", requirement=installation.requirement_of("core"))
+        profiler = installation.distribution("rocm-profiler")
+        version = profiler.version if profiler is not None else None
+        requirement = f"rocm-sdk-core=={version}" if version else "rocm-sdk-core"
+        recorder.bad("E-PKG-011", requirement=requirement)
 
 
 def _core_directory(installation: Installation) -> str:
@@ -127,13 +147,13 @@ def _check_leftovers(installation: Installation, recorder: Recorder) -> None:
             recorder.bad("W-PKG-007", path)
 
 
-def _check_facts(installation: Installation, recorder: Recorder) -> None:
+def _check_facts(recorder: Recorder) -> None:
     """Checks that this package can read the facts of core."""
     try:
         _native.sdk_facts()
         _native.built_targets()
     except RocmSdkError as error:
-        recorder.bad(error.code, error.path, detail=error.message, **installation.owner_of(str(error.path)))
+        recorder.bad(error.code, error.path, **error.facts)
     else:
         recorder.good("core's facts about itself")
 
@@ -182,7 +202,8 @@ def _check_family(installation: Installation, recorder: Recorder) -> None:
     installed = [each.name for each in installation.distributions if each.name.startswith("rocm-sdk-libraries-")]
     if installed and wanted.lower().replace("_", "-") not in installed:
         names = ", ".join(name.removeprefix("rocm-sdk-libraries-") for name in installed)
-        recorder.bad("W-PKG-010", family=names, needed=family, version=installation.version)
+        selector = f"rocm[libraries]=={installation.version}"
+        recorder.bad("W-PKG-010", family=names, needed=family, selector=selector)
     elif installed:
         recorder.good(f"the libraries are those of this machine's GPU, {family}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,6 +14,7 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.files import open_file
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.selftest.installation import Installation, current
+from rocm_sdk.selftest.shared_objects import OF_SYSTEMS, linker_name, rocm_linker_names
 
 # Libraries of which a process must have only one copy, of whatever version.
 _SINGLE = re.compile(
@@ -39,9 +41,45 @@ def check_process(installation: Installation, pid: int) -> list[Problem]:
         mapped = list(_mapped_files(pid))
         variables = _environment_of(pid)
     except OSError as error:
-        return [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror))]
+        owner = _owner_of(pid) if isinstance(error, PermissionError) and os.geteuid() != 0 else None
+        return [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), owner=owner)]
     origins = Origins(mapped, variables)
     return [*_duplicates(mapped, origins), *_foreign(installation, mapped, origins), *_deleted(installation, mapped)]
+
+
+def rocm_libraries(installation: Installation, pid: int) -> list[tuple[str, str]]:
+    """The ROCm libraries in a process: the path of each, and what brought it in. [] if it cannot be read."""
+    try:
+        mapped = list(_mapped_files(pid))
+        origins = Origins(mapped, _environment_of(pid))
+    except OSError:
+        return []
+    names = _names_of_rocm(installation)
+    paths = dict.fromkeys(each.path for each in mapped if _is_rocm(each.path, names))
+    return [(path, "the SDK" if installation.has(path) else origins.of(path)) for path in sorted(paths)]
+
+
+def _owner_of(pid: int) -> str | None:
+    """The user of a process; None if it is gone."""
+    try:
+        uid = os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return None
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def _names_of_rocm(installation: Installation) -> set[str]:
+    """The linker names of ROCm's libraries: those of the catalog, and those of the SDK but for host libraries."""
+    catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
+    return (catalog | rocm_linker_names(installation)) - OF_SYSTEMS
+
+
+def _is_rocm(path: str, names: set[str]) -> bool:
+    name = os.path.basename(path)
+    return _SINGLE.fullmatch(name) is not None or linker_name(name) in names
 
 
 def check_running_process(pid: int | None = None) -> tuple[Problem, ...]:
@@ -115,7 +153,8 @@ def _variable(*sources: str) -> str:
 
 def _foreign(installation: Installation, mapped: list[MappedFile], origins: Origins) -> Iterator[Problem]:
     """ROCm libraries from outside the SDK, in a process that also has the SDK's."""
-    rocm = [each for each in mapped if _SINGLE.fullmatch(os.path.basename(each.path))]
+    names = _names_of_rocm(installation)
+    rocm = [each for each in mapped if _is_rocm(each.path, names)]
     inside = [each for each in rocm if installation.has(each.path)]
     for path in dict.fromkeys(each.path for each in rocm if each not in inside) if inside else ():
         source = origins.of(path)

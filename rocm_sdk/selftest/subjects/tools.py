@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from rocm_sdk import _native
 from rocm_sdk.devel import layout
 from rocm_sdk.devel.make_ready import make_ready
 from rocm_sdk.devel.reporter import Reporter
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.problems import problem_of
 from rocm_sdk.selftest.children import Ended, run_programs
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
+
+# What the dynamic linker says when a program cannot be started.
+_NOT_LOADED = re.compile(r"error while loading shared libraries: (.+)")
 
 _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 
@@ -55,7 +61,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
             ready.append(tool)
     commands = [[tool.path, *tool.row.arguments] for tool in ready]
     for tool, ended in zip(ready, run_programs(commands, options.seconds, options.parallel), strict=True):
-        _judge(tool, ended, recorder, options)
+        _judge(installation, tool, ended, recorder, options)
 
 
 def _tools(installation: Installation) -> Iterator[Tool]:
@@ -86,8 +92,9 @@ def _console_scripts(distribution: Distribution) -> list[str]:
         return []
 
 
-def _judge(tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
-    facts = {"tool": tool.name, **tool.owner.facts}
+def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
+    facts: dict[str, object] = {"tool": tool.name, **tool.owner.facts}
+    breaks = f"check tools: {tool.name}"
     if isinstance(ended.refusal, FileNotFoundError):
         detail = f"the interpreter in the first line of {tool.path} is not there"
         recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
@@ -95,9 +102,30 @@ def _judge(tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> No
         recorder.bad("E-TOOL-001", tool.path, detail=ended.how, **facts)
     elif ended.status is None:
         recorder.bad("E-TOOL-003", tool.path, tool=tool.name, seconds=options.seconds)
+    elif ended.status != 0 and (match := _NOT_LOADED.search(ended.output)) is not None:
+        finding = _native.explain_load(installation.site, _program_behind(installation, tool), match[1])
+        recorder.add(problem_of(finding, installation.site), breaks)
     elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM):
-        recorder.bad("E-TOOL-002", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
+        detail = f"{ended.how}: {ended.last_line}"
+        program = _program_behind(installation, tool)
+        if _is_recorded(installation, program) and not os.path.exists(program):
+            owner = installation.owner_of(program)
+            recorder.bad("E-FILE-001", program, breaks, name=tool.name, **owner)
+            return
+        if not _is_recorded(installation, program):
+            facts.pop("requirement")  # installing it again would not bring the program
+        recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
     elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
         recorder.bad("E-TOOL-001", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
     else:
         recorder.good(f"{tool.name}: {ended.last_line}")
+
+
+def _program_behind(installation: Installation, tool: Tool) -> str:
+    """The program that a script of core starts, as far as its name says."""
+    directory = next((path for path in installation.platform_directories if "_core" in os.path.basename(path)), "")
+    return os.path.join(directory or installation.site, "bin", tool.name)
+
+
+def _is_recorded(installation: Installation, path: str) -> bool:
+    return os.path.relpath(path, installation.site) in installation.owners

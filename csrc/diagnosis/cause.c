@@ -1,0 +1,131 @@
+/* From an error to its finding. */
+#include "diagnosis/cause.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "diagnosis/load_failure.h"
+#include "sdk/record.h"
+
+static const char large_file_pointer[] = "version https://git-lfs.github.com/spec/";
+
+/* What a status means where the error does not say it more precisely. */
+static const rsdk_code status_codes[] = {
+    [RSDK_OK] = RSDK_E_SDK_001,
+    [RSDK_NO_MEMORY] = RSDK_E_SDK_001,
+    [RSDK_BAD_ARGUMENT] = RSDK_E_SDK_001,
+    [RSDK_IO_ERROR] = RSDK_E_FILE_007,
+    [RSDK_BAD_ELF] = RSDK_E_LIB_006,
+    [RSDK_BAD_METADATA] = RSDK_E_PKG_013,
+    [RSDK_UNKNOWN_LIBRARY] = RSDK_E_API_004,
+    [RSDK_PACKAGE_NOT_INSTALLED] = RSDK_E_PKG_014,
+    [RSDK_FILE_NOT_FOUND] = RSDK_E_API_001,
+    [RSDK_LOAD_FAILED] = RSDK_E_LIB_001,
+};
+
+/* A text file of Git LFS lies where data should be. */
+static bool is_large_file_pointer(const char *path) {
+    char beginning[sizeof large_file_pointer - 1];
+    rsdk_file file;
+    bool is_pointer = false;
+    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
+        is_pointer = rsdk_file_read(&file, 0, beginning, sizeof beginning, NULL) == RSDK_OK &&
+                     memcmp(beginning, large_file_pointer, sizeof beginning) == 0;
+        rsdk_file_close(&file);
+    }
+    return is_pointer;
+}
+
+/* A file that its owner may not read, whoever asks. */
+static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_error *error) {
+    struct stat facts;
+    if (stat(finding->path, &facts) == 0 && S_ISREG(facts.st_mode) && (facts.st_mode & S_IRUSR) == 0) {
+        const char *mode = rsdk_arena_format(arena, "%04o", (unsigned)facts.st_mode & 07777);
+        RSDK_NEED(mode);
+        finding->code = RSDK_E_FILE_004;
+        return rsdk_finding_add(finding, arena, "mode", mode, error);
+    }
+    return RSDK_OK;
+}
+
+/* A library is in no directory: a RECORD may list it. */
+static rsdk_status look_for_record(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error) {
+    const char *pattern = rsdk_finding_fact(finding, "pattern");
+    rsdk_recorded_file recorded = {0};
+    if (sdk == NULL || pattern == NULL) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(rsdk_record_find_name(sdk, pattern, arena, &recorded, error));
+    if (recorded.distribution != NULL) {
+        finding->code = RSDK_E_FILE_001;
+        finding->path = recorded.path;
+        return rsdk_finding_add(finding, arena, "name", rsdk_path_name(recorded.path), error);
+    }
+    return RSDK_OK;
+}
+
+/* The finding that the error itself states, with copies of its texts. */
+static rsdk_status take_error(const rsdk_error *from, rsdk_arena *arena, rsdk_finding *finding) {
+    rsdk_error *error = NULL;
+    *finding = (rsdk_finding){.code = from->code != RSDK_NO_CODE ? from->code : status_codes[from->status]};
+    if (from->path != NULL) {
+        finding->path = rsdk_arena_copy(arena, from->path);
+        RSDK_NEED(finding->path);
+    }
+    for (size_t i = 0; i < from->fact_count; i++) {
+        const char *name = rsdk_arena_copy(arena, from->facts[i].name);
+        const char *value = rsdk_arena_copy(arena, from->facts[i].value);
+        RSDK_NEED(name);
+        RSDK_NEED(value);
+        RSDK_TRY(rsdk_finding_add(finding, arena, name, value, error));
+    }
+    if (rsdk_finding_fact(finding, "detail") == NULL) {
+        const char *detail = rsdk_arena_copy(arena, rsdk_error_message(from));
+        RSDK_NEED(detail);
+        RSDK_TRY(rsdk_finding_add(finding, arena, "detail", detail, error));
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena) {
+    rsdk_error *error = NULL;
+    switch (finding->code) {
+    case RSDK_E_LIB_006:
+        finding->code = finding->path != NULL && is_large_file_pointer(finding->path) ? RSDK_E_FILE_006 : finding->code;
+        break;
+    case RSDK_E_FILE_007:
+        RSDK_TRY(finding->path != NULL ? look_at_mode(finding, arena, error) : RSDK_OK);
+        break;
+    case RSDK_E_API_001:
+        RSDK_TRY(look_for_record(finding, sdk, arena, error));
+        break;
+    default:
+        break;
+    }
+    return rsdk_finding_add_owner(finding, sdk, arena, error);
+}
+
+/* What the linker refused: a failure on the way to the explanation is the explanation. */
+static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
+    rsdk_error reason = RSDK_ERROR_INIT;
+    *finding = (rsdk_finding){0};
+    rsdk_status status = rsdk_load_failure_explain(sdk, refused->path, rsdk_finding_fact(refused, "dlerror"), arena,
+                                                   finding, &reason);
+    if (status != RSDK_OK && status != RSDK_NO_MEMORY) {
+        status = take_error(&reason, arena, finding);
+    }
+    rsdk_error_clear(&reason);
+    return status;
+}
+
+rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
+    RSDK_TRY(take_error(error, arena, finding));
+    if (finding->code == RSDK_E_LIB_001 && sdk != NULL && rsdk_finding_fact(finding, "dlerror") != NULL) {
+        const rsdk_finding refused = *finding;
+        RSDK_TRY(explain_load(&refused, sdk, arena, finding));
+    }
+    return look_closer(finding, sdk, arena);
+}

@@ -1,0 +1,413 @@
+/* The table of problems: what can be wrong, how it comes about and how to fix it.
+ *
+ * The first letter of a code was its severity when the code was made; the severity of today is the column. {name} in a
+ * text stands for a fact, {$name} for the same as a word of a shell command; {install}, {reinstall} ... stand for a
+ * command of the installer (installer_table.c). Of several fixes that a system has, the first counts whose facts are
+ * all there. TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it
+ * needs a GPU. WORDS: it is no command. */
+#include "diagnosis/tables.h"
+
+#define ROW(letter, word, number, severity, title, cause, fixes, about, repair)                                        \
+    [RSDK_##letter##_##word##_##                                                                                       \
+        number] = {#letter "-" #word "-" #number, RSDK_SEVERITY_##severity, title, cause, fixes, about, repair},
+#define FIXES(...)                                                                                                     \
+    { __VA_ARGS__ }
+
+#define ANY       RSDK_SYSTEM_ANY
+#define DEBIAN    RSDK_SYSTEM_DEBIAN
+#define FEDORA    RSDK_SYSTEM_FEDORA
+#define SUSE      RSDK_SYSTEM_SUSE
+#define ARCH      RSDK_SYSTEM_ARCH
+#define GENTOO    RSDK_SYSTEM_GENTOO
+#define NIXOS     RSDK_SYSTEM_NIXOS
+#define CONTAINER RSDK_SYSTEM_CONTAINER
+
+#define TRIED     RSDK_FIX_TRIED
+#define ELSEWHERE RSDK_FIX_ELSEWHERE
+#define HARDWARE  RSDK_FIX_HARDWARE
+#define WORDS     RSDK_FIX_WORDS
+
+/* clang-format off */
+const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
+    ROW(E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
+        FIXES({ANY, WORDS, "do what the message says"}),
+        "Raised as RocmSdkError where no other code applies.", NULL)
+
+    /* ---- packages ---- */
+    ROW(E, PKG, 001, ERROR, "no ROCm SDK is installed in {site}", "there is no package rocm-sdk-core",
+        FIXES({ANY, TRIED, "{install_sdk}"}),
+        "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
+    ROW(E, PKG, 002, ERROR, "{distribution} has version {version}, rocm-sdk-core {core_version}", "packages of one SDK must have one version, up to a .postN",
+        FIXES({ANY, TRIED, "{install}"}),
+        "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
+    ROW(E, PKG, 003, ERROR, "the platform directory {path} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
+        FIXES({ANY, TRIED, "rocm-sdk test --fix creates it again; or: {reinstall}"}),
+        "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
+    ROW(E, PKG, 004, ERROR, "{distribution} is in {path}, rocm-sdk-core in {site}", "libraries find each other by relative paths, which hold in one site-packages only",
+        FIXES({ANY, WORDS, "{install}   (all packages of the SDK into one environment)"}),
+        "Usual when the user's site-packages holds one package and the system's the other.", NULL)
+    ROW(W, PKG, 005, WARNING, "two SDKs are visible: {version} in {site}, {other_version} in {path}", "sys.path leads to both, and the first one wins",
+        FIXES({ANY, WORDS, "uninstall one, or take its directory out of sys.path"}),
+        "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", NULL)
+    ROW(E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
+        FIXES({ANY, WORDS, "{fix}"}),
+        "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, uninstalling either removes those of both.", NULL)
+    ROW(W, PKG, 007, WARNING, "{path} is left over from a package that is no longer installed", "no distribution owns it",
+        FIXES({ANY, TRIED, "rm -r {$path}"}),
+        "pip leaves what it did not install: files that appeared later, and directories that hold them.", NULL)
+    ROW(W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
+        FIXES({ANY, WORDS, "set PYTHONNOUSERSITE=1, or uninstall the packages there: python -m pip uninstall with the system's Python"}),
+        "Packages of the user's site-packages are seen by every Python of the same version outside virtual environments.", NULL)
+    ROW(N, PKG, 009, NOTE, "{path} and {other} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both",
+        FIXES({ANY, WORDS, "nothing needs to be done; tools that compare paths as texts may see two SDKs"}),
+        "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
+    ROW(W, PKG, 010, WARNING, "the packages were chosen for {family}, the GPU here needs {needed}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was exchanged",
+        FIXES({ANY, HARDWARE, "{rebuild}"}),
+        "The package rocm looks at the GPU when pip builds it; a cached wheel remembers the machine where that was.", NULL)
+    ROW(E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
+        FIXES({ANY, TRIED, "{install}"}),
+        "The profiler's programs load libraries out of the core package.", NULL)
+    ROW(W, PKG, 012, WARNING, "this program is frozen ({path})", "a frozen program carries a copy of the SDK that no pip knows",
+        FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages: PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core"}),
+        "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
+    ROW(E, PKG, 013, ERROR, "the metadata {path} cannot be used", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Without it neither pip nor we know what belongs to the package.", NULL)
+    ROW(E, PKG, 014, ERROR, "a package of the SDK is not installed", "{detail}",
+        FIXES({ANY, WORDS, "{install}, or unset {variable}"},
+              {ANY, TRIED, "{install}"}),
+        "Raised as PackageNotInstalledError. One message names all packages that are missing, and the line that installs them.", NULL)
+    ROW(E, PKG, 015, ERROR, "the installed SDK has another version than the program expects", "{detail}",
+        FIXES({ANY, WORDS, "{install}"},
+              {ANY, WORDS, "install the version that the message names"}),
+        "The program passes check_version to initialize_process. Raised as VersionMismatchError with fail_on_version_mismatch, issued as VersionMismatchWarning without.", NULL)
+    ROW(E, PKG, 016, ERROR, "{distribution} does not fit the core package", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.", NULL)
+    ROW(E, PKG, 017, ERROR, "{distribution} {version} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
+        FIXES({ANY, TRIED, "{install_sdk}"}),
+        "AMD's packages come from AMD's own index. On the public index lie placeholders of the same names, which an installer takes if it is given neither the index nor the exact version.", NULL)
+    ROW(N, PKG, 018, NOTE, "the SDK in {path} was installed by something else than a Python installer", "no distribution owns its files, so there is no RECORD to compare them with",
+        FIXES({ANY, WORDS, "nothing; the other checks were made"}),
+        "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
+    ROW(W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
+        FIXES({ANY, WORDS, "remove it if nobody needs it: rm {$path}"}),
+        "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and does not fit then.", NULL)
+
+    /* ---- files ---- */
+    ROW(E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Usual after a second `pip install --target` into one directory, which replaces directories that packages share.", NULL)
+    ROW(E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution} says", "it has {found} bytes, {wanted} were installed: it was changed, or written in part",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "A full disk, an interrupted copy, or a tool that changed the file in place.", NULL)
+    ROW(E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution} says", "its hash differs: it was changed after the installation, or the disk is damaged",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Found with --deep only, which reads every file.", NULL)
+    ROW(E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode}",
+        FIXES({ANY, TRIED, "chmod u+r {$path}"}),
+        "Judged by the mode, since the superuser may read everything.", NULL)
+    ROW(E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode}",
+        FIXES({ANY, TRIED, "chmod +x {$path}"}),
+        "Archives and file systems without modes lose the right to execute.", NULL)
+    ROW(E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
+        FIXES({ANY, TRIED, "{reinstall}; if that does not help, tell who built the package"}),
+        "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
+    ROW(E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
+        FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"}),
+        "The operating system refuses, for the reason that is given.", NULL)
+    ROW(E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Many at once: a directory was deleted or replaced, or a disk was full.", NULL)
+
+    /* ---- libraries ---- */
+    ROW(E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
+    ROW(E, LIB, 002, ERROR, "{needing} needs {name}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
+        FIXES({DEBIAN, TRIED, "apt-get install {debian}"},
+              {FEDORA, ELSEWHERE, "dnf install {fedora}"},
+              {SUSE, ELSEWHERE, "zypper install {suse}"},
+              {ARCH, ELSEWHERE, "pacman -S {arch}"},
+              {GENTOO, ELSEWHERE, "emerge {gentoo}"},
+              {NIXOS, ELSEWHERE, "add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
+              {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"}),
+        "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
+    ROW(E, LIB, 003, ERROR, "{name} is missing: its package is not installed", "{needing} needs it, and it belongs to {requirement}",
+        FIXES({ANY, TRIED, "{install}"}),
+        "A package of the SDK is missing.", NULL)
+    ROW(E, LIB, 004, ERROR, "{needing} does not find {name}", "it is in {present}, and the RPATH of {needing} does not lead there",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built so: tell who built it.", NULL)
+    ROW(E, LIB, 005, ERROR, "{library} needs glibc {wanted}", "this system has glibc {present}",
+        FIXES({CONTAINER, WORDS, "start from a newer base image, or use an SDK that was built for glibc {present}"}, {ANY, WORDS, "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}"}),
+        "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
+    ROW(E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "The file contradicts itself or is shorter than it says: a download or a tool such as an old patchelf broke it.", NULL)
+    ROW(E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
+        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`; an update of the SDK or the driver may help"}),
+        "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
+    ROW(E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds} s{output}",
+        FIXES({ANY, WORDS, "see whether /dev/kfd is there (rocm-sdk gpus); report it with the output of `rocm-sdk test --report FILE`"}),
+        "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
+    ROW(E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status}{output}",
+        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+        "A library must not call exit.", NULL)
+    ROW(E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
+        FIXES({ANY, WORDS, "rocm-sdk test --only libraries"}),
+        "If it happens again, a constructor of one of the libraries that are named kills the process that started it; if not, somebody else did, or the kernel for a lack of memory.", NULL)
+    ROW(W, LIB, 010, WARNING, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Who needs it by its SONAME does not find it, or finds another copy.", NULL)
+    ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory}",
+        FIXES({ANY, WORDS, "tell who built the package; LD_LIBRARY_PATH and files there can change what is loaded"}),
+        "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
+    ROW(E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
+        FIXES({ANY, WORDS, "install the packages that were built for this machine, not a copy of another one's: {reinstall}"}),
+        "Usual after copying an environment, or after `pip download` for another platform.", NULL)
+    ROW(W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
+        FIXES({ANY, WORDS, "tell who built the package; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
+        "It was built without -fPIC in part. Pages of its code are then not shared between processes.", NULL)
+    ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly by mistake of an assembler file",
+        FIXES({ANY, WORDS, "nothing before glibc 2.41, which refuses it in a running program: patchelf --clear-execstack {path}"}),
+        "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late.", NULL)
+    ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
+        FIXES({ANY, WORDS, "update the package, or clear the flag: patchelf --clear-execstack {path}"}),
+        "The flag is mostly there by mistake of an assembler file.", NULL)
+    ROW(W, LIB, 016, WARNING, "{library} and {other} have one SONAME", "both are {soname}: which one a process gets depends on what is loaded first",
+        FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them"}),
+        "Two copies of one library in a process have two copies of its data.", NULL)
+    ROW(E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path}",
+        FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
+        "Usual for /tmp and for home directories on hardened systems.", NULL)
+    ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size} bytes of thread-local memory from a reserve of {reserve}, which what was loaded before has used",
+        FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}   (or load ROCm earlier in the program)"},
+              {ANY, WORDS, "load ROCm earlier in the program"}),
+        "Libraries that were built with -ftls-model=initial-exec do it.", NULL)
+    ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "they have no RPATH; they were tested with the SDK's directories in LD_LIBRARY_PATH",
+        FIXES({ANY, WORDS, "nothing for programs that call rocm_sdk.initialize_process; others: rocm-sdk run COMMAND"}),
+        "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
+    ROW(E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
+        FIXES({ANY, WORDS, "{reinstall}   (and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names)"}),
+        "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
+    ROW(N, LIB, 021, NOTE, "the SDK in {path} is for another machine", "its libraries are: {detail}",
+        FIXES({ANY, WORDS, "nothing, if it is meant for another machine; its libraries were not loaded"}),
+        "Said of a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
+
+    /* ---- the API's promises ---- */
+    ROW(E, API, 001, ERROR, "the library {shortname} is not found", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
+    ROW(E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk tree {shortname}   (shows what it brings)"}),
+        "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
+    ROW(E, API, 003, ERROR, "{shortname} has no function {symbol}", "{path} is another library than its name says, or a much older one",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Each library has a function that names it, such as hipGetDeviceCount.", NULL)
+    ROW(E, API, 004, ERROR, "no library has the name {name}", "the name is not in the catalog",
+        FIXES({ANY, WORDS, "did you mean {near}?"},
+              {ANY, WORDS, "rocm-sdk list prints the names"}),
+        "Raised as UnknownLibraryError. `rocm-sdk list` prints the names.", NULL)
+
+    /* ---- tools ---- */
+    ROW(E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "Each program of the packages is started with an option that makes it say its version or its help.", NULL)
+    ROW(E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"},
+              {ANY, WORDS, "report it to who built {distribution}: its RECORD never had the program"}),
+        "The command is a small script that starts the real program inside the packages: one of both is not there, or the interpreter that the script names, as after a virtual environment was moved.", NULL)
+    ROW(E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds} s",
+        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+        "It was killed.", NULL)
+    ROW(N, TOOL, 004, NOTE, "{tool} was not tried", "it runs out of the development tree, which is not extracted",
+        FIXES({ANY, WORDS, "rocm-sdk init   (or: rocm-sdk test --init)"}),
+        "A test changes nothing unless it is told to.", NULL)
+
+    /* ---- the development tree ---- */
+    ROW(W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
+        FIXES({ANY, WORDS, "rocm-sdk init   (or: rocm-sdk test --fix)"}),
+        "An extraction was killed. The next one removes what it left.", "finish-extraction")
+    ROW(E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path}", "it {detail}",
+        FIXES({ANY, TRIED, "{update}, as the owner of the environment   (or: rocm-sdk test --fix)"},
+              {ANY, WORDS, "{install}   (or the package {leads})"},
+              {ANY, TRIED, "{reinstall} && rocm-sdk init"}),
+        "The tree is compared with the manifest that was written when it was extracted.", "update-links")
+    ROW(E, DEVEL, 003, ERROR, "the CMake package {path} cannot be used", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "find_package reads these files.", NULL)
+    ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path}, which is not there; there is {found}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
+    ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
+        FIXES({DEBIAN, WORDS, "apt install g++   (the headers of the newest GCC directory are what the compiler takes)"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
+        "The compiler takes the C++ headers of the newest GCC that has a directory, which may be there without headers.", NULL)
+    ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail}", "it is {path}",
+        FIXES({ANY, WORDS, "nothing; scripts that assume the other spelling do not find it"}),
+        "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
+    ROW(W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since its links were made: {path}",
+        FIXES({ANY, WORDS, "rocm-sdk init   (or: rocm-sdk test --fix)"}),
+        "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
+    ROW(E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
+        FIXES({ANY, WORDS, "do what the message says, then rocm-sdk init"}),
+        "Raised as DevelopmentTreeError. What was there before is there still.", NULL)
+    ROW(E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"}),
+        "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
+    ROW(E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the time that was to be waited",
+        FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
+        "Raised as DevelopmentTreeLockedError.", NULL)
+    ROW(E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
+        FIXES({ANY, WORDS, "install it into a virtual environment: python -m venv ENV && ENV/bin/pip install rocm-sdk-devel"}),
+        "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
+
+    /* ---- GPUs ---- */
+    ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported}",
+        FIXES({ANY, TRIED, "{install}"},
+              {ANY, WORDS, "take another SDK: this one offers no package for it"}),
+        "Programs start and fail at their first kernel.", NULL)
+    ROW(E, GPU, 003, ERROR, "HIP sees {found} GPUs, the kernel has {wanted} for this process", "{detail}",
+        FIXES({ANY, WORDS, "compare `rocm-sdk gpus --all` with rocminfo; report both"}),
+        "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
+    ROW(E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
+        FIXES({ANY, WORDS, "try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
+        "They are damaged, or change all the time while they are read: the message names the file. Raised as TopologyError.", NULL)
+    ROW(E, GPU, 005, ERROR, "no GPU target or family has this name, or it has not got the feature", "{detail}",
+        FIXES({ANY, WORDS, "did you mean {near}?"},
+              {ANY, WORDS, "{advice}"},
+              {ANY, WORDS, "targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
+        "Raised as UnknownTargetError.", NULL)
+    ROW(E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
+        FIXES({ANY, WORDS, "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"}),
+        "Raised as EmptySelectionError. An empty list is never printed, for build systems take it for a default of theirs.", NULL)
+    ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
+        FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
+        "An AMD GPU is on the PCI bus, and no driver serves it.", NULL)
+    ROW(N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail}",
+        FIXES({ANY, WORDS, "nothing: libraries load and compilers work without one"}),
+        "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
+    ROW(W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
+        FIXES({ANY, HARDWARE, "wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
+        "The module is being loaded or unloaded.", NULL)
+    ROW(W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
+        FIXES({ANY, HARDWARE, "use a kernel that is built with CONFIG_HSA_AMD"}),
+        "The kernel's driver amdgpu is there, and KFD, which ROCm talks to, is not.", NULL)
+    ROW(W, GPU, 014, WARNING, "the kernel's compute driver knows no GPU", "{detail}",
+        FIXES({ANY, HARDWARE, "see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
+        "KFD is there without a GPU: the driver did not take the GPU, or it is not supported for compute.", NULL)
+    ROW(W, GPU, 015, WARNING, "the device cgroup hides GPUs", "{detail}",
+        FIXES({ANY, HARDWARE, "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
+        "The kernel says that the GPUs exist, and nothing else about them.", NULL)
+    ROW(W, GPU, 016, WARNING, "/dev/kfd is not there", "{detail}",
+        FIXES({ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        "Every ROCm program opens it. The kernel knows a GPU, so this is mostly a container without the device.", NULL)
+    ROW(W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
+        FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
+              {ANY, HARDWARE, "start the container with --group-add {gid}"},
+              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group   (its mode is {mode})"},
+              {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
+              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd   ({reason})"},
+              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
+    ROW(W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
+        FIXES({ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e drm   (the kernel gives {without} none)"},
+              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
+    ROW(W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
+        FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
+              {ANY, HARDWARE, "start the container with --group-add {gid}"},
+              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group   (its mode is {mode})"},
+              {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
+              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd   ({reason})"},
+              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        "ROCm opens the render node of each GPU for reading and writing.", NULL)
+    ROW(W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
+        FIXES({ANY, HARDWARE, "install a ROCm that supports WSL, and run its rocminfo"}),
+        "The GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is.", NULL)
+    ROW(W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
+        FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
+              {ANY, HARDWARE, "start the container with --group-add {gid}"},
+              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group   (its mode is {mode})"},
+              {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
+              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd   ({reason})"},
+              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        "WSL2 passes the GPU through this device.", NULL)
+    ROW(W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",
+        FIXES({ANY, HARDWARE, "update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
+        "ROCm for WSL talks to the GPU through this library.", NULL)
+    ROW(W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
+        FIXES({ANY, HARDWARE, "set HSA_ENABLE_DXG_DETECTION=1 (ROCm before 7.13 needs it)"}),
+        "ROCm before 7.13 looks for the GPU of WSL2 only where this variable is 1.", NULL)
+    ROW(W, GPU, 024, WARNING, "{path} is cut short", "{detail}",
+        FIXES({ANY, WORDS, "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once"}),
+        "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
+    ROW(W, GPU, 025, WARNING, "{path} makes ROCm find no GPU", "{detail}",
+        FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
+        "Its value is not major.minor.stepping.", NULL)
+    ROW(W, GPU, 026, WARNING, "{path} makes ROCm leave a GPU out", "{detail}",
+        FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
+        "No target has the version that it names.", NULL)
+
+    /* ---- OpenCL ---- */
+    ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path}), and the drivers that {directory} names are: {found}",
+        FIXES({ANY, WORDS, "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"}),
+        "The loader reads which drivers there are from files that distribution packages install; wheels cannot put one there.", NULL)
+
+    /* ---- the environment ---- */
+    ROW(W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable}={value}: {path} holds {library} too",
+        FIXES({ANY, WORDS, "unset {variable}, or take the directory out of it"}),
+        "The dynamic linker and build tools prefer what such variables name to what is in the packages.", NULL)
+    ROW(W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value}: it is known to crash programs with compressed device code",
+        FIXES({ANY, WORDS, "unset HIP_USE_RUNTIME_UNBUNDLER"}),
+        "A debugging aid of HIP that newer code objects are not made for.", NULL)
+    ROW(W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
+        FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION"}),
+        "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
+    ROW(E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target}, which no package supports", "supported: {supported}",
+        FIXES({ANY, WORDS, "unset it, or install the packages of {target}"}),
+        "Kernels of the presented target are looked for.", NULL)
+    ROW(W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
+        FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"}),
+        "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
+    ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable}={value} changes {what}",
+        FIXES({ANY, WORDS, "nothing, if it is meant"}),
+        "Said because it changes which files are found.", NULL)
+    ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for what fails", "{detail}",
+        FIXES({ANY, WORDS, "correct or unset ROCM_SDK_PRELOAD_LIBRARIES"}),
+        "A library that it names is unknown, not installed or cannot be loaded. Raised as EnvironmentOverrideError, which chains the error of that library with its own code.", NULL)
+    ROW(E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
+        FIXES({ANY, WORDS, "unset {variable}, or set it as documented: {expected}"}),
+        "Raised as EnvironmentOverrideError.", NULL)
+
+    /* ---- a running process ---- */
+    ROW(E, PROC, 001, ERROR, "the process has two copies of {library}", "{path} ({source}) and {other} ({other_source})",
+        FIXES({ANY, WORDS, "start the program without {variable}; or uninstall the other copy"}),
+        "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
+    ROW(W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path} ({source}) comes from outside {site}",
+        FIXES({ANY, WORDS, "start the program without {variable}, or take the other ROCm out of its search path"}),
+        "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
+    ROW(E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
+        FIXES({ANY, WORDS, "start the program again"}),
+        "What is loaded later comes from the new files, and does not fit what is loaded already.", NULL)
+    ROW(E, PROC, 004, ERROR, "process {pid} cannot be looked at", "{detail}",
+        FIXES({ANY, WORDS, "ask as its user ({owner}) or as root"},
+              {ANY, WORDS, "give the number of a process that runs"}),
+        "What is read is /proc/PID/maps and /proc/PID/environ.", NULL)
+
+    /* ---- the test itself ---- */
+    ROW(E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",
+        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+        "An error in the test, not in the installation. The other subjects were tested.", NULL)
+    ROW(E, TEST, 002, ERROR, "the subject {subject} tested nothing", "{detail}",
+        FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
+        "There is something to test, and no check was made: no result is no good result.", NULL)
+};
+
+/* Codes of earlier releases, and those that took their place. */
+const rsdk_code_alias rsdk_code_aliases[] = {
+    {"W-GPU-001", "W-GPU-010, N-GPU-011, W-GPU-012 to W-GPU-026 and E-GPU-004: each obstacle to a GPU has a code of its own"},
+};
+/* clang-format on */
+
+const size_t rsdk_code_alias_count = sizeof rsdk_code_aliases / sizeof *rsdk_code_aliases;

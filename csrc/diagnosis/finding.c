@@ -1,0 +1,54 @@
+/* Findings, and the package that a file belongs to. */
+#include "diagnosis/finding.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "sdk/package_name.h"
+#include "sdk/record.h"
+
+rsdk_status rsdk_finding_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, const char *value,
+                             rsdk_error *error) {
+    if (value != NULL) {
+        RSDK_APPEND(arena, &finding->facts, ((rsdk_fact){name, value}));
+    }
+    return RSDK_OK;
+}
+
+const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name) {
+    for (size_t i = 0; i < finding->facts.count; i++) {
+        if (strcmp(finding->facts.items[i].name, name) == 0) {
+            return finding->facts.items[i].value;
+        }
+    }
+    return NULL;
+}
+
+static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const char *distribution, const char *version,
+                               rsdk_error *error) {
+    const char *requirement = version != NULL ? rsdk_arena_format(arena, "%s==%s", distribution, version) : NULL;
+    RSDK_TRY(rsdk_finding_add(finding, arena, "distribution", distribution, error));
+    RSDK_TRY(rsdk_finding_add(finding, arena, "version", version, error));
+    return rsdk_finding_add(finding, arena, "requirement", requirement, error);
+}
+
+rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error) {
+    rsdk_recorded_file recorded;
+    if (sdk == NULL || finding->path == NULL || rsdk_finding_fact(finding, "requirement") != NULL) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(rsdk_record_find_path(sdk, finding->path, arena, &recorded, error));
+    if (recorded.distribution != NULL) {
+        return add_package(finding, arena, recorded.distribution, recorded.version, error);
+    }
+    for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
+        const char *directory = NULL;
+        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK &&
+            (strcmp(finding->path, directory) == 0 || rsdk_path_below(finding->path, directory) != NULL)) {
+            const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL);
+            RSDK_NEED(distribution);
+            return add_package(finding, arena, distribution, rsdk_sdk_version(sdk), error);
+        }
+    }
+    return RSDK_OK;
+}

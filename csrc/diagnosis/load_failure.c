@@ -1,0 +1,346 @@
+/* Explains a load that failed. Each possible cause is a function that fills the finding; the first that applies counts.
+ */
+#include "diagnosis/load_failure.h"
+
+#include <fnmatch.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "elf/elf_file.h"
+#include "loader/dependency_graph.h"
+#include "loader/inventory.h"
+#include "loader/link_map.h"
+#include "loader/linker_search.h"
+#include "sdk/package_name.h"
+#include "sdk/record.h"
+#include "sdk/tables.h"
+
+/* glibc's default of the tunable, in bytes (sysdeps/generic/dl-tls.h), and what a new value is rounded up to. */
+enum { DEFAULT_RESERVE = 512, RESERVE_STEP = 4096 };
+static const char reserve_tunable[] = "glibc.rtld.optional_static_tls=";
+
+typedef struct explanation {
+    rsdk_sdk *sdk;
+    const char *path, *dlerror_text;
+    rsdk_arena *arena;
+    rsdk_inventory inventory;
+    rsdk_link_map map;
+    rsdk_linker_search search;
+    rsdk_graph graph; /* of the library, and all that it needs */
+    rsdk_finding *finding;
+    rsdk_error *error;
+} explanation;
+
+static rsdk_status add(explanation *e, const char *name, const char *value) {
+    return rsdk_finding_add(e->finding, e->arena, name, value, e->error);
+}
+
+static rsdk_status find(explanation *e, rsdk_code code, const char *path) {
+    e->finding->code = code;
+    e->finding->path = path;
+    return RSDK_OK;
+}
+
+static const rsdk_node *node_at(const explanation *e, size_t index) {
+    return e->graph.nodes.items[index];
+}
+
+static bool says(const explanation *e, const char *words) {
+    return strstr(e->dlerror_text, words) != NULL;
+}
+
+/* ---- what is not there ---- */
+
+/* The name in "NAME: cannot open shared object file: No such file or directory"; *name is NULL for other texts. */
+static rsdk_status read_missing_name(explanation *e, const char **name) {
+    rsdk_error *error = e->error;
+    const char *end = strstr(e->dlerror_text, ": cannot open shared object file: No such file"), *start = end;
+    *name = NULL;
+    if (end == NULL) {
+        return RSDK_OK;
+    }
+    while (start > e->dlerror_text && !(start[-1] == ' ' && start - 1 > e->dlerror_text && start[-2] == ':')) {
+        start--;
+    }
+    *name = rsdk_arena_copy_bytes(e->arena, start, (size_t)(end - start));
+    RSDK_NEED(*name);
+    return RSDK_OK;
+}
+
+/* The names that nobody provides, each once, and the library that needs the first. */
+static rsdk_status list_missing(explanation *e, rsdk_unique_strings *names, const char **needing) {
+    for (size_t i = 0; i < e->graph.nodes.count; i++) {
+        for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
+            const rsdk_edge *edge = &node_at(e, i)->edges.items[j];
+            if (edge->kind == RSDK_EDGE_MISSING && !edge->is_optional) {
+                *needing = names->list.count == 0 ? rsdk_path_name(node_at(e, i)->location.path) : *needing;
+                RSDK_TRY(rsdk_unique_strings_add(names, e->arena, edge->name, e->error));
+            }
+        }
+    }
+    return RSDK_OK;
+}
+
+static const char *who_needs(const explanation *e, const char *name) {
+    for (size_t i = 0; i < e->graph.nodes.count; i++) {
+        for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
+            if (strcmp(node_at(e, i)->edges.items[j].name, name) == 0) {
+                return rsdk_path_name(node_at(e, i)->location.path);
+            }
+        }
+    }
+    return rsdk_path_name(e->path);
+}
+
+/* A file of the SDK has the name, and the linker did not take it. */
+static rsdk_status explain_present(explanation *e, const char *name, const char *present) {
+    const rsdk_elf_file *file = NULL;
+    RSDK_TRY(rsdk_inventory_read(&e->inventory, present, &file, e->error));
+    if (file->soname != NULL && strcmp(file->soname, name) != 0) {
+        RSDK_TRY(add(e, "soname", file->soname));
+        return find(e, RSDK_W_LIB_010, present);
+    }
+    const char *needing = who_needs(e, name);
+    RSDK_TRY(add(e, "name", name));
+    RSDK_TRY(add(e, "present", present));
+    RSDK_TRY(add(e, "needing", needing));
+    return find(e, RSDK_E_LIB_004, e->path);
+}
+
+static const rsdk_catalog_entry *catalog_entry_of(const char *name) {
+    for (size_t i = 0; i < rsdk_catalog_size(); i++) {
+        if (fnmatch(rsdk_catalog_get(i)->so_pattern, name, 0) == 0) {
+            return rsdk_catalog_get(i);
+        }
+    }
+    return NULL;
+}
+
+/* The catalog knows the package of the library. */
+static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name) {
+    rsdk_error *error = e->error;
+    const char *directory = NULL, *version = rsdk_sdk_version(e->sdk);
+    if (rsdk_sdk_package_directory(e->sdk, entry->package, &directory, NULL) == RSDK_OK) {
+        const char *path = rsdk_arena_format(e->arena, "%s/%s/%s", directory, entry->directory, name);
+        RSDK_NEED(path);
+        return find(e, RSDK_E_FILE_001, path);
+    }
+    const rsdk_package_entry *package = rsdk_package_get(entry->package);
+    const char *format = package->is_required ? "%s%s%s" : "rocm[%s]%s%s";
+    const char *requirement =
+        rsdk_arena_format(e->arena, format, package->is_required ? package->dist_template : package->name,
+                          version != NULL ? "==" : "", version != NULL ? version : "");
+    RSDK_NEED(requirement);
+    RSDK_TRY(add(e, "requirement", requirement));
+    return find(e, RSDK_E_LIB_003, e->path);
+}
+
+/* The host library, with the packages of distributions that bring it. */
+static rsdk_status explain_of_host(explanation *e, const char *name) {
+    static const rsdk_host_package searches = {
+        NULL,           "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)",
+        "$(e-file %s)",
+    };
+    const rsdk_host_package *host = NULL;
+    rsdk_error *error = e->error;
+    for (size_t i = 0; host == NULL && i < rsdk_host_package_count; i++) {
+        host = strcmp(rsdk_host_packages[i].soname, name) == 0 ? &rsdk_host_packages[i] : NULL;
+    }
+    const rsdk_host_package *row = host != NULL ? host : &searches;
+    const rsdk_fact packages[] = {{"debian", row->debian},
+                                  {"fedora", row->fedora},
+                                  {"suse", row->suse},
+                                  {"arch", row->arch},
+                                  {"gentoo", row->gentoo}};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        const char *mark = strstr(packages[i].value, "%s");
+        const char *value = mark == NULL ? packages[i].value
+                                         : rsdk_arena_format(e->arena, "%.*s%s%s", (int)(mark - packages[i].value),
+                                                             packages[i].value, name, mark + 2);
+        RSDK_NEED(value);
+        RSDK_TRY(add(e, packages[i].name, value));
+    }
+    return find(e, RSDK_E_LIB_002, e->path);
+}
+
+static rsdk_status explain_missing_name(explanation *e, const char *name, const char *needing, const char *also) {
+    const rsdk_catalog_entry *entry = catalog_entry_of(name);
+    rsdk_recorded_file recorded;
+    RSDK_TRY(add(e, "name", rsdk_path_name(name)));
+    RSDK_TRY(add(e, "needing", needing));
+    RSDK_TRY(add(e, "also", also));
+    RSDK_TRY(rsdk_record_find_name(e->sdk, rsdk_path_name(name), e->arena, &recorded, e->error));
+    if (recorded.distribution != NULL) {
+        return find(e, RSDK_E_FILE_001, recorded.path);
+    }
+    return entry != NULL ? explain_of_catalog(e, entry, name) : explain_of_host(e, name);
+}
+
+/* What the graph knows to be missing counts first: the linker names only the first name that it comes to. */
+static rsdk_status find_missing(explanation *e) {
+    rsdk_unique_strings names = {0};
+    const char *needing = NULL, *named = NULL, *present = NULL, *also = "";
+    rsdk_package_id package;
+    rsdk_error *error = e->error;
+    RSDK_TRY(list_missing(e, &names, &needing));
+    RSDK_TRY(read_missing_name(e, &named));
+    if (names.list.count == 0 && named == NULL) {
+        return RSDK_OK;
+    }
+    if (names.list.count == 0) {
+        RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, error));
+        return present != NULL ? explain_present(e, named, present)
+                               : explain_missing_name(e, named, who_needs(e, named), "");
+    }
+    for (size_t i = 1; i < names.list.count; i++) {
+        also = rsdk_arena_format(e->arena, "%s%s%s", also, i == 1 ? "; also missing: " : ", ", names.list.items[i]);
+        RSDK_NEED(also);
+    }
+    return explain_missing_name(e, names.list.items[0], needing, also);
+}
+
+/* ---- what the system refuses ---- */
+
+static rsdk_status find_old_glibc(explanation *e) {
+    const char *present = gnu_get_libc_version(), *wanted = present, *needing = NULL;
+    rsdk_elf_file file;
+    for (size_t i = 0; i < e->graph.nodes.count; i++) {
+        const char *newest = NULL;
+        if (rsdk_elf_file_read_with_versions(node_at(e, i)->file->path, e->arena, &file, NULL) == RSDK_OK) {
+            newest = rsdk_elf_file_newest_glibc(&file);
+        }
+        if (newest != NULL && strverscmp(newest, wanted) > 0) {
+            wanted = newest;
+            needing = file.path;
+        }
+    }
+    if (needing == NULL) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(add(e, "wanted", wanted));
+    RSDK_TRY(add(e, "present", present));
+    return find(e, RSDK_E_LIB_005, needing);
+}
+
+static rsdk_status find_noexec_mount(explanation *e) {
+    struct statvfs facts;
+    for (size_t i = 0; i < e->graph.nodes.count; i++) {
+        const char *path = node_at(e, i)->location.path;
+        if (statvfs(path, &facts) == 0 && (facts.f_flag & ST_NOEXEC) != 0) {
+            return find(e, RSDK_E_LIB_017, path);
+        }
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status find_executable_stack(explanation *e) {
+    for (size_t i = 0; says(e, "executable stack") && i < e->graph.nodes.count; i++) {
+        if (node_at(e, i)->file->wants_executable_stack) {
+            return find(e, RSDK_E_LIB_015, node_at(e, i)->location.path);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* The value of the tunable in force, in bytes. */
+static unsigned long reserve_in_force(void) {
+    const char *tunables = getenv("GLIBC_TUNABLES"), *value = NULL;
+    value = tunables != NULL ? strstr(tunables, reserve_tunable) : NULL;
+    unsigned long reserve = value != NULL ? strtoul(value + sizeof reserve_tunable - 1, NULL, 0) : 0;
+    return reserve > 0 ? reserve : DEFAULT_RESERVE;
+}
+
+static rsdk_status find_static_tls(explanation *e) {
+    unsigned long size = 0, reserve = reserve_in_force();
+    const char *first = NULL;
+    rsdk_error *error = e->error;
+    for (size_t i = 0; says(e, "static TLS") && i < e->graph.nodes.count; i++) {
+        const rsdk_elf_file *file = node_at(e, i)->file;
+        if (file->has_static_tls) {
+            size += file->tls_size;
+            first = first == NULL ? file->path : first;
+        }
+    }
+    if (first == NULL) {
+        return RSDK_OK;
+    }
+    unsigned long needed = (reserve + size + RESERVE_STEP - 1) / RESERVE_STEP * RESERVE_STEP;
+    const char *size_text = rsdk_arena_format(e->arena, "%lu", size);
+    const char *reserve_text = rsdk_arena_format(e->arena, "%lu", reserve);
+    const char *needed_text = rsdk_arena_format(e->arena, "%lu", needed);
+    RSDK_NEED(size_text);
+    RSDK_NEED(reserve_text);
+    RSDK_NEED(needed_text);
+    RSDK_TRY(add(e, "size", size_text));
+    RSDK_TRY(add(e, "reserve", reserve_text));
+    RSDK_TRY(add(e, "needed", needed_text));
+    return find(e, RSDK_E_LIB_018, first);
+}
+
+/* ---- what only the linker says ---- */
+
+/* Texts of glibc's linker, and what they mean. The file is the path that the text begins with. */
+static const struct linker_text {
+    const char *words;
+    rsdk_code code;
+} linker_texts[] = {
+    {"Permission denied", RSDK_E_FILE_007},   {"undefined symbol: ", RSDK_E_LIB_020},
+    {"' not found (required by", RSDK_E_LIB_020}, {" not defined in file ", RSDK_E_LIB_020},
+    {"file too short", RSDK_E_LIB_006},       {"invalid ELF header", RSDK_E_LIB_006},
+    {"cannot read file data", RSDK_E_LIB_006}, {"wrong ELF class", RSDK_E_LIB_012},
+};
+
+static rsdk_status find_linker_text(explanation *e) {
+    rsdk_error *error = e->error;
+    const char *path = e->path;
+    if (e->dlerror_text[0] == '/') {
+        path = rsdk_arena_copy_bytes(e->arena, e->dlerror_text, strcspn(e->dlerror_text, ":"));
+        RSDK_NEED(path);
+        path = access(path, F_OK) == 0 ? path : e->path;
+    }
+    RSDK_TRY(add(e, "detail", e->dlerror_text));
+    for (size_t i = 0; i < sizeof linker_texts / sizeof *linker_texts; i++) {
+        if (says(e, linker_texts[i].words)) {
+            return find(e, linker_texts[i].code, path);
+        }
+    }
+    return find(e, RSDK_E_LIB_001, e->path);
+}
+
+/* ---- the whole ---- */
+
+static rsdk_status make_graph(explanation *e) {
+    rsdk_location location = {.path = e->path, .found_via = RSDK_FOUND_BY_NEED};
+    size_t node = 0;
+    e->inventory = rsdk_inventory_make(e->sdk, true);
+    RSDK_TRY(rsdk_link_map_read(e->arena, &e->map, e->error));
+    RSDK_TRY(rsdk_linker_search_init(e->arena, &e->map, &e->search, e->error));
+    e->graph = (rsdk_graph){
+        .arena = e->arena, .inventory = &e->inventory, .map = &e->map, .search = &e->search, .asks_linker = true};
+    RSDK_TRY(rsdk_graph_add(&e->graph, &location, true, &node, e->error));
+    return rsdk_graph_complete(&e->graph, e->error);
+}
+
+rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const char *dlerror_text, rsdk_arena *arena,
+                                      rsdk_finding *finding, rsdk_error *error) {
+    static rsdk_status (*const causes[])(explanation *) = {find_missing,          find_old_glibc,  find_noexec_mount,
+                                                           find_executable_stack, find_static_tls, find_linker_text};
+    explanation e = {.sdk = sdk,
+                     .path = path,
+                     .dlerror_text = dlerror_text,
+                     .arena = arena,
+                     .finding = finding,
+                     .error = error};
+    finding->code = RSDK_NO_CODE;
+    RSDK_TRY(make_graph(&e));
+    for (size_t i = 0; finding->code == RSDK_NO_CODE; i++) { /* the last always finds something */
+        RSDK_TRY(causes[i](&e));
+    }
+    return RSDK_OK;
+}

@@ -1,0 +1,319 @@
+/* Makes problems: fills in the texts of the table, and chooses the fix for this system and installation. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "base/text.h"
+#include "diagnosis/cause.h"
+#include "diagnosis/finding.h"
+#include "diagnosis/page.h"
+#include "diagnosis/tables.h"
+
+enum { NAME_SIZE = 32, DEPTH_LIMIT = 3 /* of commands in templates of commands */ };
+
+typedef struct owned_problem {
+    rsdk_problem view;
+    rsdk_arena arena;
+} owned_problem;
+
+/* What fills in templates. */
+typedef struct composer {
+    const rsdk_finding *finding;
+    const rsdk_installation *installation; /* never NULL */
+    rsdk_system system;
+    bool lacks_facts; /* the last text names something that is not known */
+    bool has_command; /* the last text is a command of an installer */
+} composer;
+
+/* ---- values ---- */
+
+static const rsdk_installer_row *installer_of(const composer *c) {
+    for (size_t i = 1; c->installation->installer != NULL && i < rsdk_installer_count; i++) {
+        if (strcmp(rsdk_installers[i].name, c->installation->installer) == 0) {
+            return &rsdk_installers[i];
+        }
+    }
+    return &rsdk_installers[0];
+}
+
+/* A command that a template names, as a template of its own; NULL: no such command. */
+static const char *command_named(const composer *c, const char *name) {
+    const rsdk_installer_row *row = installer_of(c);
+    const struct {
+        const char *name, *template;
+    } commands[] = {{"install", row->install},
+                    {"reinstall", row->reinstall},
+                    {"install_sdk", row->install_sdk},
+                    {"rebuild", row->rebuild},
+                    {"system_reinstall", rsdk_system_reinstall(c->system)}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return commands[i].template;
+        }
+    }
+    return NULL;
+}
+
+/* A value of the finding or of the installation; NULL: not known. */
+static const char *value_named(const composer *c, const char *name) {
+    const rsdk_installation *in = c->installation;
+    const struct {
+        const char *name, *value;
+    } values[] = {{"path", c->finding->path},
+                  {"library", c->finding->path != NULL ? rsdk_path_name(c->finding->path) : NULL},
+                  {"python", in->python},
+                  {"environment", in->environment},
+                  {"application", in->environment != NULL ? rsdk_path_name(in->environment) : NULL},
+                  {"site", in->site},
+                  {"packages", in->packages}};
+    const char *value = rsdk_finding_fact(c->finding, name);
+    for (size_t i = 0; value == NULL && i < sizeof values / sizeof *values; i++) {
+        value = strcmp(values[i].name, name) == 0 ? values[i].value : NULL;
+    }
+    return value;
+}
+
+static const char *words_for(const char *name) {
+    for (size_t i = 0; i < rsdk_fact_word_count; i++) {
+        if (strcmp(rsdk_fact_words[i].fact, name) == 0) {
+            return rsdk_fact_words[i].words;
+        }
+    }
+    return name;
+}
+
+/* ---- texts ---- */
+
+/* A value on one line: what a terminal would obey is written as an escape. */
+static void add_value(rsdk_text *text, const char *value) {
+    for (const char *c = value; *c != '\0';) {
+        size_t plain = 0;
+        while ((unsigned char)c[plain] >= ' ' && c[plain] != '\x7f') {
+            plain++;
+        }
+        rsdk_text_add(text, "%.*s", (int)plain, c);
+        c += plain;
+        if (*c != '\0') {
+            rsdk_text_add(text, *c == '\n' || *c == '\t' ? " " : "\\x%02x", (unsigned char)*c);
+            c++;
+        }
+    }
+}
+
+/* A value as one word of a shell command. */
+static void add_word(rsdk_text *text, const char *value) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (value[0] != '\0' && value[strspn(value, plain)] == '\0') {
+        rsdk_text_add(text, "%s", value);
+        return;
+    }
+    rsdk_text_add(text, "'");
+    for (const char *c = value; *c != '\0';) {
+        size_t length = strcspn(c, "'");
+        char *part = strndup(c, length);
+        if (part != NULL) {
+            add_value(text, part);
+        }
+        text->failed |= part == NULL;
+        free(part);
+        c += length;
+        if (*c == '\'') {
+            rsdk_text_add(text, "'\\''");
+            c++;
+        }
+    }
+    rsdk_text_add(text, "'");
+}
+
+static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text);
+
+static void add_named(composer *c, const char *name, bool is_word, unsigned depth, rsdk_text *text) {
+    const char *value = value_named(c, name), *command = command_named(c, name);
+    if (value != NULL && is_word) {
+        add_word(text, value);
+    } else if (value != NULL) {
+        add_value(text, value);
+    } else if (strcmp(name, "source") == 0) {
+        rsdk_text_add(text, "%s%s", c->installation->source != NULL ? c->installation->source : "",
+                      c->installation->source != NULL && c->installation->source[0] != '\0' ? " " : "");
+    } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "version") != NULL) {
+        rsdk_text_add(text, "%s=%s", value_named(c, "distribution"), value_named(c, "version"));
+    } else if (strcmp(name, "packages") == 0) {
+        add_named(c, "requirement", true, depth, text);
+    } else if (command != NULL && depth < DEPTH_LIMIT) {
+        c->has_command = true;
+        fill_in(c, command, depth + 1, text);
+    } else {
+        c->lacks_facts = true;
+        rsdk_text_add(text, "%s", words_for(name));
+    }
+}
+
+/* Braces that hold no name are text of a command. */
+static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    while (*template != '\0') {
+        size_t plain = strcspn(template, "{");
+        rsdk_text_add(text, "%.*s", (int)plain, template);
+        template += plain;
+        if (*template == '\0') {
+            return;
+        }
+        bool is_word = template[1] == '$';
+        size_t length = strspn(template + 1 + is_word, letters);
+        if (length == 0 || length >= NAME_SIZE || template[1 + is_word + length] != '}') {
+            rsdk_text_add(text, "{");
+            template ++;
+            continue;
+        }
+        char name[NAME_SIZE] = "";
+        (void)memcpy(name, template + 1 + is_word, length);
+        template += length + 2 + is_word;
+        add_named(c, name, is_word, depth, text);
+    }
+}
+
+/* The filled-in text in the arena; NULL when out of memory. */
+static const char *text_of(composer *c, const char *template, rsdk_arena *arena) {
+    rsdk_text text = RSDK_TEXT_INIT;
+    c->lacks_facts = c->has_command = false;
+    fill_in(c, template, 0, &text);
+    const char *copy = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
+    rsdk_text_clear(&text);
+    return copy;
+}
+
+/* ---- the fix ---- */
+
+/* The first fix of a system whose facts are known; *fix is NULL where there is none. With `takes_words` its last. */
+static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_system system, bool takes_words,
+                                rsdk_arena *arena, const char **fix, rsdk_error *error) {
+    const char *last = NULL;
+    *fix = NULL;
+    for (size_t i = 0; *fix == NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
+        if (row->fixes[i].system == system) {
+            last = text_of(c, row->fixes[i].text, arena);
+            RSDK_NEED(last);
+            *fix = c->lacks_facts ? NULL : last;
+        }
+    }
+    *fix = *fix == NULL && takes_words ? last : *fix;
+    return RSDK_OK;
+}
+
+static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena *arena, const char **fix,
+                              rsdk_error *error) {
+    *fix = NULL;
+    if (rsdk_system_is_container()) {
+        RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_CONTAINER, false, arena, fix, error));
+    }
+    if (*fix == NULL && c->system != RSDK_SYSTEM_ANY) {
+        RSDK_TRY(choose_among(c, row, c->system, false, arena, fix, error));
+    }
+    if (*fix == NULL) {
+        RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_ANY, true, arena, fix, error));
+    }
+    if (c->has_command && c->installation->note != NULL) {
+        *fix = rsdk_arena_format(arena, "%s   (%s)", *fix, c->installation->note);
+    }
+    RSDK_NEED(*fix);
+    return RSDK_OK;
+}
+
+/* ---- problems ---- */
+
+static rsdk_status compose(owned_problem *owned, const rsdk_finding *finding, const rsdk_installation *installation) {
+    static const rsdk_installation unknown = {0};
+    const rsdk_code_row *row = &rsdk_code_table[finding->code];
+    rsdk_problem *view = &owned->view;
+    rsdk_error *error = NULL;
+    composer c = {.finding = finding,
+                  .installation = installation != NULL ? installation : &unknown,
+                  .system = rsdk_system_current()};
+    view->code = row->name;
+    view->severity = row->severity;
+    view->title = text_of(&c, row->title, &owned->arena);
+    view->cause = text_of(&c, row->cause, &owned->arena);
+    view->path = finding->path;
+    view->facts = finding->facts.items;
+    view->fact_count = finding->facts.count;
+    RSDK_NEED(view->title);
+    RSDK_NEED(view->cause);
+    return choose_fix(&c, row, &owned->arena, &view->fix, error);
+}
+
+static rsdk_status copy_finding(rsdk_finding *finding, rsdk_code code, const char *path, const rsdk_fact *facts,
+                                size_t count, rsdk_arena *arena) {
+    rsdk_error *error = NULL;
+    *finding = (rsdk_finding){.code = code, .path = path != NULL ? rsdk_arena_copy(arena, path) : NULL};
+    for (size_t i = 0; i < count; i++) {
+        const char *name = rsdk_arena_copy(arena, facts[i].name), *value = rsdk_arena_copy(arena, facts[i].value);
+        RSDK_NEED(name);
+        RSDK_NEED(value);
+        RSDK_TRY(rsdk_finding_add(finding, arena, name, value, error));
+    }
+    return path == NULL || finding->path != NULL ? RSDK_OK : RSDK_NO_MEMORY;
+}
+
+/* Gives the problem to the caller, or frees it. */
+static rsdk_status hand_over(owned_problem *owned, rsdk_status status, rsdk_problem **problem) {
+    *problem = status == RSDK_OK ? &owned->view : NULL;
+    if (status != RSDK_OK) {
+        rsdk_problem_free(&owned->view);
+    }
+    return status;
+}
+
+rsdk_status rsdk_problem_make(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count,
+                              const rsdk_installation *installation, rsdk_problem **problem) {
+    rsdk_finding finding;
+    owned_problem *owned = calloc(1, sizeof *owned);
+    *problem = NULL;
+    if (owned == NULL) {
+        return RSDK_NO_MEMORY;
+    }
+    rsdk_status status = copy_finding(&finding, code, path, facts, count, &owned->arena);
+    return hand_over(owned, status == RSDK_OK ? compose(owned, &finding, installation) : status, problem);
+}
+
+rsdk_status rsdk_problem_of_error(const rsdk_error *error, rsdk_sdk *sdk, const rsdk_installation *installation,
+                                  rsdk_problem **problem) {
+    rsdk_finding finding;
+    owned_problem *owned = calloc(1, sizeof *owned);
+    *problem = NULL;
+    if (owned == NULL) {
+        return RSDK_NO_MEMORY;
+    }
+    rsdk_status status = rsdk_cause_of_error(error, sdk, &owned->arena, &finding);
+    return hand_over(owned, status == RSDK_OK ? compose(owned, &finding, installation) : status, problem);
+}
+
+void rsdk_problem_free(rsdk_problem *problem) {
+    owned_problem *owned = (owned_problem *)problem; /* its first member */
+    if (owned != NULL) {
+        rsdk_arena_clear(&owned->arena);
+        free(owned);
+    }
+}
+
+const char *rsdk_code_name(rsdk_code code) {
+    return code < RSDK_CODE_COUNT ? rsdk_code_table[code].name : NULL;
+}
+
+rsdk_code rsdk_code_find(const char *name) {
+    for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
+        if (strcmp(rsdk_code_table[code].name, name) == 0) {
+            return (rsdk_code)code;
+        }
+    }
+    return RSDK_NO_CODE;
+}
+
+rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words) {
+    static const rsdk_installation unknown = {0};
+    const rsdk_finding nothing = {0};
+    composer c = {.finding = &nothing, .installation = &unknown, .system = fix->system};
+    *words = text_of(&c, fix->text, arena);
+    return *words != NULL ? RSDK_OK : RSDK_NO_MEMORY;
+}

@@ -1,0 +1,58 @@
+/* The data tables of this directory, each in a file of its own. */
+#ifndef RSDK_DIAGNOSIS_TABLES_H
+#define RSDK_DIAGNOSIS_TABLES_H
+
+#include "diagnosis/system.h"
+#include "rocm_sdk/problem.h"
+
+/* How it is known that a fix helps. */
+typedef enum rsdk_fix_proof { RSDK_FIX_WORDS, RSDK_FIX_TRIED, RSDK_FIX_ELSEWHERE, RSDK_FIX_HARDWARE } rsdk_fix_proof;
+
+typedef struct rsdk_fix_row {
+    rsdk_system system;
+    rsdk_fix_proof proof;
+    const char *text; /* NULL ends the list */
+} rsdk_fix_row;
+
+enum { RSDK_FIX_LIMIT = 8 };
+
+typedef struct rsdk_code_row {
+    const char *name; /* "E-LIB-002" */
+    rsdk_severity severity;
+    const char *title; /* what is wrong with what */
+    const char *cause;
+    rsdk_fix_row fixes[RSDK_FIX_LIMIT];
+    const char *about;  /* for its page: what it means, how it comes about */
+    const char *repair; /* what `rocm-sdk test --fix` does about it; NULL: nothing */
+} rsdk_code_row;
+
+extern const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT]; /* that of RSDK_NO_CODE is empty */
+
+typedef struct rsdk_code_alias {
+    const char *old, *now;
+} rsdk_code_alias;
+
+extern const rsdk_code_alias rsdk_code_aliases[];
+extern const size_t rsdk_code_alias_count;
+
+/* What stands in a text for a fact that is not known. */
+typedef struct rsdk_fact_word {
+    const char *fact, *words;
+} rsdk_fact_word;
+
+extern const rsdk_fact_word rsdk_fact_words[];
+extern const size_t rsdk_fact_word_count;
+
+/* The commands of an installer, as templates. */
+typedef struct rsdk_installer_row {
+    const char *name;        /* NULL: not known */
+    const char *install;     /* {requirement}, which is not installed or in another version */
+    const char *reinstall;   /* {distribution}, exactly as it is installed */
+    const char *install_sdk; /* an SDK where there is none */
+    const char *rebuild;     /* the selector, without a wheel that was built on another machine */
+} rsdk_installer_row;
+
+extern const rsdk_installer_row rsdk_installers[];
+extern const size_t rsdk_installer_count;
+
+#endif

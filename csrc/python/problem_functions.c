@@ -1,0 +1,233 @@
+/* Functions about problems: the table of codes, and what texts it gives. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnosis/cause.h"
+#include "diagnosis/load_failure.h"
+#include "diagnosis/page.h"
+#include "diagnosis/tables.h"
+#include "findings.h"
+#include "methods.h"
+#include "result_types.h"
+#include "rocm_sdk/problem.h"
+
+static const char *const severities[] = {
+    [RSDK_SEVERITY_ERROR] = "error", [RSDK_SEVERITY_WARNING] = "warning", [RSDK_SEVERITY_NOTE] = "note"};
+static const char *const proofs[] = {[RSDK_FIX_WORDS] = "words",
+                                     [RSDK_FIX_TRIED] = "tried",
+                                     [RSDK_FIX_ELSEWHERE] = "elsewhere",
+                                     [RSDK_FIX_HARDWARE] = "hardware"};
+
+/* ---- the table ---- */
+
+static PyObject *build_fix(const rsdk_fix_row *fix) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    const char *words = NULL;
+    PyObject *result =
+        rsdk_problem_fix_in_words(fix, &arena, &words) == RSDK_OK
+            ? Py_BuildValue("(sss)", fix->system == RSDK_SYSTEM_ANY ? "" : rsdk_system_title(fix->system),
+                            proofs[fix->proof], words)
+            : PyErr_NoMemory();
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
+static PyObject *build_fixes(const rsdk_code_row *row) {
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
+        PyObject *fix = build_fix(&row->fixes[i]);
+        if (fix == NULL || PyList_Append(list, fix) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(fix);
+    }
+    PyObject *result = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return result;
+}
+
+/* The row behind that of RSDK_NO_CODE comes first. */
+static PyObject *build_row(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_code_row *row = (const rsdk_code_row *)table + index + 1;
+    PyObject *fixes = build_fixes(row);
+    return fixes != NULL ? Py_BuildValue("(sssszNz)", row->name, severities[row->severity], row->title, row->cause,
+                                         row->about, fixes, row->repair)
+                         : NULL;
+}
+
+PyDoc_STRVAR(problem_table_doc,
+             "problem_table()\n--\n\n"
+             "The table of problems: for each code its name, severity ('error', 'warning', 'note'), title and cause\n"
+             "(templates), what its page says, its fixes with words for facts (tuple of system, proof, text), and the\n"
+             "repair of `rocm-sdk test --fix` or None (tuple of tuples).");
+
+static PyObject *problem_table(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_result_tuple(rsdk_state_get(module), build_row, rsdk_code_table, RSDK_CODE_COUNT - 1);
+}
+
+static PyObject *build_alias(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_code_alias *alias = (const rsdk_code_alias *)table + index;
+    return Py_BuildValue("(ss)", alias->old, alias->now);
+}
+
+PyDoc_STRVAR(problem_aliases_doc, "problem_aliases()\n--\n\n"
+                                  "Codes of earlier releases, and what took their place (tuple of pairs of str).");
+
+static PyObject *problem_aliases(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_result_tuple(rsdk_state_get(module), build_alias, rsdk_code_aliases, rsdk_code_alias_count);
+}
+
+/* ---- problems ---- */
+
+/* The values of a dict of str, as texts that are borrowed from `bytes`, a list. */
+typedef struct fact_arguments {
+    PyObject *bytes;
+    rsdk_fact *items;
+    size_t count;
+} fact_arguments;
+
+static void clear_facts(fact_arguments *facts) {
+    Py_CLEAR(facts->bytes);
+    free(facts->items);
+    facts->items = NULL;
+}
+
+static int take_facts(PyObject *dict, fact_arguments *facts) {
+    PyObject *key = NULL, *value = NULL;
+    Py_ssize_t position = 0;
+    *facts =
+        (fact_arguments){.bytes = PyList_New(0), .items = calloc((size_t)PyDict_Size(dict) + 1, sizeof *facts->items)};
+    if (facts->bytes == NULL || facts->items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    while (PyDict_Next(dict, &position, &key, &value)) {
+        PyObject *encoded = NULL;
+        rsdk_fact *fact = &facts->items[facts->count++];
+        fact->name = PyUnicode_AsUTF8AndSize(key, NULL);
+        if (fact->name == NULL || !PyUnicode_FSConverter(value, &encoded)) {
+            return -1;
+        }
+        fact->value = PyBytes_AsString(encoded);
+        int added = PyList_Append(facts->bytes, encoded);
+        Py_DECREF(encoded);
+        if (added < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The value of a fact; NULL where it is not there. */
+static const char *find_fact(const fact_arguments *facts, const char *name) {
+    for (size_t i = 0; i < facts->count; i++) {
+        if (strcmp(facts->items[i].name, name) == 0) {
+            return facts->items[i].value;
+        }
+    }
+    return NULL;
+}
+
+static PyObject *make_texts(rsdk_code code, const char *path, const fact_arguments *facts,
+                            const fact_arguments *known) {
+    const rsdk_installation installation = {.installer = find_fact(known, "installer"),
+                                            .python = find_fact(known, "python"),
+                                            .environment = find_fact(known, "environment"),
+                                            .site = find_fact(known, "site"),
+                                            .packages = find_fact(known, "packages"),
+                                            .source = find_fact(known, "source"),
+                                            .note = find_fact(known, "note")};
+    rsdk_problem *problem = NULL;
+    if (rsdk_problem_make(code, path, facts->items, facts->count, &installation, &problem) != RSDK_OK) {
+        return PyErr_NoMemory();
+    }
+    PyObject *result = Py_BuildValue("(NNN)", rsdk_result_path(problem->title), rsdk_result_path(problem->cause),
+                                     rsdk_result_path(problem->fix));
+    rsdk_problem_free(problem);
+    return result;
+}
+
+PyDoc_STRVAR(
+    problem_texts_doc,
+    "problem_texts(code, path, facts, installation, /)\n--\n\n"
+    "Title, cause and fix of a problem (tuple of three str). facts (dict of str) are the values that its texts\n"
+    "name, installation (dict of str) has the fields of rsdk_installation that are known. Raises KeyError for\n"
+    "an unknown code.");
+
+static PyObject *problem_texts(PyObject *module, PyObject *args) {
+    const char *name = NULL;
+    PyObject *path = NULL, *facts_dict = NULL, *known_dict = NULL, *encoded = NULL, *result = NULL;
+    fact_arguments facts = {0}, known = {0};
+    (void)module;
+    if (!PyArg_ParseTuple(args, "sOO!O!", &name, &path, &PyDict_Type, &facts_dict, &PyDict_Type, &known_dict) ||
+        (path != Py_None && !PyUnicode_FSConverter(path, &encoded))) {
+        return NULL;
+    }
+    rsdk_code code = rsdk_code_find(name);
+    if (code == RSDK_NO_CODE) {
+        PyErr_SetString(PyExc_KeyError, name);
+    } else if (take_facts(facts_dict, &facts) == 0 && take_facts(known_dict, &known) == 0) {
+        result = make_texts(code, encoded != NULL ? PyBytes_AsString(encoded) : NULL, &facts, &known);
+    }
+    clear_facts(&facts);
+    clear_facts(&known);
+    Py_XDECREF(encoded);
+    return result;
+}
+
+/* ---- load failures ---- */
+
+PyDoc_STRVAR(
+    explain_load_doc,
+    "explain_load(site, path, dlerror_text, /)\n--\n\n"
+    "Why the linker refused the library `path` of the SDK in `site`: code, path and facts (tuple of str, str or\n"
+    "None, dict of str), as LibraryLoadError has them.");
+
+static rsdk_status explain_in(const char *site, const rsdk_error *failure, rsdk_arena *arena, rsdk_finding *finding) {
+    rsdk_sdk *sdk = NULL;
+    const rsdk_sdk_options options = {.search_path = &site, .search_path_count = 1};
+    rsdk_error ignored = RSDK_ERROR_INIT;
+    rsdk_status status = rsdk_sdk_open(&options, &sdk, &ignored);
+    status = status == RSDK_NO_MEMORY ? status : rsdk_cause_of_error(failure, sdk, arena, finding);
+    rsdk_sdk_free(sdk);
+    rsdk_error_clear(&ignored);
+    return status;
+}
+
+static PyObject *explain_load(PyObject *module, PyObject *args) {
+    PyObject *site = NULL, *path = NULL, *text = NULL, *result = NULL;
+    rsdk_error failure = RSDK_ERROR_INIT;
+    rsdk_finding finding = {0};
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_status status = RSDK_OK;
+    (void)module;
+    if (PyArg_ParseTuple(args, "O&O&O&", PyUnicode_FSConverter, &site, PyUnicode_FSConverter, &path,
+                         PyUnicode_FSConverter, &text)) {
+        const char *file = PyBytes_AsString(path), *dlerror_text = PyBytes_AsString(text),
+                   *place = PyBytes_AsString(site);
+        Py_BEGIN_ALLOW_THREADS(void) rsdk_fail_as(&failure, RSDK_LOAD_FAILED, RSDK_E_LIB_001, file,
+                                                  RSDK_FACTS({"dlerror", dlerror_text}), "%s", dlerror_text);
+        status = explain_in(place, &failure, &arena, &finding);
+        Py_END_ALLOW_THREADS result = status == RSDK_OK ? rsdk_findings_build(finding.code, finding.path,
+                                                                              finding.facts.items, finding.facts.count)
+                                                        : PyErr_NoMemory();
+    }
+    rsdk_error_clear(&failure);
+    rsdk_arena_clear(&arena);
+    Py_XDECREF(site);
+    Py_XDECREF(path);
+    Py_XDECREF(text);
+    return result;
+}
+
+PyMethodDef rsdk_problem_methods[] = {
+    {"problem_table", problem_table, METH_NOARGS, problem_table_doc},
+    {"problem_aliases", problem_aliases, METH_NOARGS, problem_aliases_doc},
+    {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
+    {"explain_load", explain_load, METH_VARARGS, explain_load_doc},
+    {NULL, NULL, 0, NULL},
+};

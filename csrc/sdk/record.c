@@ -1,0 +1,184 @@
+/* Reading RECORD files. They are untrusted: a row is a text that is compared, never a file that is opened. */
+#include "sdk/record.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "sdk/tables.h"
+
+enum { RECORD_LIMIT = 1 << 26 }; /* bytes: some 500,000 files */
+
+static const char dist_info[] = ".dist-info";
+
+typedef struct query {
+    const char *pattern;   /* of the file's name; NULL: `relative` is the whole path */
+    const char *relative;  /* within the site */
+    const char *directory; /* platform directory that the file must be in, within the site */
+    const char *match;     /* the path that was found, within the site; NULL: none */
+} query;
+
+/* ---- one RECORD ---- */
+
+/* A path in quotes, in which two quotes stand for one. */
+static char *read_quoted(char **at) {
+    char *start = *at + 1, *to = start;
+    for (const char *from = start; *from != '\0'; from++) {
+        if (*from == '"' && from[1] != '"') {
+            char *rest = *at + (from + 1 - *at);
+            rest += strcspn(rest, "\n");
+            *at = rest + (*rest == '\n');
+            *to = '\0';
+            return start;
+        }
+        from += *from == '"';
+        *to++ = *from;
+    }
+    return NULL;
+}
+
+char *rsdk_record_next_path(char **at) {
+    *at += strspn(*at, "\r\n");
+    char *start = *at;
+    if (*start == '\0') {
+        return NULL;
+    }
+    if (*start == '"') {
+        return read_quoted(at);
+    }
+    size_t length = strcspn(start, ",\r\n");
+    char *rest = start + length;
+    rest += strcspn(rest, "\n");
+    *at = rest + (*rest == '\n');
+    start[length] = '\0';
+    return start;
+}
+
+static bool matches(const query *q, const char *path) {
+    if (q->pattern == NULL) {
+        return strcmp(path, q->relative) == 0;
+    }
+    const char *below = rsdk_path_below(path, q->directory);
+    return below != NULL && fnmatch(q->pattern, rsdk_path_name(below), 0) == 0;
+}
+
+static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, rsdk_error *error) {
+    rsdk_arena scratch = RSDK_ARENA_INIT;
+    char *text = NULL;
+    size_t length = 0;
+    rsdk_file_identity identity;
+    rsdk_status status = rsdk_file_read_text(path, RECORD_LIMIT, &scratch, &text, &length, &identity, NULL);
+    if (status == RSDK_OK) {
+        for (char *each = rsdk_record_next_path(&text); each != NULL && q->match == NULL;
+             each = rsdk_record_next_path(&text)) {
+            if (matches(q, each)) {
+                q->match = rsdk_arena_copy(arena, each);
+                status = q->match != NULL ? RSDK_OK : RSDK_NO_MEMORY;
+            }
+        }
+    }
+    rsdk_arena_clear(&scratch);
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK; /* an unreadable RECORD lists nothing */
+}
+
+/* ---- all of a site ---- */
+
+/* "rocm_sdk_core" becomes "rocm-sdk-core" (PEP 503). */
+static char *normalise(rsdk_arena *arena, const char *name, size_t length) {
+    char *normal = rsdk_arena_copy_bytes(arena, name, length), *to = normal;
+    for (const char *from = normal; from != NULL && *from != '\0'; from++) {
+        bool is_separator = strchr("-_.", *from) != NULL;
+        if (!is_separator) {
+            *to++ = (char)tolower((unsigned char)*from);
+        } else if (to == normal || to[-1] != '-') {
+            *to++ = '-';
+        }
+    }
+    if (to != NULL) {
+        *to = '\0';
+    }
+    return normal;
+}
+
+/* Asks the distribution that `name` ("rocm_sdk_core-7.10.0.dist-info") is the directory of, if it is one of the SDK. */
+static rsdk_status ask_distribution(const char *site, const char *name, rsdk_arena *arena, query *q,
+                                    rsdk_recorded_file *found, rsdk_error *error) {
+    size_t length = strlen(name), suffix = sizeof dist_info - 1;
+    const char *dash = NULL;
+    if (strncasecmp(name, "rocm", 4) != 0 || length <= suffix || strcmp(name + length - suffix, dist_info) != 0) {
+        return RSDK_OK;
+    }
+    for (const char *c = name; c < name + length - suffix; c++) {
+        dash = *c == '-' ? c : dash;
+    }
+    if (dash == NULL) {
+        return RSDK_OK;
+    }
+    const char *record = rsdk_arena_format(arena, "%s/%s/RECORD", site, name);
+    RSDK_NEED(record);
+    RSDK_TRY(search_record(record, arena, q, error));
+    if (q->match == NULL) {
+        return RSDK_OK;
+    }
+    found->distribution = normalise(arena, name, (size_t)(dash - name));
+    found->version = rsdk_arena_copy_bytes(arena, dash + 1, (size_t)(name + length - suffix - dash - 1));
+    found->path = rsdk_path_join(arena, site, q->match);
+    RSDK_NEED(found->distribution);
+    RSDK_NEED(found->version);
+    RSDK_NEED(found->path);
+    return RSDK_OK;
+}
+
+/* Asks all RECORDs beside a platform directory. */
+static rsdk_status ask_site(const char *platform_directory, rsdk_arena *arena, query *q, rsdk_recorded_file *found,
+                            rsdk_error *error) {
+    rsdk_directory listing;
+    const char *site = rsdk_path_parent(arena, platform_directory);
+    RSDK_NEED(site);
+    q->directory = rsdk_path_name(platform_directory);
+    if (rsdk_directory_read(site, arena, &listing, NULL) != RSDK_OK) {
+        return RSDK_OK;
+    }
+    for (size_t i = 0; found->distribution == NULL && i < listing.names.count; i++) {
+        RSDK_TRY(ask_distribution(site, listing.names.items[i], arena, q, found, error));
+    }
+    return RSDK_OK;
+}
+
+/* Asks for each package that is installed; for a path only the one that it lies in. */
+static rsdk_status ask_packages(rsdk_sdk *sdk, const char *path, rsdk_arena *arena, query *q,
+                                rsdk_recorded_file *found, rsdk_error *error) {
+    for (unsigned id = 0; found->distribution == NULL && id < RSDK_PACKAGE_COUNT; id++) {
+        const char *directory = NULL;
+        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) != RSDK_OK) {
+            continue; /* not installed */
+        }
+        const char *below = path != NULL ? rsdk_path_below(path, directory) : NULL;
+        if (below != NULL) {
+            q->relative = rsdk_arena_format(arena, "%s/%s", rsdk_path_name(directory), below);
+            RSDK_NEED(q->relative);
+        }
+        if (path == NULL || below != NULL) {
+            RSDK_TRY(ask_site(directory, arena, q, found, error));
+        }
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_record_find_path(rsdk_sdk *sdk, const char *path, rsdk_arena *arena, rsdk_recorded_file *found,
+                                  rsdk_error *error) {
+    query q = {0};
+    *found = (rsdk_recorded_file){0};
+    return ask_packages(sdk, path, arena, &q, found, error);
+}
+
+rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
+                                  rsdk_error *error) {
+    query q = {.pattern = pattern};
+    *found = (rsdk_recorded_file){0};
+    return ask_packages(sdk, NULL, arena, &q, found, error);
+}

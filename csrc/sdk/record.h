@@ -1,0 +1,28 @@
+/* Which distribution a file of the SDK belongs to: what RECORD, the list that an installer wrote, says (PEP 376). Asked
+ * only after something went wrong. */
+#ifndef RSDK_SDK_RECORD_H
+#define RSDK_SDK_RECORD_H
+
+#include "base/arena.h"
+#include "rocm_sdk/sdk.h"
+
+/* An entry of a RECORD. */
+typedef struct rsdk_recorded_file {
+    const char *distribution; /* "rocm-sdk-core"; NULL: no RECORD lists such a file */
+    const char *version;      /* "7.10.0", with its local part */
+    const char *path;         /* absolute, whether or not the file is there */
+} rsdk_recorded_file;
+
+/* Looks up `path`, a file of a platform directory of the SDK. */
+rsdk_status rsdk_record_find_path(rsdk_sdk *sdk, const char *path, rsdk_arena *arena, rsdk_recorded_file *found,
+                                  rsdk_error *error);
+
+/* Looks for a file whose name matches a pattern (glob(7)), in any platform directory. */
+rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
+                                  rsdk_error *error);
+
+/* The path in the next row of the text of a RECORD, NUL-terminated in place; *at moves to the row behind it. NULL at the
+ * end, and where a quoted path does not end. */
+char *rsdk_record_next_path(char **at);
+
+#endif

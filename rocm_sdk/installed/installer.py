@@ -1,0 +1,253 @@
+"""How the SDK was installed: by which installer, into which environment, from where. Fixes are composed of it.
+
+Only files are read, and only once something is wrong.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pwd
+import shutil
+import site as site_module
+import sys
+import sysconfig
+from urllib.parse import unquote, urlsplit
+
+from .distributions import Distribution, normalised, sdk_distributions
+from .files import names_in, read_beginning
+
+AMD_INDEX = "https://repo.amd.com/rocm/whl-multi-arch/"
+
+_LIMIT = 1 << 20  # bytes of each file
+_PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-meta", "pyvenv.cfg"
+_SITES = frozenset({"site-packages", "dist-packages"})
+_SYSTEM_PREFIXES = ("/usr",)
+
+# Variables and keys of configuration files that name an index or a directory of packages.
+_PIP_VARIABLES = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
+_UV_VARIABLES = ("UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_FIND_LINKS")
+_KEYS = ("index-url", "extra-index-url", "find-links", "index", "default-index")
+
+
+def installation_facts(site: str, distribution: str | None = None) -> dict[str, str]:
+    """The fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in the directory `site`.
+
+    distribution: the package that is to be installed again; its source counts.
+    """
+    prefix = _prefix_of(site)
+    python = _python_of(prefix) if prefix is not None else sys.executable
+    metadata = _metadata_of(site, distribution)
+    installer = _installer_of(site, prefix, python, _first_word(metadata, "INSTALLER"))
+    facts = {"installer": installer, "python": _shown(python), "site": _shown(site)}
+    if prefix is not None:
+        facts["environment"] = _shown(prefix)
+    if prefix is None and (packages := _requirements_in(site)):
+        facts["packages"] = packages
+    notes = [_obstacle(site)]
+    if installer not in {"system", "conda"}:
+        facts["source"], note = _source(metadata, installer)
+        notes.append(note)
+    if note := "; ".join(filter(None, notes)):
+        facts["note"] = note
+    return facts
+
+
+def own_site() -> str:
+    """The directory that packages are added to: the one of this package, if an installer put it there."""
+    own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return own if os.path.basename(own) in _SITES or _metadata_of(own, None) else sysconfig.get_path("purelib")
+
+
+# ---- the environment
+
+
+def _prefix_of(site: str) -> str | None:
+    """The environment whose packages are in `site`; None for a directory of no environment, as --target makes."""
+    if _same(site, sysconfig.get_path("purelib")) or _same(site, sysconfig.get_path("platlib")):
+        return sys.prefix
+    parts = os.path.abspath(site).split(os.sep)
+    if len(parts) > 3 and parts[-1] in _SITES and parts[-2].startswith("python"):
+        prefix = os.sep.join(parts[:-3])
+        if parts[-3].startswith("lib") and _python_of(prefix):
+            return prefix
+    if site_module.ENABLE_USER_SITE and _same(site, site_module.getusersitepackages()):
+        return sys.prefix
+    return None
+
+
+def _python_of(prefix: str) -> str:
+    """The interpreter of an environment; "" if it has none."""
+    if _same(prefix, sys.prefix):
+        return sys.executable
+    return next((path for name in ("python", "python3") if os.path.exists(path := f"{prefix}/bin/{name}")), "")
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _shown(path: str) -> str:
+    """The path as a user in the current directory writes it."""
+    try:
+        relative = os.path.relpath(path)
+    except (OSError, ValueError):  # the current directory does not exist
+        return path
+    return path if relative.startswith("..") or relative == "." else relative
+
+
+# ---- the installer
+
+
+def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
+    """The row of the table of installers: what made the installation, and is there to change it."""
+    if prefix is None:
+        return "uv target" if recorded == "uv" and shutil.which("uv") else "target"
+    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and shutil.which("pipx"):
+        return "pipx"
+    if recorded == "conda" and os.path.isdir(os.path.join(prefix, _CONDA_DIRECTORY)):
+        return "conda"
+    if _is_of_system(site, prefix, recorded):
+        return "system"
+    has_pip = os.path.isdir(os.path.join(site, "pip")) or (_same(python, sys.executable) and _has_module("pip"))
+    if recorded == "uv" and shutil.which("uv"):
+        return "uv"
+    if has_pip:
+        return "pip"
+    if shutil.which("uv"):
+        return "uv"
+    return "outer pip" if shutil.which("pip") else "ensurepip"
+
+
+def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
+    """Whether the system's package manager owns it: in /usr, and neither a virtual environment nor pip's work."""
+    if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or recorded in {"pip", "uv"}:
+        return False
+    return os.path.abspath(site).startswith(tuple(f"{each}/lib" for each in _SYSTEM_PREFIXES))
+
+
+def _has_module(name: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _metadata_of(site: str, distribution: str | None) -> Distribution | None:
+    """The distribution that is asked for, else another one of the SDK; None if there is none."""
+    found = [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
+    names = {normalised(name.removesuffix(".dist-info").rpartition("-")[0]): name for name in found}
+    name = names.get(distribution or "") or names.get("rocm-sdk-core") or next(iter(found), None)
+    return Distribution(os.path.join(site, name)) if name is not None else None
+
+
+def _requirements_in(site: str) -> str:
+    """All packages of the SDK in a directory, as one command takes them."""
+    found = [each for each in sdk_distributions(site) if each.has_sdk_files and not each.is_placeholder]
+    return " ".join(_quoted(each.requirement) for each in found)
+
+
+def _read(metadata: Distribution | None, name: str) -> bytes:
+    if metadata is None:
+        return b""
+    try:
+        return read_beginning(os.path.join(metadata.directory, name), _LIMIT)
+    except OSError:
+        return b""
+
+
+def _first_word(metadata: Distribution | None, name: str) -> str:
+    """The beginning of a file: INSTALLER has the installer's name, poetry's with its version."""
+    words = _read(metadata, name).decode("utf-8", errors="replace").split()
+    return words[0].lower() if words else ""
+
+
+# ---- where the packages come from
+
+
+def _source(metadata: Distribution | None, installer: str) -> tuple[str, str]:
+    """Options that name the source, and a note. An index in the installer's own configuration is not repeated."""
+    if (directory := _directory_of_archive(metadata)) is not None:
+        return f"--find-links {_quoted(directory)}", ""
+    if _has_index(installer):
+        return "", ""
+    return "--index-url <the index that you installed ROCm from>", f"AMD's index: {AMD_INDEX}"
+
+
+def _directory_of_archive(metadata: Distribution | None) -> str | None:
+    """The directory of the wheel that was installed by its path, if it is still there (PEP 610)."""
+    try:
+        document = json.loads(_read(metadata, "direct_url.json") or b"{}")
+        url = urlsplit(document["url"])
+        path = unquote(url.path)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    if url.scheme != "file" or "\0" in path or not os.path.isfile(path):
+        return None
+    return os.path.dirname(path)
+
+
+def _quoted(path: str) -> str:
+    import shlex
+
+    return shlex.quote(path)
+
+
+@functools.cache
+def _has_index(installer: str) -> bool:
+    """Whether the installer's variables or configuration files name an index besides the public one."""
+    is_uv = installer.startswith("uv")
+    variables = _UV_VARIABLES if is_uv else _PIP_VARIABLES
+    files = _uv_files() if is_uv else _pip_files()
+    return any(os.environ.get(name) for name in variables) or any(_names_index(path) for path in files)
+
+
+def _pip_files() -> list[str]:
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    own = [os.environ["PIP_CONFIG_FILE"]] if os.environ.get("PIP_CONFIG_FILE") else []
+    return [
+        *own,
+        f"{sys.prefix}/pip.conf",
+        f"{config}/pip/pip.conf",
+        os.path.expanduser("~/.pip/pip.conf"),
+        "/etc/pip.conf",
+    ]
+
+
+def _uv_files() -> list[str]:
+    config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    own = [os.environ["UV_CONFIG_FILE"]] if os.environ.get("UV_CONFIG_FILE") else []
+    return [*own, "uv.toml", "pyproject.toml", f"{config}/uv/uv.toml", "/etc/uv/uv.toml"]
+
+
+def _names_index(path: str) -> bool:
+    """Whether a line of the file sets an index: `index-url = ...`, or the table `[[tool.uv.index]]`."""
+    try:
+        lines = read_beginning(path, _LIMIT).decode("utf-8", errors="replace").splitlines()
+    except OSError:
+        return False
+    keys = (line.partition("=")[0].strip().replace("_", "-") for line in lines)
+    return any(key in _KEYS or key in {"[[index]]", "[[tool.uv.index]]"} for key in keys)
+
+
+# ---- obstacles
+
+
+def _obstacle(site: str) -> str:
+    """Why the installation cannot be changed by this user; "" if it can."""
+    try:
+        if os.statvfs(site).f_flag & os.ST_RDONLY:
+            return f"{site} is on a read-only file system"
+        owner = os.stat(site).st_uid
+    except OSError:
+        return ""
+    if os.access(site, os.W_OK):
+        return ""
+    try:
+        name = pwd.getpwuid(owner).pw_name
+    except KeyError:
+        name = f"user {owner}"
+    return f"{site} belongs to {name}: run it as that user"

@@ -1,0 +1,41 @@
+"""What a report leaves out: names of users and hosts, and variables that have nothing to do with the SDK."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+
+# Variables that matter for the SDK; others may contain secrets.
+_REPORTED = re.compile(r"(ROCM|ROCR|HIP|HSA|CUDA_VISIBLE|GPU_|LD_|PYTHON|OCL|AMD)\w*|PATH")
+_NOT_MASKED = frozenset({"", "/", "root", "localhost"})
+
+
+def reported_environment() -> dict[str, str]:
+    """The variables that a report holds."""
+    return {name: value for name, value in sorted(os.environ.items()) if _REPORTED.fullmatch(name)}
+
+
+def make_mask() -> Mask:
+    """Masks the home directory ($HOME and the system's entry), the user and the host."""
+    words = {os.path.expanduser("~"): "HOME", os.environ.get("USER", ""): "USER", os.environ.get("LOGNAME", ""): "USER"}
+    try:
+        user = pwd.getpwuid(os.getuid())
+        words |= {user.pw_dir: "HOME", user.pw_name: "USER"}
+    except KeyError:  # a container may have no name for its user
+        pass
+    host = os.uname().nodename
+    words |= {host: "HOST", host.partition(".")[0]: "HOST"}
+    return Mask({word: name for word, name in words.items() if word not in _NOT_MASKED})
+
+
+class Mask:
+    """Replaces words in texts."""
+
+    def __init__(self, words: dict[str, str]) -> None:
+        self._words = words
+        longest_first = sorted(words, key=len, reverse=True)
+        self._pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
+
+    def __call__(self, text: str) -> str:
+        return self._pattern.sub(lambda match: f"<{self._words[match[0]]}>", text) if self._words else text
