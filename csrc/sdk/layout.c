@@ -182,9 +182,43 @@ static rsdk_status search_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_p
     return rsdk_module_search_find(sdk, state->module, &state->directory, error);
 }
 
+/* How many characters two versions have before a post-release: "7.10.0.post2" has as many as "7.10.0". */
+static size_t release_length(const char *version) {
+    const char *post = strstr(version, ".post");
+    return post != NULL && post[5 + strspn(post + 5, "0123456789")] == '\0' ? (size_t)(post - version) : strlen(version);
+}
+
+/* Libraries of another version than core share data structures with it that differ. */
+static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
+    rsdk_dist_info info = {0};
+    const char *directory = sdk->packages[package].directory;
+    if (package != RSDK_LIBRARIES || directory == NULL || sdk->version == NULL) {
+        return RSDK_OK;
+    }
+    const char *site = rsdk_path_parent(&sdk->arena, directory);
+    RSDK_NEED(site);
+    const char *path =
+        rsdk_arena_format(&sdk->arena, "%s/%s/_dist_info.py", site, rsdk_package_table[package].pure_module);
+    RSDK_NEED(path);
+    if (rsdk_dist_info_read(path, &sdk->arena, &info, NULL) != RSDK_OK || info.version == NULL) {
+        return RSDK_OK; /* the package does not say */
+    }
+    size_t length = release_length(sdk->version);
+    if (release_length(info.version) != length || strncmp(info.version, sdk->version, length) != 0) {
+        rsdk_sdk_warn(sdk, "%s has version %s, %s version %s: libraries of different versions crash or compute wrongly",
+                      rsdk_package_table[package].pure_module, info.version,
+                      rsdk_package_table[RSDK_CORE].pure_module, sdk->version);
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status find_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
     rsdk_package_state *state = &sdk->packages[package];
-    return state->is_searched ? RSDK_OK : search_package(sdk, package, state, error);
+    if (state->is_searched) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(search_package(sdk, package, state, error));
+    return compare_versions(sdk, package, error);
 }
 
 rsdk_status rsdk_sdk_package_directory(rsdk_sdk *sdk, rsdk_package_id package, const char **directory,

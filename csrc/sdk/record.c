@@ -16,8 +16,8 @@ enum { RECORD_LIMIT = 1 << 26 }; /* bytes: some 500,000 files */
 static const char dist_info[] = ".dist-info";
 
 typedef struct query {
-    const char *pattern;   /* of the file's name; NULL: `relative` is the whole path */
-    const char *relative;  /* within the site */
+    const char *relative;  /* the whole path, within the site; NULL: `pattern` counts */
+    const char *pattern;   /* of the file's name */
     const char *directory; /* platform directory that the file must be in, within the site */
     const char *match;     /* the path that was found, within the site; NULL: none */
 } query;
@@ -59,10 +59,10 @@ char *rsdk_record_next_path(char **at) {
 }
 
 static bool matches(const query *q, const char *path) {
-    if (q->pattern == NULL) {
+    if (q->relative != NULL) {
         return strcmp(path, q->relative) == 0;
     }
-    const char *below = rsdk_path_below(path, q->directory);
+    const char *below = q->pattern != NULL ? rsdk_path_below(path, q->directory) : NULL;
     return below != NULL && fnmatch(q->pattern, rsdk_path_name(below), 0) == 0;
 }
 

@@ -99,6 +99,7 @@ def _fold_missing(problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _one_of(files: list[Problem]) -> Problem:
+    files = sorted(files, key=lambda found: str(found.path))
     first = files[0]
     names = ", ".join(found.facts["name"] for found in files[:_EXAMPLES])
     facts = {name: first.facts[name] for name in ("distribution", "version", "requirement") if name in first.facts}

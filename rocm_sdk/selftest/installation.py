@@ -81,8 +81,8 @@ def _version_without_metadata(site: str) -> str | None:
         text = read_beginning(os.path.join(site, "rocm_sdk_core", "_dist_info.py"), _DIST_INFO_LIMIT)
     except OSError:
         return None
-    match = _VERSION.search(text.decode(errors="replace"))
-    return match[2] if match is not None else None
+    versions = [match[2] for match in _VERSION.finditer(text.decode(errors="replace"))]
+    return versions[-1] if versions else None  # the last assignment counts
 
 
 def current() -> Installation:
@@ -93,6 +93,7 @@ def current() -> Installation:
         site = (
             _site_of("rocm-sdk-core")
             or _site_of("rocm-sdk-", "rocm-profiler")
+            or _site_of("rocm-")  # the selector alone, or a placeholder of its name
             or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         )
     return Installation(site, True, tuple(sdk_distributions(site)))

@@ -69,6 +69,18 @@ def linked_site(tmp_path: Path) -> Site:
     return Site(tmp_path / "site-packages", rpath="rpath")
 
 
+@pytest.fixture(scope="session")
+def c_program() -> Path:
+    """tests/embed/preload_from_c.c, compiled: it knows nothing of Python."""
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run(
+        ["make", "-C", str(root), "VARIANT=gcc", "build/c/gcc/tests/embed/preload_from_c"],
+        check=True,
+        capture_output=True,
+    )
+    return root / "build/c/gcc/tests/embed/preload_from_c"
+
+
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     """A machine with no GPU yet: pass its root as ROCM_SDK_ROOTFS."""

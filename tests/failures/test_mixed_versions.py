@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from typing import Any
 
 from sample_devel import DevelSite
 from sample_report import install, run_test
@@ -33,3 +35,12 @@ def test_two_builds_of_one_version(linked_site: Site) -> None:
     found = run_test(linked_site.path, "--only", "packages").only("E-PKG-016")
     assert found["title"] == "rocm-sdk-devel does not fit the core package"
     assert "rocm_sdk_devel says PY_PACKAGE_SUFFIX_NONCE = '_n1', core ''" in found["cause"]
+
+
+def test_loading_warns(linked_site: Site, attempt: Callable[..., Any]) -> None:
+    linked_site.library("librocsparse.so.1", package=LIBRARIES)
+    call = "initialize_process(preload_shortnames=['rocsparse'])"
+    facts = linked_site.write("rocm_sdk_libraries/_dist_info.py", "__version__ = '7.10.0.post1'\n")
+    assert "version" not in attempt(linked_site, call).message
+    facts.write_text("__version__ = '7.9.1'\n")
+    assert "rocm_sdk_libraries has version 7.9.1, rocm_sdk_core version 7.10.0" in attempt(linked_site, call).message

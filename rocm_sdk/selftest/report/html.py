@@ -40,7 +40,7 @@ def write_html(
     path: str, installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
 ) -> None:
     """Writes the page, which gets its name when it is complete. Raises OSError if that fails."""
-    page = make_mask()("\n".join(_page(installation, recorders, problems, end)))
+    page = make_mask(escape)("\n".join(_page(installation, recorders, problems, end)))
     partial = f"{path}.partial"
     try:
         with open(partial, "w", encoding="utf-8", errors="backslashreplace") as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Callable
 
 # Variables that matter for the SDK; others may contain secrets.
 _REPORTED = re.compile(r"(ROCM|ROCR|HIP|HSA|CUDA_VISIBLE|GPU_|LD_|PYTHON|OCL|AMD)\w*|PATH")
@@ -16,8 +17,11 @@ def reported_environment() -> dict[str, str]:
     return {name: value for name, value in sorted(os.environ.items()) if _REPORTED.fullmatch(name)}
 
 
-def make_mask() -> Mask:
-    """Masks the home directory ($HOME and the system's entry), the user and the host."""
+def make_mask(quote: Callable[[str], str] = str) -> Mask:
+    """Masks the home directory ($HOME and the system's entry), the user and the host.
+
+    quote: how the text that is masked writes a value.
+    """
     words = {os.path.expanduser("~"): "HOME", os.environ.get("USER", ""): "USER", os.environ.get("LOGNAME", ""): "USER"}
     try:
         user = pwd.getpwuid(os.getuid())
@@ -26,11 +30,11 @@ def make_mask() -> Mask:
         pass
     host = os.uname().nodename
     words |= {host: "HOST", host.partition(".")[0]: "HOST"}
-    return Mask({word: name for word, name in words.items() if word not in _NOT_MASKED})
+    return Mask({quote(word): quote(f"<{name}>") for word, name in words.items() if word not in _NOT_MASKED})
 
 
 class Mask:
-    """Replaces words in texts."""
+    """Replaces words in texts, by what the dictionary says."""
 
     def __init__(self, words: dict[str, str]) -> None:
         self._words = words
@@ -38,4 +42,4 @@ class Mask:
         self._pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
 
     def __call__(self, text: str) -> str:
-        return self._pattern.sub(lambda match: f"<{self._words[match[0]]}>", text) if self._words else text
+        return self._pattern.sub(lambda match: self._words[match[0]], text) if self._words else text

@@ -1,0 +1,70 @@
+"""A file of a package is gone. One problem, with all that it breaks, said alike by the exception, the test and C."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_report import install, reinstalls, run_test
+from sample_site import LIBRARIES, Site
+
+
+@pytest.fixture
+def without_hsa(linked_site: Site) -> Path:
+    """The missing file: libhsa-runtime64, which HIP needs, which rocSPARSE and hipSPARSE need."""
+    hsa = linked_site.library("libhsa-runtime64.so.1")
+    hip = linked_site.library("libamdhip64.so.7", needed=(hsa,))
+    sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
+    linked_site.library("libhipsparse.so.1", needed=(sparse,), package=LIBRARIES)
+    install(linked_site)
+    hsa.unlink()
+    return hsa
+
+
+def test_it_is_one_problem(linked_site: Site, without_hsa: Path, attempt: Callable[..., Any]) -> None:
+    outcome = attempt(linked_site, "initialize_process(preload_shortnames=['hipsparse'])")
+    title = "libhsa-runtime64.so.1 of rocm-sdk-core is missing"
+    assert (outcome.error, outcome.code) == ("LibraryLoadError", "E-FILE-001")
+    assert outcome.message == f"cannot load hipsparse: {title}"
+    assert reinstalls(outcome.fix, "rocm-sdk-core==7.10.0")
+    said = run_test(linked_site.path)
+    (found,) = (each for each in said.problems if each["severity"] == "error")
+    assert (found["code"], found["title"], found["path"]) == ("E-FILE-001", title, str(without_hsa))
+    assert found["fix"] == outcome.fix
+    assert set(found["breaks"]) >= {"amdhip64", "hipsparse", "rocsparse", "check api: hipsparse"}
+    assert said.subject("libraries")["failed"] == 3
+
+
+@pytest.mark.usefixtures("without_hsa")
+def test_a_c_program_says_the_same(linked_site: Site, c_program: Path) -> None:
+    command = [c_program, linked_site.path, "hipsparse"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "E-FILE-001 libhsa-runtime64.so.1 of rocm-sdk-core is missing\n" in result.stderr
+    assert result.stderr.endswith("pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n")
+
+
+def test_many_are_one_problem(linked_site: Site) -> None:
+    directory = linked_site.path / LIBRARIES / "lib/rocblas/library"
+    directory.mkdir(parents=True)
+    for number in range(40):
+        (directory / f"kernels_{number}.co").touch()
+    install(linked_site)
+    for path in directory.iterdir():
+        path.unlink()
+    (found,) = run_test(linked_site.path, "--only", "files").problems
+    assert (found["code"], found["path"]) == ("E-FILE-008", str(directory))
+    assert found["title"] == "40 files of rocm-sdk-libraries are missing"
+    assert found["cause"] == "kernels_0.co, kernels_1.co, kernels_10.co ..."
+
+
+def test_a_file_that_no_package_owns(linked_site: Site) -> None:
+    install(linked_site)
+    stranger = linked_site.path / LIBRARIES / "left.txt"
+    stranger.touch()
+    found = run_test(linked_site.path, "--only", "files").only("W-PKG-019")
+    assert found["path"] == str(stranger)
+    assert f"rm {stranger}" in found["fix"]
