@@ -28,7 +28,8 @@ table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
 td.number { text-align: right } code, pre, td.path { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 .problem { border-left: 4px solid var(--line); padding: .25rem 0 .25rem 1rem; margin: 1rem 0 }
-.error { border-color: var(--error) } .warning { border-color: var(--warning) } .note { border-color: var(--note) }
+.problem.error { border-color: var(--error) } .problem.warning { border-color: var(--warning) }
+.problem.note { border-color: var(--note) }
 .error > .code, td.error { color: var(--error) } .warning > .code, td.warning { color: var(--warning) }
 .note > .code { color: var(--note) } td.good { color: var(--good) } .code { font-weight: 600; margin-right: .5rem }
 dl { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem; margin: .25rem 0 } dd { margin: 0 } dt { opacity: .7 }
