@@ -49,9 +49,10 @@ def _change(undoes: bool) -> int:
     what = f"{direction} {harmless(done.theirs)}" if done.theirs else "rocm is not installed here"
     if done.released or done.restored:
         print(f"{what}: {len(done.released)} names; {len(done.restored)} files restored")
-        if undoes:
+        if done.shared:
             print(
-                "rocm-sdk-loader lists these files too, so uninstalling it removes them; after that:"
+                f"rocm-sdk-loader lists {len(done.shared)} of these files too, which its installation overwrote;"
+                " uninstalling it removes them; after that:"
                 f" pip install --force-reinstall --no-deps {harmless(done.theirs)}"
             )
     else:
