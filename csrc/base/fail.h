@@ -26,6 +26,15 @@ static inline rsdk_status rsdk_fail_no_memory(rsdk_error *error) {
     return RSDK_NO_MEMORY;
 }
 
+/* Gives an error that was just filled a code that is more precise than its status, which is passed on. `code` is a
+ * literal. */
+static inline rsdk_status rsdk_fail_as(const char *code, rsdk_error *error, rsdk_status status) {
+    if (error != NULL && status != RSDK_NO_MEMORY) {
+        error->code = code;
+    }
+    return status;
+}
+
 /* Moves the error `from` to *to, which may be NULL, and returns its status. `from` is empty afterwards. */
 rsdk_status rsdk_fail_with(rsdk_error *to, rsdk_error *from);
 

@@ -169,11 +169,14 @@ static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *to
         if (entry == NULL) {
             return errno != 0 ? fail_reading(r, "nodes", errno, error) : RSDK_OK;
         }
-        if (seen > NAME_LIMIT || topology->nodes.count > NODE_LIMIT) {
-            return rsdk_fail(error, RSDK_IO_ERROR, r->path, "check that the root holds the sysfs of a running kernel",
-                             "%s/nodes: has more than %d nodes", r->path, NODE_LIMIT);
+        bool is_node = node_number(entry->d_name, &node.number);
+        if (seen > NAME_LIMIT || (is_node && topology->nodes.count == NODE_LIMIT)) {
+            rsdk_status status =
+                rsdk_fail(error, RSDK_IO_ERROR, r->path, "check that the root holds the sysfs of a running kernel",
+                          "%s/nodes: has more than %d nodes", r->path, NODE_LIMIT);
+            return rsdk_fail_as("E-GPU-007", error, status);
         }
-        if (node_number(entry->d_name, &node.number)) {
+        if (is_node) {
             RSDK_APPEND(r->arena, &topology->nodes, node);
         }
     }

@@ -557,6 +557,13 @@ _ROWS = (
         {"any": "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"},
         "Raised as EmptySelectionError. An empty list is never printed, for build systems take it for a default of theirs.",
     ),
+    Entry(
+        "E-GPU-007",
+        "the kernel's topology in {path} has more than 1024 nodes",
+        "a node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's",
+        {"any": "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"},
+        "Raised as TopologyError. The limit bounds what a directory that is not the kernel's can cost.",
+    ),
     # ---- OpenCL
     Entry(
         "W-OCL-001",

@@ -12,6 +12,7 @@ from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site, compile_library
 
+import rocm_sdk
 from rocm_sdk.selftest.subjects.devel import _cmake_fault
 
 # ---- packages
@@ -228,6 +229,20 @@ def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
     found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
     assert found["title"] == "the GPU gfx942 has no packages"
     assert "gfx94" in found["fix"]
+
+
+def test_a_topology_with_too_many_nodes(sdk: Site, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    for node in range(1025):
+        machine.cpu(node)
+    root = str(machine.root)
+    found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=root).only("E-GPU-007")
+    assert (
+        found["title"] == f"the kernel's topology in {machine.root}/sys/class/kfd/kfd/topology has more than 1024 nodes"
+    )
+    with pytest.raises(rocm_sdk.errors.TopologyError, match="has more than 1024 nodes") as refused:
+        rocm_sdk.gpus(root=root)
+    assert refused.value.code == "E-GPU-007"
 
 
 # ---- OpenCL

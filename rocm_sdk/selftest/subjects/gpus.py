@@ -31,6 +31,9 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     try:
         gpus, problems = _native.survey_gpus()
     except RocmSdkError as error:
+        if error.code == "E-GPU-007":
+            recorder.bad(error.code, error.path)
+            return
         facts = {"what": "the kernel's files", "detail": error.message, "fix": error.fix or "try again"}
         recorder.bad("W-GPU-001", error.path, **facts)
         return
