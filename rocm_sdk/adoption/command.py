@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocm_sdk.errors import harmless
+
 from .errors import AdoptionError
-from .text import harmless
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from rocm_sdk.adoption import inside as own
-from rocm_sdk.adoption import text as own_text
 from rocm_sdk.installed import inside
-from rocm_sdk.problems import text
 
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
@@ -39,10 +37,6 @@ def test_the_copy_is_equal(name: str) -> None:
         assert one == other
     else:
         assert inspect.getsource(one) == inspect.getsource(other)
-
-
-def test_the_copy_of_the_text_function_is_equal() -> None:
-    assert inspect.getsource(own_text.harmless) == inspect.getsource(text.harmless)
 
 
 @pytest.mark.parametrize(
