@@ -1,4 +1,4 @@
-"""A constructor kills the program that loads libraries for the test: nothing of what it had in hand counts as checked."""
+"""A constructor kills the program that loads libraries for the test: what it had in hand does not count as checked."""
 
 from __future__ import annotations
 
