@@ -77,7 +77,7 @@ class Record:
         self.identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 
     def require_unchanged(self) -> None:
-        """Raises DevelopmentTreeError if another program has changed or removed the file since it was read or written."""
+        """Raises DevelopmentTreeError if another program has changed or removed the file since we read or wrote it."""
         if identify(self.path) != self.identity:
             raise DevelopmentTreeError(f"{self.path} was changed meanwhile (is pip running?)", "try again", self.path)
 

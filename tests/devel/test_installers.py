@@ -203,7 +203,7 @@ sys.exit(rocm_sdk.cli.main(["init", "--quiet"]))
 """
 
 
-def init_meanwhile(environment: Environment, directory: Path, number: int) -> "tuple[int, str] | None":
+def init_meanwhile(environment: Environment, directory: Path, number: int) -> tuple[int, str] | None:
     """Exit status and words of an init that was held before its change of this number while the package is uninstalled.
 
     None: it has not as many changes.
