@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "elf/elf_check.h"
 
 enum {
     HEAD_SIZE = 4096,                /* the ELF header and the program headers of any ordinary library */
@@ -37,10 +38,13 @@ typedef struct reading {
     rsdk_arena *arena;  /* the caller's: what the result consists of */
     rsdk_arena scratch; /* what only the reading needs */
     rsdk_elf_file *result;
-    bool wants_versions;
+    bool wants_versions, checks_tables;
+    size_t relocation_limit;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */
     size_t head_size;
+    const void *headers; /* program headers in this machine's byte order */
+    size_t header_count;
     RSDK_LIST(segment) segments;
     uint64_t dynamic_offset, dynamic_size;
     uint64_t strings_offset, strings_size;
@@ -170,6 +174,8 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
     }
     RSDK_TRY(read_table(r, elf, header->e_phoff, size, ELF_T_PHDR, "unreadable program headers", &headers));
     RSDK_NEED(headers); /* for the static analyser, which does not follow read_table to its end */
+    r->headers = headers;
+    r->header_count = header->e_phnum;
     for (size_t i = 0; i < header->e_phnum; i++) {
         const GElf_Phdr entry = program_header_at(r->result->elf_class, headers, i);
         RSDK_TRY(take_segment(r, &entry));
@@ -404,6 +410,26 @@ static rsdk_status take_version_needs(reading *r) {
 
 /* ---- the whole ---- */
 
+/* A library of another class or byte order is for another machine, which the caller will find. */
+static rsdk_status check_tables(const reading *r, const void *entries, size_t count) {
+    unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    if (r->result->elf_class != own_class || r->result->data_encoding != own_encoding) {
+        return RSDK_OK;
+    }
+    rsdk_arena scratch = RSDK_ARENA_INIT;
+    const rsdk_elf_image image = {.file = &r->file,
+                                  .machine = r->result->machine,
+                                  .headers = r->headers,
+                                  .header_count = r->header_count,
+                                  .dynamic = entries,
+                                  .dynamic_count = count,
+                                  .scratch = &scratch};
+    rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, r->error);
+    rsdk_arena_clear(&scratch);
+    return status;
+}
+
 static rsdk_status read_with(reading *r, Elf *elf) {
     rsdk_error *error = r->error;
     GElf_Ehdr header;
@@ -418,7 +444,10 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     RSDK_NEED(entries); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));
     RSDK_TRY(take_names(r, entries, count));
-    return r->wants_versions ? take_version_needs(r) : RSDK_OK;
+    if (r->wants_versions) {
+        RSDK_TRY(take_version_needs(r));
+    }
+    return r->checks_tables ? check_tables(r, entries, count) : RSDK_OK;
 }
 
 static rsdk_status read_head(reading *r) {
@@ -453,26 +482,33 @@ static rsdk_status read_opened(reading *r) {
     return status;
 }
 
-static rsdk_status read_file(const char *path, bool wants_versions, rsdk_arena *arena, rsdk_elf_file *file,
-                             rsdk_error *error) {
-    *file = (rsdk_elf_file){.path = path};
-    reading r = {.arena = arena, .result = file, .wants_versions = wants_versions, .error = error};
-    RSDK_TRY(rsdk_file_open(path, &r.file, error));
-    file->size = r.file.size;
-    file->identity = r.file.identity;
-    rsdk_status status = read_opened(&r);
-    rsdk_file_close(&r.file);
-    rsdk_arena_clear(&r.scratch);
+static rsdk_status read_file(const char *path, reading *r) {
+    *r->result = (rsdk_elf_file){.path = path};
+    RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
+    r->result->size = r->file.size;
+    r->result->identity = r->file.identity;
+    rsdk_status status = read_opened(r);
+    rsdk_file_close(&r->file);
+    rsdk_arena_clear(&r->scratch);
     return status;
 }
 
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
-    return read_file(path, false, arena, file, error);
+    reading r = {.arena = arena, .result = file, .error = error};
+    return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
+                                       rsdk_elf_file *file, rsdk_error *error) {
+    reading r = {
+        .arena = arena, .result = file, .checks_tables = true, .relocation_limit = relocation_limit, .error = error};
+    return read_file(path, &r);
 }
 
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error) {
-    return read_file(path, true, arena, file, error);
+    reading r = {.arena = arena, .result = file, .wants_versions = true, .error = error};
+    return read_file(path, &r);
 }
 
 const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file) {

@@ -46,6 +46,14 @@ typedef struct rsdk_elf_file {
  * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
+/* As many relocations are looked at before a library is loaded: some 40 microseconds. */
+#define RSDK_ELF_RELOCATIONS_TO_LOAD 20000
+
+/* The same for a library that is to be loaded: RSDK_BAD_ELF too where the linker must not get its tables
+ * (elf_check.h). Relocations are looked at where there are at most `relocation_limit`. */
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
+                                       rsdk_elf_file *file, rsdk_error *error);
+
 /* The same with the version needs: hundreds of records in a large library, of use only when it cannot be loaded. */
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error);
