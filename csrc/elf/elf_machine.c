@@ -43,8 +43,10 @@ rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error)
     if (file->elf_class == own_class && file->data_encoding == own_encoding && file->machine == OWN_MACHINE) {
         return RSDK_OK;
     }
-    return rsdk_fail(error, RSDK_BAD_ELF, file->path, "install the packages that were built for this machine",
-                     "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
-                     bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
-                     bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
+    rsdk_status status =
+        rsdk_fail(error, RSDK_BAD_ELF, file->path, "install the packages that were built for this machine",
+                  "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
+                  bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
+                  bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
+    return rsdk_fail_as("E-LIB-012", error, status);
 }

@@ -117,8 +117,9 @@ static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
     const char *fix = "reinstall the package, or have the SDK declare the library in absent_libraries of "
                       "share/therock/dist_info.json";
     if (r->first_failure->status != RSDK_OK) {
-        return rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->fix, "%s: %s",
-                         r->entry->shortname, rsdk_error_message(r->first_failure));
+        rsdk_status status = rsdk_fail(error, r->first_failure->status, r->first_failure->path, r->first_failure->fix,
+                                       "%s: %s", r->entry->shortname, rsdk_error_message(r->first_failure));
+        return rsdk_fail_as(r->first_failure->code, error, status);
     }
     if (!r->directory->listing.exists) {
         return rsdk_fail(error, RSDK_FILE_NOT_FOUND, path, fix,
