@@ -331,7 +331,7 @@ _ROWS = (
         "W-LIB-016",
         "{library} and {other} have one SONAME",
         "both are {soname}: which one a process gets depends on what is loaded first",
-        {"any": "tell who built the packages; or uninstall one of them"},
+        {"any": "tell who built the packages; or uninstall one of them, or remove {library} if no package has it"},
         "Two copies of one library in a process have two copies of its data.",
     ),
     Entry(

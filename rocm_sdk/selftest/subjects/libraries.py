@@ -103,10 +103,10 @@ def _check_names(installation: Installation, objects: list[SharedObject], record
         if soname != each.name and not os.path.exists(beside):
             facts = installation.owner_of(each.path)
             recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, **facts)
-    for soname, (first, *others) in by_soname.items():
+    for soname, found in by_soname.items():
+        first, *others = sorted(found, key=lambda each: each.name != soname)  # the one that is found by this name
         for other in others:
-            if os.path.dirname(other.path) != os.path.dirname(first.path):
-                recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
+            recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
 
 
 # ---- loading
