@@ -14,9 +14,15 @@
 
 #include "base/fail.h"
 #include "elf/elf_check.h"
+#include "elf/elf_property.h"
+
+#ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
+#define GNU_PROPERTY_X86_ISA_1_NEEDED 0xc0008002 /* glibc 2.33 */
+#endif
 
 enum {
     HEAD_SIZE = 4096,                /* the ELF header and the program headers of any ordinary library */
+    PROPERTIES_LIMIT = 4096,         /* bytes of the note with the GNU properties: some dozens */
     PROGRAM_HEADERS_LIMIT = 1 << 20, /* no undamaged file has a megabyte of program headers */
     DYNAMIC_LIMIT = 1 << 20,         /* or such a dynamic section */
     STRING_LIMIT = 1 << 16,          /* bytes of one string: an RPATH may list a hundred directories */
@@ -46,7 +52,7 @@ typedef struct reading {
     const void *headers; /* program headers in this machine's byte order */
     size_t header_count;
     RSDK_LIST(segment) segments;
-    uint64_t dynamic_offset, dynamic_size;
+    uint64_t dynamic_offset, dynamic_size, properties_offset, properties_size;
     uint64_t strings_offset, strings_size;
     uint64_t version_needs_offset, version_needs_count;
     uint64_t names_size; /* bytes of the strings that were copied */
@@ -120,6 +126,10 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
         r->dynamic_offset = header->p_offset;
         r->dynamic_size = header->p_filesz;
         return RSDK_OK;
+    case PT_GNU_PROPERTY:
+        r->properties_offset = header->p_offset;
+        r->properties_size = header->p_filesz;
+        return RSDK_OK;
     case PT_GNU_STACK:
         r->result->wants_executable_stack = (header->p_flags & PF_X) != 0;
         return RSDK_OK;
@@ -183,6 +193,19 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
     if (r->segments.count == 0) {
         return damaged(r, "has nothing to load (no PT_LOAD segment): a stripped debug file?");
     }
+    return RSDK_OK;
+}
+
+/* Which processors the file is for, beyond the machine. A note that cannot be read says nothing. */
+static rsdk_status take_properties(reading *r) {
+    char note[PROPERTIES_LIMIT];
+    size_t size = (size_t)r->properties_size;
+    if (r->result->machine != EM_X86_64 || r->result->elf_class != ELFCLASS64 || r->properties_size == 0 ||
+        r->properties_size > sizeof note || !in_file(r, r->properties_offset, r->properties_size)) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(read_at(r, r->properties_offset, note, size));
+    r->result->processor_needs = rsdk_elf_property_find(note, size, GNU_PROPERTY_X86_ISA_1_NEEDED);
     return RSDK_OK;
 }
 
@@ -440,6 +463,7 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     }
     RSDK_TRY(take_header(r, &header));
     RSDK_TRY(take_segments(r, elf, &header));
+    RSDK_TRY(take_properties(r));
     RSDK_TRY(read_dynamic(r, elf, &entries, &count));
     RSDK_NEED(entries); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));

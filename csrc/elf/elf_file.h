@@ -25,15 +25,16 @@ typedef struct rsdk_elf_filtee {
 typedef struct rsdk_elf_file {
     const char *path;
     rsdk_file_identity identity;
-    uint64_t size;          /* bytes */
-    unsigned elf_class;     /* ELFCLASS32 or ELFCLASS64 */
-    unsigned data_encoding; /* ELFDATA2LSB or ELFDATA2MSB */
-    unsigned machine;       /* EM_X86_64, EM_AARCH64, ... */
-    uint32_t flags;         /* e_flags */
-    const char *soname;     /* NULL without DT_SONAME */
-    const char *rpath;      /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
-    const char *runpath;    /* NULL without DT_RUNPATH */
-    rsdk_strings needed;    /* DT_NEEDED, in file order */
+    uint64_t size;            /* bytes */
+    unsigned elf_class;       /* ELFCLASS32 or ELFCLASS64 */
+    unsigned data_encoding;   /* ELFDATA2LSB or ELFDATA2MSB */
+    unsigned machine;         /* EM_X86_64, EM_AARCH64, ... */
+    uint32_t flags;           /* e_flags */
+    uint32_t processor_needs; /* GNU_PROPERTY_X86_ISA_1_NEEDED, of x86-64; 0: nothing in particular */
+    const char *soname;       /* NULL without DT_SONAME */
+    const char *rpath;        /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
+    const char *runpath;      /* NULL without DT_RUNPATH */
+    rsdk_strings needed;      /* DT_NEEDED, in file order */
     RSDK_LIST(rsdk_elf_filtee) filtees;
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */

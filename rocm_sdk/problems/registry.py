@@ -286,6 +286,15 @@ _ROWS = (
         " not, somebody else did, or the kernel for a lack of memory.",
     ),
     Entry(
+        "E-LIB-022",
+        "{library} is for a newer processor",
+        "{detail}",
+        {"any": "use a machine with such a processor, or an SDK that was built for this one"},
+        "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a"
+        " processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the"
+        " processor has.",
+    ),
+    Entry(
         "W-LIB-010",
         "{library} says that it is {soname}",
         "its SONAME is not the name of its file: the file was renamed",

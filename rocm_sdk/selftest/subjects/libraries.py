@@ -16,6 +16,7 @@ from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
 
 _ANOTHER_MACHINE = " library for "  # in the C library's message about a file for another machine
+_ANOTHER_PROCESSOR = " needs a processor of the level "  # and of one for another kind of processor
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -44,7 +45,7 @@ def _check_file(installation: Installation, each: SharedObject, recorder: Record
     """Whether it can be loaded as far as its file says."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
-        recorder.bad("E-LIB-012" if _is_foreign(each) else "E-LIB-006", each.path, detail=fault, **facts)
+        recorder.bad(_code_of(each), each.path, detail=fault, **facts)
         return False
     if each.facts.text_relocations:
         recorder.say("W-LIB-013", each.path, **facts)
@@ -60,6 +61,12 @@ def _fault_of(each: SharedObject) -> str | None:
 
 def _is_foreign(each: SharedObject) -> bool:
     return _ANOTHER_MACHINE in (_fault_of(each) or "")
+
+
+def _code_of(each: SharedObject) -> str:
+    if _is_foreign(each):
+        return "E-LIB-012"
+    return "E-LIB-022" if _ANOTHER_PROCESSOR in (_fault_of(each) or "") else "E-LIB-006"
 
 
 def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
