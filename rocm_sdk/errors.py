@@ -1,13 +1,33 @@
 """The exceptions and warnings of rocm_sdk.
 
 Each exception is a RocmSdkError and also the built-in exception that callers of the established API catch. The
-extension creates them from the C library's errors.
+extension creates them from the C library's errors. What they hold may be text of any file: as texts (`str`, a
+traceback, a printed warning) they are harmless, their attributes are exact.
 """
 
 TYPE_CHECKING = False  # importing typing takes longer than this module
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from ._native import Code
-    from .problems import Problem
+
+    class Described(Protocol):
+        """What this module knows of a rocm_sdk.Problem, which is above it."""
+
+        @property
+        def facts(self) -> dict[str, str]:
+            """The values that its texts name."""
+
+
+def harmless(text: str) -> str:
+    r"""A text in which a terminal finds nothing to obey: \x1b, \u202e and the like in place of what is not printable.
+
+    These are control characters, line breaks too, marks of the direction of writing and others without width, and
+    unpaired surrogates, which stand for bytes that are not UTF-8.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 class RocmSdkError(Exception):
@@ -26,11 +46,11 @@ class RocmSdkError(Exception):
         fix: str | None = None,
         path: str | None = None,
         code: "Code | None" = None,
-        problem: "Problem | None" = None,
+        problem: "Described | None" = None,
     ) -> None:
         self.code = code or type(self).code
-        first_line = f"{message} [{self.code}]"
-        super().__init__(first_line if fix is None else f"{first_line}\n  fix: {fix}")
+        first_line = f"{harmless(message)} [{self.code}]"
+        super().__init__(first_line if fix is None else f"{first_line}\n  fix: {harmless(fix)}")
         self.message = message
         self.fix = fix
         self.path = path
@@ -149,6 +169,9 @@ class SystemManagedError(RocmSdkError, ImportError):
 
 class RocmSdkWarning(UserWarning):
     """The base class of the warnings of this package."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(harmless(message))
 
 
 class RocmLibraryConflictWarning(RocmSdkWarning):

@@ -157,6 +157,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
         FIXES({ANY, WORDS, "rocm-sdk test --only libraries"}),
         "If it happens again, a constructor of one of the libraries that are named kills the process that started it; if not, somebody else did, or the kernel for a lack of memory.", NULL)
+    ROW(E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
+        FIXES({ANY, WORDS, "use a machine with such a processor, or an SDK that was built for this one"}),
+        "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
     ROW(W, LIB, 010, WARNING, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
         FIXES({ANY, TRIED, "{reinstall}"}),
         "Who needs it by its SONAME does not find it, or finds another copy.", NULL)
@@ -176,7 +179,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "update the package, or clear the flag: patchelf --clear-execstack {path}"}),
         "The flag is mostly there by mistake of an assembler file.", NULL)
     ROW(W, LIB, 016, WARNING, "{library} and {other} have one SONAME", "both are {soname}: which one a process gets depends on what is loaded first",
-        FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them"}),
+        FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
     ROW(E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path}",
         FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
@@ -281,6 +284,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
         FIXES({ANY, WORDS, "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"}),
         "Raised as EmptySelectionError. An empty list is never printed, for build systems take it for a default of theirs.", NULL)
+    ROW(E, GPU, 007, ERROR, "the kernel's topology in {path} has more than 1024 nodes", "{detail}",
+        FIXES({ANY, WORDS, "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
+        "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
     ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
         FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, and no driver serves it.", NULL)

@@ -13,9 +13,16 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "elf/elf_check.h"
+#include "elf/elf_property.h"
+
+#ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
+#define GNU_PROPERTY_X86_ISA_1_NEEDED 0xc0008002 /* glibc 2.33 */
+#endif
 
 enum {
     HEAD_SIZE = 4096,                /* the ELF header and the program headers of any ordinary library */
+    PROPERTIES_LIMIT = 4096,         /* bytes of the note with the GNU properties: some dozens */
     PROGRAM_HEADERS_LIMIT = 1 << 20, /* no undamaged file has a megabyte of program headers */
     DYNAMIC_LIMIT = 1 << 20,         /* or such a dynamic section */
     STRING_LIMIT = 1 << 16,          /* bytes of one string: an RPATH may list a hundred directories */
@@ -35,12 +42,15 @@ typedef struct reading {
     rsdk_arena *arena;  /* the caller's: what the result consists of */
     rsdk_arena scratch; /* what only the reading needs */
     rsdk_elf_file *result;
-    bool wants_versions;
+    bool wants_versions, checks_tables;
+    size_t relocation_limit;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */
     size_t head_size;
+    const void *headers; /* program headers in this machine's byte order */
+    size_t header_count;
     RSDK_LIST(segment) segments;
-    uint64_t dynamic_offset, dynamic_size;
+    uint64_t dynamic_offset, dynamic_size, properties_offset, properties_size;
     uint64_t strings_offset, strings_size;
     uint64_t version_needs_offset, version_needs_count;
     uint64_t names_size; /* bytes of the strings that were copied */
@@ -117,6 +127,10 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     case PT_TLS:
         r->result->tls_size = header->p_memsz;
         return RSDK_OK;
+    case PT_GNU_PROPERTY:
+        r->properties_offset = header->p_offset;
+        r->properties_size = header->p_filesz;
+        return RSDK_OK;
     case PT_GNU_STACK:
         r->result->wants_executable_stack = (header->p_flags & PF_X) != 0;
         return RSDK_OK;
@@ -173,6 +187,8 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
     }
     RSDK_TRY(read_table(r, elf, header->e_phoff, size, ELF_T_PHDR, "unreadable program headers", &headers));
     RSDK_NEED(headers); /* for the static analyser, which does not follow read_table to its end */
+    r->headers = headers;
+    r->header_count = header->e_phnum;
     for (size_t i = 0; i < header->e_phnum; i++) {
         const GElf_Phdr entry = program_header_at(r->result->elf_class, headers, i);
         RSDK_TRY(take_segment(r, &entry));
@@ -180,6 +196,19 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
     if (r->segments.count == 0) {
         return damaged(r, "has nothing to load (no PT_LOAD segment): a stripped debug file?");
     }
+    return RSDK_OK;
+}
+
+/* Which processors the file is for, beyond the machine. A note that cannot be read says nothing. */
+static rsdk_status take_properties(reading *r) {
+    char note[PROPERTIES_LIMIT];
+    size_t size = (size_t)r->properties_size;
+    if (r->result->machine != EM_X86_64 || r->result->elf_class != ELFCLASS64 || r->properties_size == 0 ||
+        r->properties_size > sizeof note || !in_file(r, r->properties_offset, r->properties_size)) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(read_at(r, r->properties_offset, note, size));
+    r->result->processor_needs = rsdk_elf_property_find(note, size, GNU_PROPERTY_X86_ISA_1_NEEDED);
     return RSDK_OK;
 }
 
@@ -407,6 +436,26 @@ static rsdk_status take_version_needs(reading *r) {
 
 /* ---- the whole ---- */
 
+/* A library of another class or byte order is for another machine, which the caller will find. */
+static rsdk_status check_tables(const reading *r, const void *entries, size_t count) {
+    unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
+    unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    if (r->result->elf_class != own_class || r->result->data_encoding != own_encoding) {
+        return RSDK_OK;
+    }
+    rsdk_arena scratch = RSDK_ARENA_INIT;
+    const rsdk_elf_image image = {.file = &r->file,
+                                  .machine = r->result->machine,
+                                  .headers = r->headers,
+                                  .header_count = r->header_count,
+                                  .dynamic = entries,
+                                  .dynamic_count = count,
+                                  .scratch = &scratch};
+    rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, r->error);
+    rsdk_arena_clear(&scratch);
+    return status;
+}
+
 static rsdk_status read_with(reading *r, Elf *elf) {
     rsdk_error *error = r->error;
     GElf_Ehdr header;
@@ -417,11 +466,15 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     }
     RSDK_TRY(take_header(r, &header));
     RSDK_TRY(take_segments(r, elf, &header));
+    RSDK_TRY(take_properties(r));
     RSDK_TRY(read_dynamic(r, elf, &entries, &count));
     RSDK_NEED(entries); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));
     RSDK_TRY(take_names(r, entries, count));
-    return r->wants_versions ? take_version_needs(r) : RSDK_OK;
+    if (r->wants_versions) {
+        RSDK_TRY(take_version_needs(r));
+    }
+    return r->checks_tables ? check_tables(r, entries, count) : RSDK_OK;
 }
 
 static rsdk_status read_head(reading *r) {
@@ -456,26 +509,33 @@ static rsdk_status read_opened(reading *r) {
     return status;
 }
 
-static rsdk_status read_file(const char *path, bool wants_versions, rsdk_arena *arena, rsdk_elf_file *file,
-                             rsdk_error *error) {
-    *file = (rsdk_elf_file){.path = path};
-    reading r = {.arena = arena, .result = file, .wants_versions = wants_versions, .error = error};
-    RSDK_TRY(rsdk_file_open(path, &r.file, error));
-    file->size = r.file.size;
-    file->identity = r.file.identity;
-    rsdk_status status = read_opened(&r);
-    rsdk_file_close(&r.file);
-    rsdk_arena_clear(&r.scratch);
+static rsdk_status read_file(const char *path, reading *r) {
+    *r->result = (rsdk_elf_file){.path = path};
+    RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
+    r->result->size = r->file.size;
+    r->result->identity = r->file.identity;
+    rsdk_status status = read_opened(r);
+    rsdk_file_close(&r->file);
+    rsdk_arena_clear(&r->scratch);
     return status;
 }
 
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error) {
-    return read_file(path, false, arena, file, error);
+    reading r = {.arena = arena, .result = file, .error = error};
+    return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
+                                       rsdk_elf_file *file, rsdk_error *error) {
+    reading r = {
+        .arena = arena, .result = file, .checks_tables = true, .relocation_limit = relocation_limit, .error = error};
+    return read_file(path, &r);
 }
 
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error) {
-    return read_file(path, true, arena, file, error);
+    reading r = {.arena = arena, .result = file, .wants_versions = true, .error = error};
+    return read_file(path, &r);
 }
 
 const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file) {

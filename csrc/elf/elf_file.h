@@ -25,15 +25,16 @@ typedef struct rsdk_elf_filtee {
 typedef struct rsdk_elf_file {
     const char *path;
     rsdk_file_identity identity;
-    uint64_t size;          /* bytes */
-    unsigned elf_class;     /* ELFCLASS32 or ELFCLASS64 */
-    unsigned data_encoding; /* ELFDATA2LSB or ELFDATA2MSB */
-    unsigned machine;       /* EM_X86_64, EM_AARCH64, ... */
-    uint32_t flags;         /* e_flags */
-    const char *soname;     /* NULL without DT_SONAME */
-    const char *rpath;      /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
-    const char *runpath;    /* NULL without DT_RUNPATH */
-    rsdk_strings needed;    /* DT_NEEDED, in file order */
+    uint64_t size;            /* bytes */
+    unsigned elf_class;       /* ELFCLASS32 or ELFCLASS64 */
+    unsigned data_encoding;   /* ELFDATA2LSB or ELFDATA2MSB */
+    unsigned machine;         /* EM_X86_64, EM_AARCH64, ... */
+    uint32_t flags;           /* e_flags */
+    uint32_t processor_needs; /* GNU_PROPERTY_X86_ISA_1_NEEDED, of x86-64; 0: nothing in particular */
+    const char *soname;       /* NULL without DT_SONAME */
+    const char *rpath;        /* NULL without DT_RPATH, and where DT_RUNPATH makes the linker ignore it */
+    const char *runpath;      /* NULL without DT_RUNPATH */
+    rsdk_strings needed;      /* DT_NEEDED, in file order */
     RSDK_LIST(rsdk_elf_filtee) filtees;
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */
@@ -46,6 +47,14 @@ typedef struct rsdk_elf_file {
  * shorter than its segments, or contradicts itself is RSDK_BAD_ELF; one that cannot be opened or ends while it is read
  * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
+
+/* As many relocations are looked at before a library is loaded: some 40 microseconds. */
+#define RSDK_ELF_RELOCATIONS_TO_LOAD 20000
+
+/* The same for a library that is to be loaded: RSDK_BAD_ELF too where the linker must not get its tables
+ * (elf_check.h). Relocations are looked at where there are at most `relocation_limit`. */
+rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
+                                       rsdk_elf_file *file, rsdk_error *error);
 
 /* The same with the version needs: hundreds of records in a large library, of use only when it cannot be loaded. */
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,

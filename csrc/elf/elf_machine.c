@@ -2,6 +2,8 @@
 #include "elf/elf_machine.h"
 
 #include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 static const struct machine_name {
     unsigned machine;
@@ -37,14 +39,60 @@ static const char *endian_of(unsigned data_encoding) {
     return data_encoding == ELFDATA2LSB ? "little" : "big";
 }
 
+/* ---- the level of the processor ---- */
+
+/* The levels of the x86-64 psABI, by their bits in GNU_PROPERTY_X86_ISA_1_NEEDED. */
+static const char *const level_names[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+
+enum { LEVEL_COUNT = sizeof level_names / sizeof *level_names };
+
+/* The bits of the levels that this processor has. Each level has more features than are asked for here; those that are
+ * tell it from the one before. */
+static uint32_t own_levels(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    bool has_v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    bool has_v3 =
+        has_v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    bool has_v4 = has_v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+    return 1U | (has_v2 ? 2U : 0) | (has_v3 ? 4U : 0) | (has_v4 ? 8U : 0);
+#else
+    return UINT32_MAX; /* no other machine has such levels */
+#endif
+}
+
+static const char *highest_level(uint32_t levels) {
+    for (unsigned i = LEVEL_COUNT; i-- > 0;) {
+        if ((levels >> i & 1) != 0) {
+            return level_names[i];
+        }
+    }
+    return level_names[0];
+}
+
+static rsdk_status check_processor(const rsdk_elf_file *file, rsdk_error *error) {
+    uint32_t levels = file->processor_needs != 0 ? own_levels() : 0, missing = file->processor_needs & ~levels;
+    if (missing == 0) {
+        return RSDK_OK;
+    }
+    const char *wanted = missing >> LEVEL_COUNT != 0 ? "x86-64-v5 or later" : highest_level(missing);
+    return rsdk_fail_as(error, RSDK_BAD_ELF, RSDK_E_LIB_022, file->path, NULL,
+                        "%s: needs a processor of the level %s, this one has %s", file->path, wanted,
+                        highest_level(levels));
+}
+
+/* ---- the machine ---- */
+
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error) {
     unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     if (file->elf_class == own_class && file->data_encoding == own_encoding && file->machine == OWN_MACHINE) {
-        return RSDK_OK;
+        return check_processor(file, error);
     }
     return rsdk_fail_as(error, RSDK_BAD_ELF, RSDK_E_LIB_012, file->path, NULL,
-                     "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
-                     bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
-                     bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
+                        "%s: is a %d-bit %s-endian library for %s, this process is %d-bit %s-endian for %s", file->path,
+                        bits_of(file->elf_class), endian_of(file->data_encoding), name_of_machine(file->machine),
+                        bits_of(own_class), endian_of(own_encoding), name_of_machine(OWN_MACHINE));
 }

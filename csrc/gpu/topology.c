@@ -38,8 +38,8 @@ static rsdk_status fail_reading(const reader *r, const char *name, int reason, r
         return rsdk_fail_no_memory(error);
     }
     (void)snprintf(path, sizeof path, "%s/%s", r->path, name);
-    return rsdk_fail_as(error, has_vanished ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: cannot be read: %s", path,
-                     strerror(reason));
+    return rsdk_fail_as(error, has_vanished ? RSDK_FILE_NOT_FOUND : RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL,
+                        "%s: cannot be read: %s", path, strerror(reason));
 }
 
 /* One open, one read, one close; 0 or the reason. */
@@ -168,11 +168,12 @@ static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *to
         if (entry == NULL) {
             return errno != 0 ? fail_reading(r, "nodes", errno, error) : RSDK_OK;
         }
-        if (seen > NAME_LIMIT || topology->nodes.count > NODE_LIMIT) {
-            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r->path, NULL,
-                             "%s/nodes: has more than %d nodes", r->path, NODE_LIMIT);
+        bool is_node = node_number(entry->d_name, &node.number);
+        if (seen > NAME_LIMIT || (is_node && topology->nodes.count == NODE_LIMIT)) {
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_007, r->path, NULL, "%s/nodes: has more than %d nodes",
+                                r->path, NODE_LIMIT);
         }
-        if (node_number(entry->d_name, &node.number)) {
+        if (is_node) {
             RSDK_APPEND(r->arena, &topology->nodes, node);
         }
     }
@@ -224,8 +225,8 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
             rsdk_error_clear(error); /* what went wrong was the change */
         }
     }
-    return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r->path, NULL,
-                     "%s: changed %d times while it was read", r->path, ATTEMPTS);
+    return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r->path, NULL, "%s: changed %d times while it was read",
+                        r->path, ATTEMPTS);
 }
 
 rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *arena, rsdk_topology *topology,
@@ -240,7 +241,8 @@ rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *
         if (errno == ENOENT || errno == ENOTDIR) {
             return RSDK_OK;
         }
-        return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r.path, NULL, "%s: cannot be read: %s", r.path, strerror(errno));
+        return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, r.path, NULL, "%s: cannot be read: %s", r.path,
+                            strerror(errno));
     }
     topology->exists = true;
     rsdk_status status = read_picture(&r, topology, error);

@@ -111,7 +111,7 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
     }
     rsdk_elf_file *fresh = rsdk_arena_alloc(inventory->arena, 1, sizeof *fresh);
     RSDK_NEED(fresh);
-    RSDK_TRY(rsdk_elf_file_read(path, inventory->arena, fresh, error));
+    RSDK_TRY(rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->arena, fresh, error));
     *file = fresh;
     RSDK_TRY(rsdk_name_table_set(&inventory->file_places, inventory->arena, path, strlen(path), place, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */

@@ -1,5 +1,5 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
- * so that setenv and a glibc with other defaults make no difference. subdirectories for one kind of processor
+ * so that setenv and a glibc with other defaults make no difference. Subdirectories for one kind of processor
  * (glibc-hwcaps) are not followed: who cares asks rsdk_linker_search_may_hold_variants. */
 #include "loader/linker_search.h"
 
@@ -24,9 +24,11 @@ static size_t origin_token(const char *text) {
     if (strncmp(text, braced, sizeof braced - 1) == 0) {
         return sizeof braced - 1;
     }
-    bool goes_on = strncmp(text, name, length) == 0 &&
-                   (isalnum((unsigned char)text[length]) != 0 || text[length] == '_'); /* "$ORIGINAL" */
-    return strncmp(text, name, length) == 0 && !goes_on ? length : 0;
+    if (strncmp(text, name, length) != 0) {
+        return 0;
+    }
+    bool goes_on = isalnum((unsigned char)text[length]) != 0 || text[length] == '_'; /* "$ORIGINAL" */
+    return goes_on ? 0 : length;
 }
 
 /* Fills $ORIGIN in; *filled is NULL where the text has a token whose value only the linker knows ($LIB, $PLATFORM). */

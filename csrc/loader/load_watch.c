@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum { LINE_SIZE = 4352 }; /* a path and the text around it */
 
 struct rsdk_load_watch {
@@ -41,9 +43,10 @@ static struct timespec later(struct timespec time, double seconds) {
 
 /* One write, so that lines of several threads do not mix; stdio's locks may be held by the thread that hangs. */
 static void tell(const char *path, double seconds) {
-    char line[LINE_SIZE];
+    char shown[LINE_SIZE - 256], line[LINE_SIZE];
+    rsdk_text_write_harmless(path, shown, sizeof shown);
     int length =
-        snprintf(line, sizeof line, "rocm_sdk: %s has been loading for %.1f s (ROCM_SDK_LOAD_WATCH)\n", path, seconds);
+        snprintf(line, sizeof line, "rocm_sdk: %s has been loading for %.1f s (ROCM_SDK_LOAD_WATCH)\n", shown, seconds);
     if (length > 0) {
         size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
         (void)!write(STDERR_FILENO, line, size);

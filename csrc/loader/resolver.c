@@ -121,8 +121,8 @@ static rsdk_status fail_not_found(const resolution *r, rsdk_error *error) {
     }
     if (!r->directory->listing.exists) {
         return rsdk_fail_as(error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,
-                         "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
-                         path, r->entry->so_pattern);
+                            "%s: no library found: tried %s/%s, but that directory does not exist", r->entry->shortname,
+                            path, r->entry->so_pattern);
     }
     return rsdk_fail_as(
         error, RSDK_FILE_NOT_FOUND, RSDK_E_API_001, path, facts,

@@ -82,7 +82,9 @@ void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, r
 
 int rsdk_exceptions_warn(const char *class_name, const char *text) {
     PyObject *class = class_named(class_name);
-    int result = class != NULL ? PyErr_WarnEx(class, text, 1) : -1;
+    PyObject *message = class != NULL ? rsdk_result_path(text) : NULL; /* a path in it may be no UTF-8 */
+    int result = message != NULL ? PyErr_WarnFormat(class, 1, "%U", message) : -1;
+    Py_XDECREF(message);
     Py_XDECREF(class);
     return result;
 }

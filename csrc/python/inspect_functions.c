@@ -26,6 +26,15 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     return RSDK_OK;
 }
 
+/* What the loader would refuse, and in all relocations. */
+static rsdk_status find_bad_tables(inspection *i, rsdk_error *error) {
+    rsdk_elf_file file;
+    rsdk_arena scratch = RSDK_ARENA_INIT;
+    rsdk_status status = rsdk_elf_file_read_checked(i->path, SIZE_MAX, &scratch, &file, error);
+    rsdk_arena_clear(&scratch);
+    return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
+}
+
 /* Without the GIL. A file for another machine has one damage: its layout is not checked. */
 static rsdk_status inspect(inspection *i, rsdk_error *error) {
     RSDK_TRY(rsdk_elf_file_read_with_versions(i->path, &i->arena, &i->facts.file, error));
@@ -33,6 +42,7 @@ static rsdk_status inspect(inspection *i, rsdk_error *error) {
         RSDK_TRY(take_damage(i, error));
     } else {
         RSDK_TRY(rsdk_elf_layout_find_damages(i->path, &i->arena, &i->facts.damages, error));
+        RSDK_TRY(find_bad_tables(i, error));
     }
     rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;

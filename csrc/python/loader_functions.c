@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
@@ -194,8 +195,11 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
 
 /* Runs without the GIL, which a write to the descriptor does not need. */
 static void write_line(void *context, const char *line) {
+    enum { SHOWN_SIZE = 16384 }; /* paths and reasons */
+    char shown[SHOWN_SIZE];
     (void)context;
-    (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", line);
+    rsdk_text_write_harmless(line, shown, sizeof shown);
+    (void)dprintf(STDERR_FILENO, "rocm_sdk: %s\n", shown);
 }
 
 /* ROCM_SDK_LOAD_WATCH as seconds; 0 where it is not set. -1 with an exception for anything else. */

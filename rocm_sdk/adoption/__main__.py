@@ -3,10 +3,9 @@
 import argparse
 import sys
 
-from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.errors import RocmSdkError, harmless
 
 from .command import DESCRIPTION, add_arguments, run
-from .text import harmless
 
 
 def main() -> int:

@@ -22,7 +22,7 @@ from . import metadata, own_files, record
 from .errors import AdoptionError
 from .inside import UnsafeNameError, parent_inside, parts_of
 from .installed import Installed, find
-from .state import OURS, SITE, THEIRS, State, compiled_names, entry_points, state
+from .state import OURS, SITE, THEIRS, WHOLE_RECORD, State, compiled_names, entry_points, own, state
 
 _KEPT = "adopted"  # directory in the dist-info directory of `rocm`
 _PARTIAL = ".adopting"  # suffix of files that are being written
@@ -35,6 +35,7 @@ class Adoption(NamedTuple):
     theirs: str
     released: tuple[str, ...]
     restored: tuple[str, ...]
+    shared: tuple[str, ...] = ()  # after undoing: names that both list, for the content of `rocm` is lost
 
 
 def adopt(site: Path = SITE) -> Adoption:
@@ -59,12 +60,12 @@ def adopt(site: Path = SITE) -> Adoption:
 
 
 def undo(site: Path = SITE) -> Adoption:
-    """Restores RECORD and metadata of `rocm`, and its files that were replaced.
+    """Restores RECORD and metadata of `rocm`, and its files that were replaced, and makes it the owner of these.
 
     Changes nothing if there is no adoption. Errors as of adopt().
     """
     with _locked(site):
-        ours, theirs = find(site, OURS), find(site, THEIRS)
+        ours, theirs = own(site), find(site, THEIRS)
         if ours is not None:
             _remove_partial(ours)
         if theirs is None:
@@ -73,6 +74,8 @@ def undo(site: Path = SITE) -> Adoption:
         own_record = theirs.name_of("RECORD")
         # RECORD comes last: until then it lists the kept files.
         kept = sorted(_kept_names(theirs), key=lambda name: name == own_record)
+        if ours is not None and own_record in kept:
+            _give_back(ours, theirs, kept)
         for name in kept:
             _put_back(theirs, name)
             _remove_compiled(site, name)
@@ -81,7 +84,40 @@ def undo(site: Path = SITE) -> Adoption:
         back = record.parse((theirs.dist_info / "RECORD").read_bytes())
     given = set(back) - set(theirs.rows)
     replaced = tuple(name for name in kept if not name.startswith(theirs.dist_info.name))
-    return Adoption(theirs.pip_name(), _sources(row.name for row in given if row.name not in kept), replaced)
+    names = {posixpath.normpath(row.name) for row in back}
+    shared = _sources(name for name in _listed_by_ours(site) if name in names)
+    return Adoption(theirs.pip_name(), _sources(row.name for row in given if row.name not in kept), replaced, shared)
+
+
+def _give_back(ours: Installed, theirs: Installed, kept: list[str]) -> None:
+    """Removes from our RECORD the files of which `rocm` has its own content again, so that it owns them alone.
+
+    Done before they are put back: after an interruption the next call finds this done, or all files still kept. The
+    whole RECORD is kept for the next adoption.
+    """
+    content = _read(theirs.dist_info / _KEPT / quote(theirs.name_of("RECORD"), safe="")) or b""
+    back = theirs._replace(rows=record.parse(content)).rows_by_name()
+    given = {
+        name
+        for name in ours.rows_by_name()
+        if name in kept or (name in back and back[name].digest and record.holds(ours.site / name, back[name]))
+    }
+    if not given:
+        return
+    whole, own_record = ours.name_of(WHOLE_RECORD), ours.name_of("RECORD")
+    current = (ours.dist_info / "RECORD").read_bytes()
+    if _read(ours.site / whole) is None:
+        _replace(ours.site, whole, current)
+    gone = tuple(compiled_names(name) for name in given if name.endswith(".py"))
+    rows = ours._replace(rows=record.parse(current)).rows_by_name()
+    rows = {name: row for name, row in rows.items() if name not in given and not name.startswith(gone)}
+    rows[whole] = record.row(whole, (ours.site / whole).read_bytes())
+    _replace(ours.site, own_record, record.text(rows.values()))
+
+
+def _listed_by_ours(site: Path) -> list[str]:
+    ours = find(site, OURS)
+    return [] if ours is None else list(ours.rows_by_name())
 
 
 def _kept_names(theirs: Installed) -> list[str]:
@@ -198,7 +234,7 @@ def _listed(site: Path, directory: str) -> list[str]:
 
 def _remove_partial(distribution: Installed) -> None:
     """Removes the partial files that a killed call has left beside the files of a distribution."""
-    names = [*distribution.rows_by_name(), distribution.name_of("RECORD")]
+    names = [*distribution.rows_by_name(), distribution.name_of("RECORD"), distribution.name_of(WHOLE_RECORD)]
     kept = _listed(distribution.site, distribution.name_of(_KEPT))
     names += [distribution.name_of(f"{_KEPT}/{name.removesuffix(_PARTIAL)}") for name in kept]
     for name in names:
@@ -209,11 +245,16 @@ def _remove_partial(distribution: Installed) -> None:
 
 
 def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
-    """The first line of the command may differ from the one that the installer wrote."""
+    """Lists all our files again. The first line of the command may differ from the one that the installer wrote."""
     rows = tuple(record.row(row.name, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
-    if rows != ours.rows:
-        _replace(ours.site, ours.name_of("RECORD"), record.text(rows))
+    current = (ours.dist_info / "RECORD").read_bytes()
+    whole = _read(ours.dist_info / WHOLE_RECORD) or current
+    content = whole if rows == record.parse(whole) else record.text(rows)
+    if content != current:
+        _replace(ours.site, ours.name_of("RECORD"), content)
+    with suppress(FileNotFoundError), parent_inside(str(ours.site), ours.name_of(WHOLE_RECORD)) as (parent, last):
+        os.unlink(last, dir_fd=parent)
 
 
 def _replace(site: Path, name: str, content: bytes, *, is_program: bool = False) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocm_sdk.errors import harmless
+
 from .errors import AdoptionError
-from .text import harmless
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -49,9 +50,10 @@ def _change(undoes: bool) -> int:
     what = f"{direction} {harmless(done.theirs)}" if done.theirs else "rocm is not installed here"
     if done.released or done.restored:
         print(f"{what}: {len(done.released)} names; {len(done.restored)} files restored")
-        if undoes:
+        if done.shared:
             print(
-                "rocm-sdk-loader lists these files too, so uninstalling it removes them; after that:"
+                f"rocm-sdk-loader lists {len(done.shared)} of these files too, which its installation overwrote;"
+                " uninstalling it removes them; after that:"
                 f" pip install --force-reinstall --no-deps {harmless(done.theirs)}"
             )
     else:

@@ -12,6 +12,7 @@ from .installed import Installed, find
 
 THEIRS = "rocm"
 OURS = "rocm_sdk_loader"
+WHOLE_RECORD = "RECORD.whole"  # of ours after an undone adoption: RECORD with the names that `rocm` owns alone
 SITE = Path(__file__).parents[2]  # the site-packages directory that this copy is installed in
 
 
@@ -48,7 +49,7 @@ def state(site: Path = SITE) -> State:
 
     Raises AdoptionError if ours is not installed there as a regular installation.
     """
-    ours, theirs = find(site, OURS), find(site, THEIRS)
+    ours, theirs = own(site), find(site, THEIRS)
     if ours is None or "rocm_sdk/__init__.py" not in ours.rows_by_name():
         raise AdoptionError(
             f"{site}: rocm-sdk-loader is not installed there from a wheel (it is editable, or not installed)",
@@ -66,6 +67,17 @@ def state(site: Path = SITE) -> State:
         is_required=metadata.requires_loader((theirs.dist_info / "METADATA").read_bytes()),
         has_command=metadata.has_command(entry_points(theirs)),
     )
+
+
+def own(site: Path) -> Installed | None:
+    """Our distribution, with the rows that it was installed with; None if it is not installed there."""
+    ours = find(site, OURS)
+    if ours is None:
+        return None
+    try:
+        return ours._replace(rows=record.parse((ours.dist_info / WHOLE_RECORD).read_bytes()))
+    except FileNotFoundError:
+        return ours
 
 
 def entry_points(distribution: Installed) -> bytes:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from rocm_sdk.errors import DevelopmentTreeError
+
 from .archive import Archive
 from .archive_rules import DIRECTORY, FILE, Member
 from .layout import ARCHIVES, DISTRIBUTION, MODULE, NOTES
@@ -65,10 +67,20 @@ class Extraction:
         write_stamp(self._workspace, self._tree, identities)
         tree = f"{site}/{tree_name}"
         replace_directory(self._tree, tree)
+        self._require_owner(tree)
         remove_archives(site)
         progress.finish()
         self._report_copies()
         return tree, result
+
+    def _require_owner(self, tree: str) -> None:
+        """Takes the tree back where its package was uninstalled meanwhile: no RECORD would list it."""
+        try:
+            self._record.require_unchanged()
+        except DevelopmentTreeError:
+            remove_directory(self._tree)
+            os.rename(tree, self._tree)
+            raise
 
     def _write_from_archive(self, progress: Progress) -> tuple[str, list[Entry]]:
         site = self._workspace.site

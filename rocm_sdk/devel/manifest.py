@@ -58,7 +58,7 @@ def read_manifest(tree: str) -> Manifest | None:
     try:
         content = read_json(tree, MANIFEST)
         if content["format"] != _FORMAT:
-            raise ValueError(f"format {content['format']}")
+            raise ValueError(f"format {content['format']!r}")
         inode, size, modified = content["archive"]
         return Manifest((inode, size, modified), [_entry(row, nonce) for row in content["entries"]])
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def _entry(row: object, nonce: str) -> Entry:
     entry = Entry(*row)
     parts_of(entry.path)
     if entry.kind not in _KINDS or (entry.kind == RUNTIME and not leads_into_package(entry.path, entry.target, nonce)):
-        raise ValueError(f"{entry.path} is a {entry.kind} to {entry.target}")
+        raise ValueError(f"{entry.path!r} is a {entry.kind!r} to {entry.target!r}")
     return entry
 
 

@@ -74,11 +74,15 @@ class Record:
             return
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(new)
-        if identify(self.path) != self.identity:
-            raise DevelopmentTreeError(f"{self.path} was changed meanwhile (is pip running?)", "try again", self.path)
+        self.require_unchanged()
         facts = replace_file(self.path, text.getvalue().encode(), staging, self._mode)
         self.rows = new
         self.identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+
+    def require_unchanged(self) -> None:
+        """Raises DevelopmentTreeError if another program has changed or removed the file since we read or wrote it."""
+        if identify(self.path) != self.identity:
+            raise DevelopmentTreeError(f"{self.path} was changed meanwhile (is pip running?)", "try again", self.path)
 
     def _damaged(self, what: str) -> BadMetadataError:
         directory = os.path.dirname(self.path)

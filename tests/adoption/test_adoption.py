@@ -120,21 +120,111 @@ def test_rocm_uninstalled_before_any_adoption(environment: Environment) -> None:
     assert_ours_works(environment)
 
 
+def split_own_record(files: dict[str, bytes]) -> tuple[dict[str, bytes], bytes]:
+    """The files, and our whole RECORD, which after undoing lies under a name of its own."""
+    (name,) = (name for name in files if "/rocm_sdk_loader-" in name and name.endswith("/RECORD"))
+    rest = {each: content for each, content in files.items() if each not in {name, f"{name}.whole"}}
+    return rest, files.get(f"{name}.whole", files[name])
+
+
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
-def test_undo_puts_back_every_byte(make_environment: Callable[..., Environment], order: tuple[str, str]) -> None:
-    environment = make_environment("uv")
+def test_undo_puts_back_every_byte(environment: Environment, order: tuple[str, str]) -> None:
     for requirement in order:
         environment.install(requirement)
     before = environment.files()
     environment.adopt()
-    assert environment.files() != before
+    adopted = environment.files()
+    assert adopted != before
     undone = environment.adopt("--undo")
     assert (undone.returncode, undone.stderr) == (0, "")
     assert undone.stdout.startswith("given back to rocm==7.10.0: ")
-    assert environment.files() == before
+    given = environment.files()
+    assert split_own_record(given) == split_own_record(before)
     assert environment.adopt("--undo").stdout == "given back to rocm==7.10.0: nothing to do\n"
+    assert environment.files() == given
     environment.adopt()
+    assert environment.files() == adopted
     assert_ours_works(environment)
+
+
+# --- after an undone adoption each distribution can be uninstalled ----------------------------------------------------
+
+
+def leftovers(environment: Environment) -> list[str]:
+    return [name for name in environment.files() if "rocm_sdk/" in name or "rocm-" in name or "rocm_sdk_loader" in name]
+
+
+@pytest.fixture
+def undone(environment: Environment) -> Environment:
+    """`rocm` was installed last, so that its files were there to be kept; adopted and undone."""
+    for requirement in (OURS, ROCM):
+        environment.install(requirement)
+    environment.adopt()
+    result = environment.adopt("--undo")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "uninstalling" not in result.stdout
+    return environment
+
+
+def test_undone_and_ours_uninstalled(undone: Environment, make_environment: Callable[..., Environment]) -> None:
+    undone.uninstall(OURS)
+    alone = make_environment(undone.installer, undone.directory.parent / "alone")
+    alone.install(ROCM)
+    directory = str(alone.directory).encode()
+    own = str(undone.directory).encode()
+    expected = {name: content.replace(directory, own) for name, content in alone.files().items()}
+    found = undone.files()
+    assert found.keys() == expected.keys()
+    differing = [name for name in found if found[name] != expected[name] and not name.endswith("/RECORD")]
+    assert differing == []
+    assert undone.command().stdout == "the command of rocm\n"
+    assert undone.pip_check().returncode == 0
+    undone.uninstall("rocm")
+    assert not (undone.site / "rocm_sdk").exists()
+    assert not (undone.directory / "bin/rocm-sdk").exists()
+
+
+def test_undone_and_rocm_uninstalled(undone: Environment) -> None:
+    undone.uninstall("rocm")
+    assert "missing or were overwritten" in undone.problem()
+    undone.uninstall(OURS)
+    assert [name for name in leftovers(undone) if "rocm_sdk_" not in name] == []
+    assert not (undone.site / "rocm_sdk").exists()
+
+
+def test_undone_and_rocm_uninstalled_and_restored(undone: Environment) -> None:
+    undone.uninstall("rocm")
+    assert undone.adopt().returncode == 0
+    assert_ours_works(undone)
+    undone.uninstall(OURS)
+    assert not (undone.site / "rocm_sdk").exists()
+
+
+def test_undone_and_either_reinstalled(undone: Environment) -> None:
+    """The one that is installed last has overwritten the other again."""
+    again = "--reinstall" if undone.installer == "uv" else "--force-reinstall"
+    undone.install(again, "--no-deps", OURS)
+    assert "claim the same files" in undone.problem()
+    assert undone.adopt().returncode == 0
+    assert_ours_works(undone)
+    undone.install(again, "--no-deps", "rocm==7.10.0")
+    assert undone.command().stdout == "the command of rocm\n"
+    assert undone.adopt().returncode == 0
+    assert_ours_works(undone)
+
+
+def test_undone_where_the_files_of_rocm_are_lost(environment: Environment) -> None:
+    """Ours was installed last: nobody has what it overwrote. Both list these names, so that none is left over."""
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+    environment.adopt()
+    said = environment.adopt("--undo").stdout
+    assert "of these files too, which its installation overwrote; uninstalling it removes them" in said
+    assert "after that: pip install --force-reinstall --no-deps rocm==7.10.0" in said
+    environment.uninstall(OURS)
+    assert not (environment.site / "rocm_sdk/__init__.py").exists()
+    environment.install("--reinstall" if environment.installer == "uv" else "--force-reinstall", "--no-deps", ROCM)
+    assert environment.command().stdout == "the command of rocm\n"
 
 
 def test_what_uv_links_to_its_cache_is_not_written_into(

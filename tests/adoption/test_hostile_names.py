@@ -1,4 +1,4 @@
-"""Names of kept files and of RECORD that lead elsewhere; what killed calls leave; what an undone adoption means."""
+"""Names of kept files and of RECORD that lead elsewhere; what killed calls leave."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from rocm_sdk.adoption import inside as own
-from rocm_sdk.adoption import text as own_text
 from rocm_sdk.installed import inside
-from rocm_sdk.problems import text
 
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
@@ -39,10 +37,6 @@ def test_the_copy_is_equal(name: str) -> None:
         assert one == other
     else:
         assert inspect.getsource(one) == inspect.getsource(other)
-
-
-def test_the_copy_of_the_text_function_is_equal() -> None:
-    assert inspect.getsource(own_text.harmless) == inspect.getsource(text.harmless)
 
 
 @pytest.mark.parametrize(
@@ -134,22 +128,14 @@ def test_killed_and_undone(both: Environment) -> None:
         assert [path.name for path in both.directory.rglob("*.adopting")] == [], f"killed at rename {number}"
         assert not list(both.site.glob("rocm-*.dist-info/adopted"))
         if not was_killed:
-            assert both.files() == before
+            after = both.files()
+            differing = {name for name in after.keys() | before.keys() if after.get(name) != before.get(name)}
+            assert {name.rpartition("/")[2] for name in differing} == {"RECORD", "RECORD.whole"}
+            assert all("/rocm_sdk_loader-" in name for name in differing)
             return
         shutil.rmtree(both.directory)
         shutil.copytree(begin, both.directory, symlinks=True)
     raise AssertionError("it never ended")
-
-
-def test_an_undone_adoption_says_what_uninstalling_does(both: Environment) -> None:
-    """Both list the shared files again, as before the adoption."""
-    both.adopt()
-    said = both.adopt("--undo").stdout
-    assert "uninstalling it removes them; after that: pip install --force-reinstall --no-deps rocm==7.10.0" in said
-    both.uninstall(OURS)
-    assert not (both.site / "rocm_sdk/__init__.py").exists()
-    both.install("--reinstall", "--no-deps", "rocm==7.10.0")
-    assert both.command().stdout == "the command of rocm\n"
 
 
 def test_no_file_of_ours_is_named(tmp_path: Path) -> None:

@@ -158,12 +158,14 @@ static void wrong_kinds_of_files(void **state) {
 
 static void too_many_nodes(void **state) {
     sample_gpu_fixture *f = *state;
-    for (unsigned i = 3; i < 1100; i++) {
-        char name[128];
-        (void)snprintf(name, sizeof name, TOPOLOGY "/nodes/%u", i);
-        assert_int_equal(mkdir(sample_machine_path(&f->machine, name), 0755), 0);
+    sample_machine_cpu(&f->machine, 0);
+    for (unsigned i = 3; i < 1024; i++) { /* 1 and 2 are there */
+        sample_machine_cpu(&f->machine, i);
     }
+    assert_count(f, 2);
+    sample_machine_cpu(&f->machine, 1024);
     assert_refused(f, TOPOLOGY "/nodes", "has more than 1024 nodes");
+    assert_int_equal(f->error.code, RSDK_E_GPU_007);
 }
 
 static void too_many_names(void **state) {

@@ -6,6 +6,7 @@ import itertools
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -181,3 +182,58 @@ def test_the_cache_of_uv_stays_as_it_is(tmp_path: Path, wheel: Callable[..., Pat
     other.site.command("init", "--check")
     one.uninstall(*SDK)
     other.check()
+
+
+# `rocm-sdk init` that waits before one of its changes until the file `goes-on` is there.
+WAITING_INIT = """
+import os, sys, time
+directory, number = sys.argv[1], int(sys.argv[2])
+seen = 0
+def wait(event, arguments):
+    global seen
+    if event in ("os.rename", "os.remove", "ctypes.dlsym"):
+        seen += 1
+        if seen == number:
+            os.close(os.open(f"{directory}/waits", os.O_WRONLY | os.O_CREAT))
+            while not os.path.exists(f"{directory}/goes-on"):
+                time.sleep(0.01)
+import rocm_sdk.cli
+sys.addaudithook(wait)
+sys.exit(rocm_sdk.cli.main(["init", "--quiet"]))
+"""
+
+
+def init_meanwhile(environment: Environment, directory: Path, number: int) -> tuple[int, str] | None:
+    """Exit status and words of an init that was held before its change of this number while the package is uninstalled.
+
+    None: it has not as many changes.
+    """
+    directory.mkdir()
+    command = [sys.executable, "-c", WAITING_INIT, str(directory), str(number)]
+    process = subprocess.Popen(command, env=environment.site.environment(), stderr=subprocess.PIPE, text=True)
+    while not (directory / "waits").exists() and process.poll() is None:
+        time.sleep(0.01)
+    is_held = process.poll() is None
+    if is_held:
+        environment.uninstall("rocm-sdk-devel")
+    (directory / "goes-on").touch()
+    _, said = process.communicate(timeout=60)
+    return (process.returncode, said) if is_held else None
+
+
+def test_uninstalled_during_an_extraction(environment: Environment, wheel: Callable[..., Path], tmp_path: Path) -> None:
+    """Init fails with a reason and leaves nothing; if it was done, only what uninstalling has left of the tree."""
+    environment.install(*map(wheel, SDK))
+    for number in itertools.count(1):
+        ended = init_meanwhile(environment, tmp_path / f"held-{number}", number)
+        if ended is None:
+            break
+        status, said = ended
+        names = {name for name in environment.site.names() if name.lstrip("._").startswith("rocm_sdk_devel")}
+        assert "Traceback" not in said
+        assert (status, bool(said)) in {(0, False), (1, True)}, said
+        assert names <= {".rocm_sdk_devel.lock"}, (number, status, said, names)
+        assert status == 0 or "rocm-sdk-devel" in said or "rocm_sdk_devel" in said, said
+        environment.install(wheel("rocm-sdk-devel"))
+    environment.check()
+    assert number > 5

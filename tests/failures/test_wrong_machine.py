@@ -25,7 +25,7 @@ def foreign(linked_site: Site) -> Path:
 
 def test_the_machine_is_named(linked_site: Site, attempt: Callable[..., Any], foreign: Path) -> None:
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
-    assert outcome.error == "BadLibraryError"
+    assert (outcome.error, outcome.code) == ("BadLibraryError", "E-LIB-012")
     assert str(foreign) in outcome.message
     found = run_test(linked_site.path, "--only", "libraries").only("E-LIB-012")
     assert found["title"] == "libamdhip64.so.7 is for another machine"

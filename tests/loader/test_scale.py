@@ -60,10 +60,10 @@ def chain(write: Callable[..., None], count: int) -> None:
         write(name(i), *([name(i + 1)] if i + 1 < count else []))
 
 
-def fan(write: Callable[..., None], count: int) -> None:
-    write(ROOT, *map(name, range(1, count)), rpath=None)
+def fan(write: Callable[..., None], count: int, rpath: str | None = None) -> None:
+    write(ROOT, *map(name, range(1, count)), rpath=rpath)
     for i in range(1, count):
-        write(name(i), rpath=None)
+        write(name(i), rpath=rpath)
 
 
 def missing_needs(write: Callable[..., None], count: int) -> None:
@@ -90,3 +90,32 @@ def test_memory_of_a_chain_is_bounded(site: Site, write: Callable[..., None]) ->
     kilobytes, members = map(int, site.output(MEASURE_MEMORY).split())
     assert members == 2000
     assert kilobytes <= 40 << 10
+
+
+# In processor time, beside a plain dlopen of the same libraries with RPATHs.
+MEASURE_DLOPEN = """
+    import ctypes, os, time
+    start = time.process_time()
+    ctypes.CDLL(os.environ["LIBRARY"], ctypes.RTLD_GLOBAL)
+    print(time.process_time() - start)
+"""
+MEASURE_LOADING = """
+    import time, rocm_sdk
+    start, begin = time.process_time(), time.perf_counter()
+    (library,) = rocm_sdk.preload_libraries("roctx64")
+    print(time.process_time() - start, time.perf_counter() - begin - library.seconds)
+"""
+OWN_TIME = 40e-6  # seconds a library
+# Through an anchor the linker looks at each library twice: for the anchor, and for the library that needs it.
+OVER_DLOPEN = {"rpaths": 1.5, "anchor": 2.0}
+
+
+@pytest.mark.parametrize("how", OVER_DLOPEN)
+def test_a_library_that_needs_thousands(site: Site, write: Callable[..., None], how: str) -> None:
+    path = str(site.path / CORE / "lib" / ROOT)
+    fan(write, MANY, "$ORIGIN")
+    plain = min(float(site.output(MEASURE_DLOPEN, LIBRARY=path)) for _ in range(3))
+    fan(write, MANY, "$ORIGIN" if how == "rpaths" else None)
+    ours = [[float(figure) for figure in site.output(MEASURE_LOADING).split()] for _ in range(3)]
+    assert min(own for _, own in ours) <= OWN_TIME * MANY
+    assert min(seconds for seconds, _ in ours) <= OVER_DLOPEN[how] * plain, (ours, plain)

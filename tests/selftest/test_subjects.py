@@ -10,8 +10,9 @@ import pytest
 from sample_devel import DevelSite, core_files, device_files, libraries_files, member
 from sample_machine import Machine
 from sample_report import install, run_test
-from sample_site import LIBRARIES, Site, compile_library
+from sample_site import CORE, LIBRARIES, Site, compile_library
 
+import rocm_sdk
 from rocm_sdk.selftest.subjects.devel import _cmake_fault
 
 # ---- packages
@@ -78,6 +79,18 @@ def test_a_crash_and_an_exit(sdk: Site) -> None:
 def test_two_libraries_of_one_soname(sdk: Site) -> None:
     sdk.library("libamdhip64.so.7", package=LIBRARIES)
     assert problems_of(sdk)["W-LIB-016"].endswith("have one SONAME")
+
+
+def test_two_libraries_of_one_soname_in_one_directory(sdk: Site) -> None:
+    """A copy under another name; the file that the name leads to is the other one. A link is no copy."""
+    whole = sdk.path / CORE / "lib/libamdhip64.so.7"
+    (whole.parent / "libamdhip64.so.6.9").write_bytes(whole.read_bytes())
+    install(sdk)
+    (whole.parent / "libamdhip64.so").symlink_to(whole.name)
+    (whole.parent / "libamdhip64.so.7.0").hardlink_to(whole)
+    found = run_test(sdk.path, "--only", "libraries").only("W-LIB-016")
+    assert found["path"] == str(whole.parent / "libamdhip64.so.6.9")
+    assert found["title"] == f"{found['path']} and {whole} have one SONAME"
 
 
 def test_an_rpath_of_the_build_machine(sdk: Site) -> None:
@@ -229,6 +242,20 @@ def test_a_gpu_without_packages(sdk: Site, tmp_path: Path) -> None:
     found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root)).only("E-GPU-002")
     assert found["title"] == "the GPU gfx942 has no packages"
     assert "gfx94" in found["fix"]
+
+
+def test_a_topology_with_too_many_nodes(sdk: Site, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    for node in range(1025):
+        machine.cpu(node)
+    root = str(machine.root)
+    found = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=root).only("E-GPU-007")
+    assert (
+        found["title"] == f"the kernel's topology in {machine.root}/sys/class/kfd/kfd/topology has more than 1024 nodes"
+    )
+    with pytest.raises(rocm_sdk.errors.TopologyError, match="has more than 1024 nodes") as refused:
+        rocm_sdk.gpus(root=root)
+    assert refused.value.code == "E-GPU-007"
 
 
 # ---- OpenCL

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
 _ANOTHER_MACHINE = " library for "  # in the C library's message about a file for another machine
+_ANOTHER_PROCESSOR = " needs a processor of the level "  # and of one for another kind of processor
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -48,10 +49,7 @@ def _check_file(installation: Installation, each: SharedObject, recorder: Record
     """Whether it can be loaded as far as its file says."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
-        code: Code = "E-LIB-012" if _is_foreign(each) else "E-LIB-006"
-        if each.code is not None:
-            code = each.code
-        recorder.bad(code, each.path, library_name(each.path), detail=fault, **facts)
+        recorder.bad(_code_of(each), each.path, library_name(each.path), detail=fault, **facts)
         return False
     if each.facts.text_relocations:
         recorder.say("W-LIB-013", each.path, **facts)
@@ -67,6 +65,14 @@ def _fault_of(each: SharedObject) -> str | None:
 
 def _is_foreign(each: SharedObject) -> bool:
     return _ANOTHER_MACHINE in (_fault_of(each) or "")
+
+
+def _code_of(each: SharedObject) -> Code:
+    if each.code is not None:
+        return each.code
+    if _is_foreign(each):
+        return "E-LIB-012"
+    return "E-LIB-022" if _ANOTHER_PROCESSOR in (_fault_of(each) or "") else "E-LIB-006"
 
 
 def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
@@ -111,10 +117,10 @@ def _check_names(installation: Installation, objects: list[SharedObject], record
         if soname != each.name and not os.path.exists(beside):
             facts = installation.owner_of(each.path)
             recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, **facts)
-    for soname, (first, *others) in by_soname.items():
+    for soname, found in by_soname.items():
+        first, *others = sorted(found, key=lambda each: each.name != soname)  # the one that is found by this name
         for other in others:
-            if os.path.dirname(other.path) != os.path.dirname(first.path):
-                recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
+            recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
 
 
 # ---- loading
