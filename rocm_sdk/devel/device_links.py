@@ -21,7 +21,7 @@ from .layout import DEVICE_LINKS, NOTES, nonce_of
 from .link_file import FileLinker
 from .read_json import read_json
 from .record import Record
-from .replace import replace_note
+from .replace import replace_note, sync_file_system
 from .stamp import GONE, Identity, identify
 from .workspace import Workspace
 
@@ -135,6 +135,8 @@ class DeviceLinker:
             with suppress(OSError), parent_inside(self._tree, path) as (parent, last):
                 os.unlink(last, dir_fd=parent)
             self._remove_empty_parents(path)
+        if stale:
+            sync_file_system(self._workspace.site)  # what is in no list any longer must not come back
         if before != wanted:
             replace_note(self._tree, DEVICE_LINKS, json.dumps(wanted).encode(), self._workspace.staging)
 

@@ -31,7 +31,12 @@ MUTATIONS = (
     Mutation(_ARCHIVE_RULES, "or len(rest) < 2:", "or len(rest) < 1:", _RULES),
     Mutation(_ARCHIVE_RULES, 'return "\\0" not in text', "return True", _RULES),
     # the order of the steps
-    Mutation("rocm_sdk/devel/extract.py", "    sync_file_system(site)\n", "", _ORDER),
+    Mutation("rocm_sdk/devel/extract.py", 'disk first."""\n    sync_file_system(site)\n', 'disk first."""\n', _ORDER),
+    Mutation("rocm_sdk/devel/extract.py", "sync_file_system(site)\n        replace_directory", "replace_directory", _ORDER),
+    Mutation("rocm_sdk/devel/replace.py", "        os.fsync(descriptor)\n        return temporary", "        return temporary", _ORDER),
+    Mutation("rocm_sdk/devel/update.py", "    sync_file_system(workspace.site)\n", "", _ORDER),
+    Mutation("rocm_sdk/devel/device_links.py", "        if stale:\n", "        if not stale:\n", _ORDER),
+    Mutation("rocm_sdk/devel/store_directory.py", "            sync_directory(directory)", "            pass", _ORDER),
     Mutation("rocm_sdk/devel/store.py", "        sync_file_system(self.directory)\n", "", _ORDER),
     Mutation("rocm_sdk/devel/lock.py", "return os.path.samestat(os.fstat(descriptor), os.stat(path))", "return True", _LOCK),
     Mutation("rocm_sdk/devel/lock.py", "os.register_at_fork(after_in_child=_close_inherited)", "", _LOCK),
