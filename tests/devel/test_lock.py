@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, sample_members
@@ -137,3 +138,27 @@ def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: py
     with exclusive(str(path), 10, print):
         assert not is_free(devel_site)
     assert is_free(devel_site)
+
+
+@pytest.mark.parametrize("words", [["init"], ["init", "--store", "STORE"], ["store", "prune", "--store", "STORE"]])
+def test_a_pipe_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, words: list[str]) -> None:
+    lock = devel_site.path / LOCK
+    if "STORE" in words:
+        devel_site.command("init", "--store", str(store))
+        lock = store / "lock"
+        lock.unlink()
+        devel_site.install_devel(sample_members())
+    os.mkfifo(lock)
+    result = devel_site.command(*(word.replace("STORE", str(store)) for word in words), check=False, timeout=30)
+    assert result.returncode == 1
+    assert f"the lock file {lock} is no regular file" in result.stderr
+    assert f"fix: rm {lock}" in result.stderr
+
+
+def test_a_lock_file_with_another_name(devel_site: DevelSite) -> None:
+    """It may be anybody's file: it is locked, and nothing is written to it."""
+    other = devel_site.path.parent / "other"
+    other.write_text("mine")
+    (devel_site.path / LOCK).hardlink_to(other)
+    devel_site.command("init")
+    assert other.read_text() == "mine"
