@@ -55,6 +55,7 @@ MEMBERS = {
     "file in place of the tree": [member(f"{TREE}/")],
     "date before time": [member(f"{TREE}/evil", mtime=-1)],
     "date after time": [member(f"{TREE}/evil", mtime=1 << 60)],
+    "date at the end of time": [member(f"{TREE}/evil", mtime=1 << 34)],
     "no date": [member(f"{TREE}/evil", pax_headers={"mtime": "nan"})],
     "NUL in the name": [member(f"{TREE}/evil", pax_headers={"path": f"{TREE}/evil\0x"})],
     "NUL in the link": [link(f"{TREE}/evil", "x", pax_headers={"linkpath": "a\0b"})],

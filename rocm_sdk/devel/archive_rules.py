@@ -58,7 +58,7 @@ class ArchiveRules:
             return []
         if known is not None:
             raise self._refuse(header, "occurs twice")
-        members = [] if kind == DIRECTORY and not path else self._missing_parents(header, path)
+        members = self._missing_parents(header, path)
         self._kinds[path] = kind
         size = header.size if kind == FILE else 0
         members.append(Member(path, kind, bool(header.mode & 0o111), size, header.mtime, target))

@@ -12,7 +12,7 @@ from pathlib import Path
 from sample_devel import DevelSite, device_files
 from system_calls import traced
 
-CALLS = "rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,syncfs,fsync,fdatasync,flock"
+CALLS = "write,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,syncfs,fsync,fdatasync,flock"
 
 
 def traced_command(site: DevelSite, record: Path, *words: str) -> list[str]:
@@ -51,7 +51,9 @@ def test_a_file_is_on_the_disk_before_its_name(devel_site: DevelSite, tmp_path: 
     named = [i for i, line in enumerate(lines) if re.search(r'rename.*staging[^"]*/new-file"', line)]
     assert len(named) >= 6, "RECORDs, manifest, device links and stamp"
     for before, line in zip([0, *named], named, strict=False):
-        assert re.search(r"fsync\(\d+<.*/new-file>", "\n".join(lines[before:line])), lines[line]
+        calls = re.findall(r"\b(write|fsync)\([^,]*/new-file[/>]", "\n".join(lines[before:line]))
+        assert set(calls) == {"write", "fsync"}, lines[line]
+        assert calls[-1] == "fsync", lines[line]
 
 
 def test_a_tree_is_on_the_disk_before_it_is_shown(devel_site: DevelSite, tmp_path: Path) -> None:
@@ -85,6 +87,7 @@ def test_links_that_no_list_has_do_not_come_back(devel_site: DevelSite, tmp_path
 def test_a_store_has_its_marker_before_anything_else(devel_site: DevelSite, tmp_path: Path) -> None:
     """A directory with something else in it and no marker is never made a store."""
     lines = traced_command(devel_site, tmp_path / "calls", "init", "--store", str(tmp_path / "store"))
-    marked = index(lines, r'rename.*/store/rocm-sdk-store\.json"')
+    written = index(lines, r'write\("[^"]*-partial-[^"/]*/{')
+    marked = index(lines, r'rename.*/store/rocm-sdk-store\.json"', index(lines, r"fsync\(.*-partial-", written))
     synced = index(lines, r"fsync\(\d+<[^>]*/store>", marked)
     assert index(lines, r'mkdir.*/store/files"') > synced

@@ -117,6 +117,22 @@ def test_a_file_that_is_not_what_its_name_says(
         assert not linked.samefile(store.parent / "secret")
 
 
+def test_a_file_that_becomes_a_link_while_it_is_linked(
+    two_sites: list[DevelSite], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its content was verified, so it would be right; but who may write the store could change it at any time."""
+    from rocm_sdk.devel.archive_rules import FILE, Member
+    from rocm_sdk.devel.store import Store
+
+    two_sites[0].command("init", "--store", str(store))
+    kept = kept_file(store)
+    monkeypatch.setattr(os, "link", lambda _source, target, **_: Path(target).symlink_to(kept))
+    target = store.parent / "linked"
+    with pytest.raises(FileNotFoundError):
+        Store(str(store)).link(Member("linked", FILE, size=3_000_000), kept.name, str(target))
+    assert not os.path.lexists(target)
+
+
 def test_a_directory_of_the_store_that_is_a_link(two_sites: list[DevelSite], store: Path) -> None:
     one, other = two_sites
     one.command("init", "--store", str(store))

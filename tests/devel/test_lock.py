@@ -162,3 +162,16 @@ def test_a_lock_file_with_another_name(devel_site: DevelSite) -> None:
     (devel_site.path / LOCK).hardlink_to(other)
     devel_site.command("init")
     assert other.read_text() == "mine"
+
+
+def test_the_holder_is_named_as_long_as_it_holds(tmp_path: Path) -> None:
+    """Who holds it together with others is not named, and needs no permission to write."""
+    lock = tmp_path / "lock"
+    with exclusive(str(lock), 1, print):
+        assert lock.read_text().startswith(f"process {os.getpid()} on ")
+    assert lock.read_text() == ""
+    lock.write_text("holder")
+    lock.chmod(0o444)
+    with exclusive(str(lock), 1, print, shared=True), exclusive(str(lock), 1, print, shared=True):
+        assert lock.read_text() == "holder"
+    assert lock.read_text() == "holder"
