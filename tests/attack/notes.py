@@ -251,7 +251,7 @@ def attack_adoption(root: Path, chance: random.Random) -> str:
 
 def foreign_of_rocm(root: Path) -> dict[str, tuple[object, ...]]:
     """What undoing must leave alone: everything but the files of `rocm`, whose names lie in its directories."""
-    places = (ROCM, "rocm_sdk", "bin/new", "lib", "llvm", "empty", "__init__.py")
+    places = (ROCM, "rocm_sdk", ".rocm-sdk", "bin/new", "lib", "llvm", "empty", "__init__.py")
     ours = tuple(f"env/site/{place}" for place in places)
     return {name: facts for name, facts in foreign_files(root).items() if not name.startswith(ours)}
 
