@@ -13,7 +13,7 @@ import os
 import random
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -245,15 +245,16 @@ def attack_adoption(root: Path, chance: random.Random) -> str:
     before = foreign_of_rocm(root)
     answer = in_child(undo)
     require_clear(answer)
-    require_same(before, foreign_of_rocm(root), "by adopt --undo")
+    require_same(before, foreign_of_rocm(root, before), "by adopt --undo")
     return "undo refused" if answer.status else "undo accepted"
 
 
-def foreign_of_rocm(root: Path) -> dict[str, tuple[object, ...]]:
-    """What undoing must leave alone: everything but the files of `rocm`, whose names lie in its directories."""
-    places = (ROCM, "rocm_sdk", ".rocm-sdk", "bin/new", "lib", "llvm", "empty", "__init__.py")
-    ours = tuple(f"env/site/{place}" for place in places)
-    return {name: facts for name, facts in foreign_files(root).items() if not name.startswith(ours)}
+def foreign_of_rocm(root: Path, known: Container[str] | None = None) -> dict[str, tuple[object, ...]]:
+    """What undoing must leave alone. known: the names that were there before; it may put others into site-packages."""
+    theirs = (f"env/site/{ROCM}", "env/site/rocm_sdk")
+    found = {name: facts for name, facts in foreign_files(root).items() if not name.startswith(theirs)}
+    is_put_back = (name for name in found if known is not None and name not in known and name.startswith("env/site/"))
+    return {name: found[name] for name in found.keys() - {*is_put_back}}
 
 
 if __name__ == "__main__":

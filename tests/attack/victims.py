@@ -234,7 +234,8 @@ def main(attack: Attack, description: str) -> int:
     os.environ.pop("ROCM_SDK_STORE", None)
     outcomes: Counter[str] = Counter()
     failures = 0
-    for number in [options.only] if options.only is not None else range(options.rounds):
+    rounds = [options.only] if options.only is not None else [*range(options.rounds)]
+    for number in rounds:
         with tempfile.TemporaryDirectory(
             prefix="rocm-sdk-attack-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         ) as place:
@@ -249,5 +250,5 @@ def main(attack: Attack, description: str) -> int:
                 if options.keep:
                     shutil.copytree(root, options.keep / f"{options.seed}.{number}", symlinks=True)
     told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"{options.rounds} rounds from seed {options.seed}: {told or 'nothing'}; {failures} failed")
+    print(f"{len(rounds)} rounds from seed {options.seed}: {told or 'nothing'}; {failures} failed")
     return 1 if failures else 0

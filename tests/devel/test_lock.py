@@ -16,6 +16,7 @@ import pytest
 from sample_devel import DevelSite, sample_members
 
 from rocm_sdk.devel.lock import exclusive
+from rocm_sdk.errors import DevelopmentTreeLockedError
 
 LOCK = ".rocm_sdk_devel.lock"
 HOLD = """
@@ -175,3 +176,24 @@ def test_the_holder_is_named_as_long_as_it_holds(tmp_path: Path) -> None:
     with exclusive(str(lock), 1, print, shared=True), exclusive(str(lock), 1, print, shared=True):
         assert lock.read_text() == "holder"
     assert lock.read_text() == "holder"
+
+
+def test_a_forked_child_closes_no_file_of_others(tmp_path: Path) -> None:
+    """The numbers of locks that are released, or were not got, belong to other files afterwards."""
+    lock = str(tmp_path / "lock")
+    with (
+        exclusive(lock, 1, print),
+        pytest.raises(DevelopmentTreeLockedError),
+        exclusive(lock, 0, print),
+    ):
+        pass
+    files = [os.open(tmp_path / str(number), os.O_CREAT | os.O_WRONLY) for number in range(3)]
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(len({os.fstat(file).st_ino for file in files}) != len(files))
+        except OSError:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    for file in files:
+        os.close(file)
