@@ -10,13 +10,18 @@ PYTHON ?= python3          # builds the wheel; demo, lint, docs and bench run in
 PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 that is found
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
+ATTACKERS ?= binding archives stores notes power_cut # of `make attack`
 VARIANTS ?= gcc clang      # of `make test-c`
 T ?=                       # of `make test-one`
 ROUNDS ?= 300              # of `make attack`
+GENERATED ?= 0             # mutations of each module for `make mutants`; 0: those of the table
+SEED ?= 1                  # of the attackers and of generated mutations
 WORKERS ?= 2               # processes of `make test`
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
 ROUNDS := $(strip $(ROUNDS))
+GENERATED := $(strip $(GENERATED))
+SEED := $(strip $(SEED))
 FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
 INSTALL_PACKAGES := scripts/install-system-packages
@@ -81,17 +86,19 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 fuzz-long: ## run each fuzz target for ten minutes
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 
-attack: ## attack symbol binding, fork and init for longer than the suite does: ROUNDS=300 of each
+attack: ## attack symbol binding, fork and init for longer than the suite does: ROUNDS=300 of each (SEED= chooses others)
 	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) develop
 	@$(MAKE) -s -j VARIANT=gcc c-programs
-	build/venv-develop/bin/python tests/attack/binding.py --rounds $(ROUNDS)
+	@set -e; for attacker in $(ATTACKERS); do \
+	    build/venv-develop/bin/python tests/attack/$$attacker.py --rounds $(ROUNDS) --seed $(SEED) | sed "s/^/$$attacker: /"; \
+	done
 	ROCM_SDK_TEST_FORKS=$(ROUNDS)0 build/c/gcc/tests/c/test_concurrency
-	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q tests/devel/test_killed.py
+	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q -s tests/devel/test_killed.py
 
-mutants: ## apply each fault of tests/mutants/table.py to a copy of the sources and see that a test notices (WORD= chooses)
+mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n of each module (SEED=s), to a copy: does a test notice? (WORD= chooses)
 	@$(INSTALL_PACKAGES) build test
-	@$(PYTHON) tests/mutants $(WORD)
+	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
 
 lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
 	@$(INSTALL_PACKAGES) build test clang

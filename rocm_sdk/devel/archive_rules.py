@@ -58,7 +58,7 @@ class ArchiveRules:
             return []
         if known is not None:
             raise self._refuse(header, "occurs twice")
-        members = [] if kind == DIRECTORY and not path else self._missing_parents(header, path)
+        members = self._missing_parents(header, path)
         self._kinds[path] = kind
         size = header.size if kind == FILE else 0
         members.append(Member(path, kind, bool(header.mode & 0o111), size, header.mtime, target))
@@ -74,7 +74,7 @@ class ArchiveRules:
             )
 
     def _path(self, header: TarInfo) -> str:
-        if not _is_text(header.name):
+        if not is_text(header.name):
             raise self._refuse(header, "has a name that is not UTF-8 text")
         parts = header.name.split("/")
         if "" in parts or "." in parts or ".." in parts:
@@ -158,7 +158,7 @@ def directory_of_link(depth: int, text: str) -> str | None:
     while ups < len(parts) and parts[ups] == "..":
         ups += 1
     rest = parts[ups:]
-    if "" in parts or ".." in rest or not _is_text(text):  # an absolute path begins with an empty part
+    if "" in parts or ".." in rest or not is_text(text):  # an absolute path begins with an empty part
         return None
     if ups <= depth:
         return ""
@@ -173,7 +173,7 @@ def leads_into_package(path: str, text: str, nonce: str) -> bool:
     return bool(directory) and is_platform_directory(str(directory), nonce)
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
     """Whether it can be a file name and a row of RECORD."""
     try:
         text.encode()

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.inside import UnsafeNameError, parent_inside, parts_of
 
-from .archive_rules import leads_into_package
+from .archive_rules import is_text, leads_into_package
 from .layout import DEVICE_LINKS, NOTES, nonce_of
 from .link_file import FileLinker
 from .read_json import read_json
 from .record import Record
-from .replace import replace_note
+from .replace import replace_note, sync_file_system
 from .stamp import GONE, Identity, identify
 from .workspace import Workspace
 
@@ -135,6 +135,8 @@ class DeviceLinker:
             with suppress(OSError), parent_inside(self._tree, path) as (parent, last):
                 os.unlink(last, dir_fd=parent)
             self._remove_empty_parents(path)
+        if stale:
+            sync_file_system(self._workspace.site)  # what is in no list any longer must not come back
         if before != wanted:
             replace_note(self._tree, DEVICE_LINKS, json.dumps(wanted).encode(), self._workspace.staging)
 
@@ -152,7 +154,7 @@ def is_device_link(path: str, text: str, nonce: str) -> bool:
         parts_of(path)
     except UnsafeNameError:
         return False
-    return path.partition("/")[0] != NOTES and leads_into_package(path, text, nonce)
+    return is_text(path) and path.partition("/")[0] != NOTES and leads_into_package(path, text, nonce)
 
 
 def read_device_links(tree: str, tree_name: str) -> dict[str, str]:

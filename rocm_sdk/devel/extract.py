@@ -1,7 +1,8 @@
 """Extracts an archive into a tree. Only for the holder of the lock.
 
-The order allows a kill at any moment. RECORD lists the files first, so that pip will remove them; the tree appears by
-one rename; the archive, whose presence means "not complete", is removed last, when the tree is on the disk.
+The order allows a kill or a power cut at any moment. RECORD lists the files first, so that pip will remove them; the
+tree appears by one rename, when all of it is on the disk; the archive, whose presence means "not complete", is removed
+last, when the name of the tree is on the disk too.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Extraction:
         identities[os.path.relpath(self._record.path, site)] = self._record.identity
         write_stamp(self._workspace, self._tree, identities)
         tree = f"{site}/{tree_name}"
+        sync_file_system(site)
         replace_directory(self._tree, tree)
         self._require_owner(tree)
         remove_archives(site)

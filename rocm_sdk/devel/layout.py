@@ -54,7 +54,12 @@ def find_tree(site: str) -> str | None:
 
 
 def _made_at(tree: str) -> int:
-    """When the tree was made, in nanoseconds; 0 if it is no tree, or is just being removed."""
+    """When the tree was made, in nanoseconds; 0 if it is no tree, or is just being removed.
+
+    A symbolic link is none: it leads to a directory of others, in which nothing may be written.
+    """
+    if os.path.islink(tree):
+        return 0
     try:
         return os.stat(f"{tree}/__init__.py").st_ctime_ns
     except OSError:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shlex
 import socket
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +20,7 @@ from contextlib import contextmanager
 
 from rocm_sdk.errors import DevelopmentTreeError, DevelopmentTreeLockedError
 
-_EXCLUSIVE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_EXCLUSIVE = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 _held: set[int] = set()
 
@@ -43,10 +45,10 @@ def exclusive(path: str, timeout: float, say: Callable[[str], None], shared: boo
     descriptor = _acquire(path, timeout, say, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
         if not shared:
-            _write_holder(descriptor)
+            _write(descriptor, _holder())
         yield
         if not shared:
-            os.ftruncate(descriptor, 0)
+            _write(descriptor, "")
     finally:
         _held.discard(descriptor)
         # Not left to close: a child that was just forked may still share the open file.
@@ -98,6 +100,10 @@ def _open(path: str, kind: int) -> int:
             path,
         ) from error
     _held.add(descriptor)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        _held.discard(descriptor)
+        os.close(descriptor)
+        raise DevelopmentTreeError(f"the lock file {path} is no regular file", f"rm {shlex.quote(path)}", path)
     return descriptor
 
 
@@ -127,11 +133,17 @@ def _is_in_place(descriptor: int, path: str) -> bool:
         return False
 
 
-def _write_holder(descriptor: int) -> None:
+def _holder() -> str:
     command = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])[:80]
     since = time.strftime("%H:%M:%S")
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()} ({command}, since {since})".encode(), 0)
+    return f"process {os.getpid()} on {socket.gethostname()} ({command}, since {since})"
+
+
+def _write(descriptor: int, holder: str) -> None:
+    """A file that has other names may be anybody's, and is only locked."""
+    if os.fstat(descriptor).st_nlink == 1:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, holder.encode(errors="backslashreplace"), 0)
 
 
 def _read_holder(descriptor: int) -> str:

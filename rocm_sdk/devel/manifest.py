@@ -10,7 +10,7 @@ from rocm_sdk.errors import BadMetadataError
 from rocm_sdk.installed.inside import parts_of
 from rocm_sdk.problems.fixes import reinstall_fix
 
-from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, leads_into_package
+from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, is_text, leads_into_package
 from .layout import DISTRIBUTION, MANIFEST, nonce_of
 from .read_json import read_json
 from .replace import replace_note
@@ -74,6 +74,8 @@ def _entry(row: object, nonce: str) -> Entry:
         raise ValueError(f"{str(row)[:80]} is no entry")
     entry = Entry(*row)
     parts_of(entry.path)
+    if not is_text(entry.path):
+        raise ValueError(f"{entry.path!r} is no UTF-8 text")
     if entry.kind not in _KINDS or (entry.kind == RUNTIME and not leads_into_package(entry.path, entry.target, nonce)):
         raise ValueError(f"{entry.path!r} is a {entry.kind!r} to {entry.target!r}")
     return entry

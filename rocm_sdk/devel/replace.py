@@ -54,7 +54,10 @@ def replace_directory(staged: str, target: str) -> None:
 
 
 def replace_file(path: str, data: bytes, staging: str, mode: int = 0o666) -> os.stat_result:
-    """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result."""
+    """Writes a new file with `data` to `path` in one step, through a staging directory; returns its fstat result.
+
+    The data is on the disk before the name: a power cut leaves the old file or the new one.
+    """
     temporary, facts = _new_file(data, staging, mode)
     os.rename(temporary, path)
     return facts
@@ -73,7 +76,17 @@ def _new_file(data: bytes, staging: str, mode: int) -> tuple[str, os.stat_result
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
+        os.fsync(descriptor)
         return temporary, os.fstat(descriptor)
+
+
+def sync_directory(path: str) -> None:
+    """Waits until the names in the directory `path` are on its disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_file_system(path: str) -> None:

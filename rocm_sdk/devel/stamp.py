@@ -23,7 +23,7 @@ def identify(path: str) -> Identity:
     """The identity of a file; GONE if there is none."""
     try:
         facts = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a stamp may hold any name
         return GONE
     return facts.st_ino, facts.st_size, facts.st_mtime_ns
 

@@ -19,6 +19,7 @@ from typing import BinaryIO
 from rocm_sdk.errors import DevelopmentTreeError
 
 from .read_json import read_json
+from .replace import sync_directory
 
 MARKER = "rocm-sdk-store.json"
 LOCK, FILES, TREES = "lock", "files", "trees"
@@ -68,6 +69,7 @@ def make_store(directory: str) -> None:
         _make_directory(directory)
         if all(is_partial(name) for name in os.listdir(directory)):
             _write_marker(directory)
+            sync_directory(directory)  # without its marker, a directory with anything else in it is no store
         require_store(directory)
         if os.access(directory, os.W_OK):
             for name in (FILES, TREES):

@@ -16,7 +16,7 @@ from .link_file import FileLinker
 from .lock import exclusive
 from .manifest import Entry, read_manifest
 from .record import Record
-from .replace import replace_note, staging_directory
+from .replace import replace_note, staging_directory, sync_file_system
 from .stamp import Identity, identify, is_current, stamp_text
 from .workspace import Workspace, devel_distribution
 
@@ -46,6 +46,8 @@ def update_tree(workspace: Workspace, tree: str, record: Record | None) -> LinkU
     if record is not None:
         record.require([row[0] for row in record.rows] + tree_rows(tree_name, entries), workspace.staging)
         identities[os.path.relpath(record.path, workspace.site)] = record.identity
+    # A stamp that outlives a power cut speaks of links that do so too.
+    sync_file_system(workspace.site)
     write_stamp(workspace, tree, identities)
     return result
 

@@ -36,7 +36,7 @@ def verify_tree(tree: str) -> list[Problem]:
     links = [
         Entry(path, RUNTIME, target=text) for path, text in read_device_links(tree, os.path.basename(tree)).items()
     ]
-    found = ((entry, _verify(tree, entry, linker)) for entry in (*manifest.entries, *links))
+    found = ((entry, _fault(tree, entry, linker)) for entry in (*manifest.entries, *links))
     return [difference(f"{tree}/{entry.path}", *fault, version) for entry, fault in found if fault is not None]
 
 
@@ -55,8 +55,15 @@ def _requirement_version(site: str) -> str:
     return next((f"=={version}" for version in versions), "")
 
 
-def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
+def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
     """What is wrong with an entry, half a sentence, and what has to be done; None: nothing."""
+    try:
+        return _verify(tree, entry, linker)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}", "reinstall"
+
+
+def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
     path = f"{tree}/{entry.path}"
     if entry.kind == RUNTIME:
         if linker.is_current(entry.path, entry.target, path):

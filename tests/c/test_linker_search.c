@@ -232,6 +232,21 @@ static void library_path_comes_between_rpath_and_runpath(void **state) {
     sample_site_remove(&site);
 }
 
+static void any_directory_of_variants_counts(void **state) {
+    (void)state;
+    const char *const names[] = {"glibc-hwcaps", "tls", "haswell", "xeon_phi", "avx512_1", "x86_64"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char inner[256];
+        sample_site site = sample_site_new();
+        sample_directory(&site, OUTSIDE);
+        assert_false(rsdk_linker_search_may_hold_variants(sample_path(&site, OUTSIDE), NULL));
+        (void)snprintf(inner, sizeof inner, "%s/%s", OUTSIDE, names[i]);
+        sample_directory(&site, inner);
+        assert_true(rsdk_linker_search_may_hold_variants(sample_path(&site, OUTSIDE), NULL));
+        sample_site_remove(&site);
+    }
+}
+
 int main(int argc, char *argv[]) {
     if (argc == 2) {
         return answer_with_library_path(argv[1]);
@@ -244,6 +259,7 @@ int main(int argc, char *argv[]) {
         cmocka_unit_test_setup_teardown(origin_is_filled_in, start, clear),
         cmocka_unit_test_setup_teardown(rpaths_of_ancestors_count_unless_there_is_a_runpath, start, clear),
         cmocka_unit_test(library_path_comes_between_rpath_and_runpath),
+        cmocka_unit_test(any_directory_of_variants_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

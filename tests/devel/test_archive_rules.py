@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hostile_input import TREE
+from sample_devel import directory
 
-from rocm_sdk.devel.archive_rules import directory_of_link
+from rocm_sdk.devel.archive_rules import ArchiveRules, directory_of_link
 
 
 @pytest.mark.parametrize(
@@ -30,3 +32,11 @@ from rocm_sdk.devel.archive_rules import directory_of_link
 )
 def test_where_a_link_leads(depth: int, text: str, place: str | None) -> None:
     assert directory_of_link(depth, text) == place
+
+
+def test_a_directory_comes_after_those_that_hold_it() -> None:
+    """Whether the archive names them or not."""
+    rules = ArchiveRules("archive")
+    names = [f"{TREE}/a/b/c", f"{TREE}/a", TREE, f"{TREE}/a/b/d"]
+    paths = [[each.path for each in rules.admit(directory(name)[0])] for name in names]
+    assert paths == [["a", "a/b", "a/b/c"], [], [], ["a/b/d"]]

@@ -240,3 +240,8 @@ def test_an_environment_of_another_user(open_site: DevelSite) -> None:
     result = open_site.command_unprivileged("path", "--root")
     assert (result.returncode, result.stdout) == (0, f"{open_site.tree}\n"), result.stderr
     assert "not writable" in result.stderr
+
+
+def test_only_device_packages_must_be_of_the_same_version(devel_site: DevelSite) -> None:
+    devel_site.install("rocm-sdk-profiler", {"rocm_sdk_profiler/__init__.py": b""}, "7.9.0")
+    assert "does not belong" not in devel_site.command("init").stderr

@@ -74,11 +74,13 @@ def test_init_makes_no_store_of_it(devel_site: DevelSite, foreign: Path) -> None
     assert not devel_site.tree.exists()
 
 
-def test_a_store_without_a_marker_is_not_adopted(devel_site: DevelSite, tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_lock", [True, False])
+def test_a_store_without_a_marker_is_not_adopted(devel_site: DevelSite, tmp_path: Path, has_lock: bool) -> None:
     """Earlier versions made such stores."""
     for name in ("files/ab", "trees"):
         (tmp_path / "store" / name).mkdir(parents=True)
-    (tmp_path / "store/lock").touch()
+    if has_lock:
+        (tmp_path / "store/lock").touch()
     before = everything(tmp_path / "store")
     for words in (["store", "prune"], ["store", "verify"], ["init"]):
         result = devel_site.command(*words, "--store", str(tmp_path / "store"), check=False)

@@ -10,63 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, devel_files, directory, link, make_archive, member, sample_members, write
+from hostile_input import INIT, MEMBERS, TREE
+from sample_devel import DevelSite, devel_files, link, make_archive, member, sample_members, write
 
 from rocm_sdk.devel.archive import Archive
 from rocm_sdk.errors import BadArchiveError
-
-TREE = "_rocm_sdk_devel"
-INIT = member(f"{TREE}/__init__.py")
-
-HOSTILE = {
-    "dot dot": [member(f"{TREE}/../evil")],
-    "dot dot at the end": [directory(f"{TREE}/lib/..")],
-    "absolute": [member("/tmp/evil")],
-    "another top": [member("evil/file")],
-    "another package": [member("_rocm_sdk_core/lib/libamdhip64.so.7")],
-    "empty component": [member(f"{TREE}//evil")],
-    "our notes": [member(f"{TREE}/.rocm-sdk/manifest.json")],
-    "absolute link": [link(f"{TREE}/evil", "/etc/passwd")],
-    "link out": [link(f"{TREE}/evil", "../../outside")],
-    "link to site-packages": [link(f"{TREE}/evil", "..")],
-    "link to a package directory": [link(f"{TREE}/evil", "../_rocm_sdk_core")],
-    "link to a foreign package": [link(f"{TREE}/evil", "../torch/__init__.py")],
-    "link to another nonce": [link("_rocm_sdk_devel_n2/evil", "../_rocm_sdk_core/lib/x")],
-    "link down and out": [directory(f"{TREE}/lib"), link(f"{TREE}/evil", "lib/../../../etc/passwd")],
-    "link through a link": [link(f"{TREE}/evil", "there/../../x")],
-    "hard link out": [member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname="/etc/passwd")],
-    "hard link to a package": [member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname="_rocm_sdk_core/bin/hipcc")],
-    "hard link to nothing": [member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname=f"{TREE}/absent")],
-    "hard link to a link": [
-        link(f"{TREE}/l", "../_rocm_sdk_core/bin/hipcc"),
-        member(f"{TREE}/evil", type=tarfile.LNKTYPE, linkname=f"{TREE}/l"),
-    ],
-    "device": [member(f"{TREE}/evil", type=tarfile.CHRTYPE, devmajor=1, devminor=3)],
-    "block device": [member(f"{TREE}/evil", type=tarfile.BLKTYPE)],
-    "FIFO": [member(f"{TREE}/evil", type=tarfile.FIFOTYPE)],
-    "setuid": [member(f"{TREE}/evil", mode=0o4755)],
-    "setgid": [member(f"{TREE}/evil", mode=0o2755)],
-    "sparse": [member(f"{TREE}/evil", type=tarfile.GNUTYPE_SPARSE)],
-    "sparse (pax)": [member(f"{TREE}/evil", b"0\n" + bytes(510), pax_headers={"GNU.sparse.major": "1",
-                     "GNU.sparse.minor": "0", "GNU.sparse.name": f"{TREE}/evil", "GNU.sparse.realsize": "9"})],
-    "unknown type": [member(f"{TREE}/evil", type=b"Z")],
-    "twice": [member(f"{TREE}/evil"), member(f"{TREE}/evil")],
-    "directory twice": [directory(f"{TREE}/evil"), directory(f"{TREE}/evil")],
-    "directory over file": [member(f"{TREE}/evil"), directory(f"{TREE}/evil")],
-    "directory replaced by a link": [member(f"{TREE}/evil/x"), link(f"{TREE}/evil", "../_rocm_sdk_core/lib")],
-    "file below a link": [link(f"{TREE}/l", "../_rocm_sdk_core/lib"), member(f"{TREE}/l/evil")],
-    "file below a file": [member(f"{TREE}/l"), member(f"{TREE}/l/evil")],
-    "file in place of the tree": [member(f"{TREE}/")],
-    "date before time": [member(f"{TREE}/evil", mtime=-1)],
-    "date after time": [member(f"{TREE}/evil", mtime=1 << 60)],
-    "no date": [member(f"{TREE}/evil", pax_headers={"mtime": "nan"})],
-    "NUL in the name": [member(f"{TREE}/evil", pax_headers={"path": f"{TREE}/evil\0x"})],
-    "NUL in the link": [link(f"{TREE}/evil", "x", pax_headers={"linkpath": "a\0b"})],
-    "empty link": [link(f"{TREE}/evil", "")],
-    "deep": [member(f"{TREE}/" + "d/" * 63 + "evil")],
-    "very deep": [directory(f"{TREE}/" + "d/" * 1100 + "evil")],
-    "not UTF-8": [member(f"{TREE}/evil\udcff")],
-}  # fmt: skip
 
 
 def refused(site: DevelSite, *words: str) -> str:
@@ -81,11 +29,11 @@ def refused(site: DevelSite, *words: str) -> str:
     return result.stderr
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", MEMBERS)
 def test_hostile_members(make_site: Callable[..., DevelSite], name: str) -> None:
     site = make_site()
     site.install_sdk()
-    members = HOSTILE[name]
+    members = MEMBERS[name]
     nonce = name == "link to another nonce"
     site.install_devel([INIT, *members] if not nonce else [member("_rocm_sdk_devel_n2/__init__.py"), *members])
     refused(site, "member ", repr(members[-1][0].name.rstrip("/"))[1:-1])

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_devel import DevelSite, device_files
-
-TARGET = "../_rocm_sdk_core/bin/hipcc"
+from hostile_input import ENTRIES, TARGET
+from sample_devel import DevelSite, device_files, sample_members
 
 
 @pytest.fixture
@@ -67,20 +66,6 @@ def test_a_device_link_below_a_directory_that_became_a_link(site: DevelSite) -> 
         shutil.rmtree(info)
     site.command("init")
     assert [path.read_text() for path in (outside / "library").iterdir()] == ["mine", "mine"]
-
-
-ENTRIES: dict[str, list[object]] = {
-    "parent": ["../victim.txt", "runtime", 0, 0, "", TARGET],
-    "absolute": ["/victim.txt", "runtime", 0, 0, "", TARGET],
-    "inner parent": ["lib/../../victim.txt", "runtime", 0, 0, "", TARGET],
-    "target outside": ["bin/new", "runtime", 0, 0, "", "../../../../../../../../etc/passwd"],
-    "absolute target": ["bin/new", "runtime", 0, 0, "", "/etc/passwd"],
-    "target beside": ["bin/new", "runtime", 0, 0, "", "../../victim.txt"],
-    "unknown kind": ["bin/new", "socket", 0, 0, "", TARGET],
-    "wrong types": ["bin/new", "runtime", "0", 0, "", TARGET],
-    "too short": ["bin/new"],
-    "no list": {"path": "bin/new"},  # type: ignore[dict-item]
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -155,3 +140,43 @@ def test_a_record_that_names_a_manifest_elsewhere(site: DevelSite, name: str) ->
     said = site.command("init").stderr
     assert f"{name} is damaged" in said
     assert not (site.tree / "bin/new").exists()
+
+
+def test_a_tree_that_is_a_link(site: DevelSite) -> None:
+    """Nothing is written where it leads, and a new installation makes a tree in its place."""
+    outside = site.path / "torch"
+    outside.mkdir()
+    (outside / "__init__.py").write_text("mine")
+    shutil.rmtree(site.tree)
+    site.tree.symlink_to(outside)
+    result = site.command("init", check=False)
+    assert result.returncode == 1
+    assert "pip install --force-reinstall" in result.stderr
+    assert [path.name for path in outside.iterdir()] == ["__init__.py"]
+    site.install_devel(sample_members())
+    site.command("init", "--check")
+    assert not site.tree.is_symlink()
+    assert (outside / "__init__.py").read_text() == "mine"
+
+
+def test_a_stamp_with_names_that_no_file_has(site: DevelSite) -> None:
+    stamp = site.tree / ".rocm-sdk/stamp"
+    stamp.write_text(f"{stamp.read_text()}\n1 1 1\ta\0b\n1 1 1\t{'x' * 300}")
+    assert site.command("path", "--root").stdout == f"{site.tree}\n"
+    assert "\0" not in stamp.read_text()
+
+
+@pytest.mark.parametrize("kind", ["file", "runtime", "directory", "link"])
+def test_names_in_a_manifest_that_no_file_has(site: DevelSite, kind: str) -> None:
+    path = site.tree / ".rocm-sdk/manifest.json"
+    before = path.read_text()
+    edit(path, lambda content: content["entries"].append(["bin/\udc80", kind, 0, 0, "", TARGET]))
+    result = site.command("init", check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{path} is damaged: " in result.stderr
+    path.write_text(before)
+    edit(path, lambda content: content["entries"].append([f"bin/{'x' * 300}", kind, 0, 0, "", f"../{TARGET}"]))
+    result = site.command("init", "--check", check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "File name too long" in result.stderr
+    assert "Traceback" not in result.stderr

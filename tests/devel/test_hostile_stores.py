@@ -14,76 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hostile_input import LISTS, STORE_FILES, TEXTS, replace_directory_by_link
 from sample_devel import DevelSite, as_root, sample_members
 
 MakeSite = Callable[..., DevelSite]
-Edit = Callable[[dict[str, Any]], Any]
-SHA256 = "ab" * 32
-
-
-def row(path: str, kind: str = "file", *, digest: str = "", target: str = "", size: int = 0) -> list[object]:
-    return [path, kind, False, size, digest, target]
-
-
-def with_row(*fields: object, **named: Any) -> Edit:
-    """An edit that adds a row to a list."""
-    added = row(*fields, **named)  # type: ignore[arg-type]
-    return lambda content: content["members"].append(added)
-
-
-def with_field(number: int, value: object) -> Edit:
-    """An edit that changes a field of the first file."""
-
-    def edit(content: dict[str, Any]) -> None:
-        next(member for member in content["members"] if member[1] == "file")[number] = value
-
-    return edit
-
-
-LISTS: dict[str, Edit] = {
-    "write outside": with_row("../../../victim", digest=SHA256),
-    "absolute": with_row("/tmp/victim", digest=SHA256),
-    "directory outside": with_row("../victim", "directory"),
-    "below a link": with_row("llvm/victim", digest=SHA256),
-    "below a file": with_row("__init__.py/victim", digest=SHA256),
-    "another package": lambda content: content.update(tree="rocm_sdk_core"),
-    "tree outside": lambda content: content.update(tree="../_rocm_sdk_devel"),
-    "tree that is no text": lambda content: content.update(tree=["_rocm_sdk_devel"]),
-    "link outside": with_row("victim", "link", target="/etc/passwd"),
-    "link that climbs": with_row("victim", "link", target="../../../etc/passwd"),
-    "runtime link outside": with_row("victim", "runtime", target="../torch/lib/x"),
-    "link as a runtime link": with_row("victim", "link", target="../_rocm_sdk_core/lib/x"),
-    "hard link": with_row("victim", "hard link", target="/etc/shadow"),
-    "digest that is a path": with_row("victim", digest="/../../../../../../../etc/shadow".rjust(64, "/")),
-    "digest that is short": with_row("victim", digest="../../etc/shadow"),
-    "unknown kind": with_row("victim", "fifo"),
-    "twice": with_row("__init__.py", digest=SHA256),
-    "our notes": with_row(".rocm-sdk/manifest.json", digest=SHA256),
-    "size below zero": with_field(3, -1),
-    "size that is a text": with_field(3, "1"),
-    "size that is true": with_field(3, True),
-    "size that is a fraction": with_field(3, 1.5),
-    "path that is a number": with_field(0, 7),
-    "path that is a list": with_field(0, [["x"]]),
-    "kind that is a list": with_field(1, ["file"]),
-    "program that is a number": with_field(2, 1),
-    "digest that is null": with_field(4, None),
-    "unpaired surrogate": with_field(0, "\udc80"),
-    "rows that are texts": lambda content: content.update(members=["x" * 6]),
-    "rows that are an object": lambda content: content.update(members={"a": 1}),
-    "no rows": lambda content: content.pop("members"),
-    "empty": lambda content: content.update(members=[]),
-    "another format": lambda content: content.update(format=2),
-}  # fmt: skip
-TEXTS = {
-    "no JSON": b"{",
-    "another type": b"[1]",
-    "null": b"null",
-    "not UTF-8": b"\xff\xfe\xff",
-    "deep": b'{"format": 1, "tree": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    "a number without end": b'{"format": ' + b"1" * 100_000 + b"}",
-    "nothing": b"",
-}
 
 
 def outside(path: Path) -> set[str]:
@@ -160,47 +94,7 @@ def kept_file(store: Path, size: int = 3_000_000) -> Path:
     return found
 
 
-def replace_content(path: Path) -> None:
-    size = path.stat().st_size
-    path.chmod(0o644)
-    path.write_bytes(b"x" * size)
-    path.chmod(0o444)
-
-
-def replace_by_hard_link(path: Path) -> None:
-    secret = path.parents[3] / "secret"
-    secret.write_bytes(b"s" * path.stat().st_size)
-    secret.chmod(0o444)
-    path.unlink()
-    path.hardlink_to(secret)
-
-
-def replace_by_link(path: Path) -> None:
-    secret = path.parents[3] / "secret"
-    path.rename(secret)
-    path.symlink_to(secret)
-
-
-def replace_directory_by_link(path: Path) -> None:
-    elsewhere = path.parents[3] / "secret"
-    path.parent.rename(elsewhere)
-    path.parent.symlink_to(elsewhere)
-
-
-def replace_by_fifo(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path, 0o444)
-
-
-def set_special_bit(path: Path) -> None:
-    path.chmod(0o4555)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [replace_content, replace_by_hard_link, replace_by_link, replace_by_fifo, set_special_bit],
-    ids=lambda change: change.__name__,
-)
+@pytest.mark.parametrize("change", STORE_FILES, ids=lambda change: change.__name__)
 def test_a_file_that_is_not_what_its_name_says(
     two_sites: list[DevelSite], store: Path, change: Callable[[Path], None]
 ) -> None:
@@ -221,6 +115,22 @@ def test_a_file_that_is_not_what_its_name_says(
     other.command("init", "--check")
     if (store.parent / "secret").exists():
         assert not linked.samefile(store.parent / "secret")
+
+
+def test_a_file_that_becomes_a_link_while_it_is_linked(
+    two_sites: list[DevelSite], store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its content was verified, so it would be right; but who may write the store could change it at any time."""
+    from rocm_sdk.devel.archive_rules import FILE, Member
+    from rocm_sdk.devel.store import Store
+
+    two_sites[0].command("init", "--store", str(store))
+    kept = kept_file(store)
+    monkeypatch.setattr(os, "link", lambda _source, target, **_: Path(target).symlink_to(kept))
+    target = store.parent / "linked"
+    with pytest.raises(FileNotFoundError):
+        Store(str(store)).link(Member("linked", FILE, size=3_000_000), kept.name, str(target))
+    assert not os.path.lexists(target)
 
 
 def test_a_directory_of_the_store_that_is_a_link(two_sites: list[DevelSite], store: Path) -> None:

@@ -10,11 +10,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, sample_members
 
 from rocm_sdk.devel.lock import exclusive
+from rocm_sdk.errors import DevelopmentTreeLockedError
 
 LOCK = ".rocm_sdk_devel.lock"
 HOLD = """
@@ -137,3 +139,61 @@ def test_a_lock_on_a_removed_file_is_none(devel_site: DevelSite, monkeypatch: py
     with exclusive(str(path), 10, print):
         assert not is_free(devel_site)
     assert is_free(devel_site)
+
+
+@pytest.mark.parametrize("words", [["init"], ["init", "--store", "STORE"], ["store", "prune", "--store", "STORE"]])
+def test_a_pipe_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, words: list[str]) -> None:
+    lock = devel_site.path / LOCK
+    if "STORE" in words:
+        devel_site.command("init", "--store", str(store))
+        lock = store / "lock"
+        lock.unlink()
+        devel_site.install_devel(sample_members())
+    os.mkfifo(lock)
+    result = devel_site.command(*(word.replace("STORE", str(store)) for word in words), check=False, timeout=30)
+    assert result.returncode == 1
+    assert f"the lock file {lock} is no regular file" in result.stderr
+    assert f"fix: rm {lock}" in result.stderr
+
+
+def test_a_lock_file_with_another_name(devel_site: DevelSite) -> None:
+    """It may be anybody's file: it is locked, and nothing is written to it."""
+    other = devel_site.path.parent / "other"
+    other.write_text("mine")
+    (devel_site.path / LOCK).hardlink_to(other)
+    devel_site.command("init")
+    assert other.read_text() == "mine"
+
+
+def test_the_holder_is_named_as_long_as_it_holds(tmp_path: Path) -> None:
+    """Who holds it together with others is not named, and needs no permission to write."""
+    lock = tmp_path / "lock"
+    with exclusive(str(lock), 1, print):
+        assert lock.read_text().startswith(f"process {os.getpid()} on ")
+    assert lock.read_text() == ""
+    lock.write_text("holder")
+    lock.chmod(0o444)
+    with exclusive(str(lock), 1, print, shared=True), exclusive(str(lock), 1, print, shared=True):
+        assert lock.read_text() == "holder"
+    assert lock.read_text() == "holder"
+
+
+def test_a_forked_child_closes_no_file_of_others(tmp_path: Path) -> None:
+    """The numbers of locks that are released, or were not got, belong to other files afterwards."""
+    lock = str(tmp_path / "lock")
+    with (
+        exclusive(lock, 1, print),
+        pytest.raises(DevelopmentTreeLockedError),
+        exclusive(lock, 0, print),
+    ):
+        pass
+    files = [os.open(tmp_path / str(number), os.O_CREAT | os.O_WRONLY) for number in range(3)]
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(len({os.fstat(file).st_ino for file in files}) != len(files))
+        except OSError:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    for file in files:
+        os.close(file)

@@ -16,6 +16,7 @@ class Mutation(NamedTuple):
 
 _RULES = ("tests/devel/test_archive_rules.py", "tests/devel/test_hostile_archives.py")
 _LINKS = ("tests/devel/test_device_links.py",)
+_ARCHIVES, _NOTES, _STORES = (f"tests/devel/test_hostile_{name}.py" for name in ("archives", "notes", "stores"))
 _ORDER = ("tests/devel/test_durability.py",)
 _LOCK = ("tests/devel/test_lock.py",)
 _ADOPT = ("tests/adoption/test_durability.py",)
@@ -31,12 +32,33 @@ MUTATIONS = (
     Mutation(_ARCHIVE_RULES, "or len(rest) < 2:", "or len(rest) < 1:", _RULES),
     Mutation(_ARCHIVE_RULES, 'return "\\0" not in text', "return True", _RULES),
     # the order of the steps
-    Mutation("rocm_sdk/devel/extract.py", "    sync_file_system(site)\n", "", _ORDER),
+    Mutation("rocm_sdk/devel/extract.py", 'disk first."""\n    sync_file_system(site)\n', 'disk first."""\n', _ORDER),
+    Mutation("rocm_sdk/devel/extract.py", "sync_file_system(site)\n        replace_directory", "replace_directory", _ORDER),
+    Mutation("rocm_sdk/devel/replace.py", "        os.fsync(descriptor)\n        return temporary", "        return temporary", _ORDER),
+    Mutation("rocm_sdk/devel/update.py", "    sync_file_system(workspace.site)\n", "", _ORDER),
+    Mutation("rocm_sdk/devel/device_links.py", "        if stale:\n", "        if not stale:\n", _ORDER),
+    Mutation("rocm_sdk/devel/store_directory.py", "            sync_directory(directory)", "            pass", _ORDER),
     Mutation("rocm_sdk/devel/store.py", "        sync_file_system(self.directory)\n", "", _ORDER),
     Mutation("rocm_sdk/devel/lock.py", "return os.path.samestat(os.fstat(descriptor), os.stat(path))", "return True", _LOCK),
     Mutation("rocm_sdk/devel/lock.py", "os.register_at_fork(after_in_child=_close_inherited)", "", _LOCK),
     Mutation("rocm_sdk/adoption/adopt.py", "            os.fsync(file.fileno())\n", "", _ADOPT),
     Mutation("rocm_sdk/adoption/adopt.py", "fcntl.flock(descriptor, fcntl.LOCK_EX)", "pass", _ADOPT),
+    # what may be written, removed and linked
+    Mutation("rocm_sdk/installed/inside.py", "_open(part, _DIRECTORY | os.O_NOFOLLOW,", "_open(part, _DIRECTORY,", ("tests/devel/test_inside.py",)),
+    Mutation("rocm_sdk/devel/device_links.py", "        parts_of(path)\n    except", "        pass\n    except", ("tests/devel/test_hostile_notes.py",)),
+    Mutation("rocm_sdk/devel/device_links.py", "is_device = distribution.name == DEVICE or", "is_device = distribution.name != DEVICE or", _LINKS),
+    Mutation("rocm_sdk/devel/layout.py", "    if os.path.islink(tree):", "    if False:", (f"{_NOTES}::test_a_tree_that_is_a_link",)),
+    Mutation("rocm_sdk/devel/manifest.py", "    if not is_text(entry.path):", "    if False:", (f"{_NOTES}::test_names_in_a_manifest_that_no_file_has",)),
+    Mutation("rocm_sdk/devel/lock.py", "if os.fstat(descriptor).st_nlink == 1:", "if True:", _LOCK),
+    Mutation("rocm_sdk/devel/lock.py", "if not stat.S_ISREG(os.fstat(descriptor).st_mode):", "if False:", _LOCK),
+    Mutation("rocm_sdk/devel/store.py", "if not _is_sound(file, name, member.size):", "if False:",
+             (f"{_STORES}::test_a_file_that_is_not_what_its_name_says",)),
+    Mutation("rocm_sdk/devel/store.py", "os.fstat(file.fileno()), os.stat(path, follow_symlinks=False)", "os.fstat(file.fileno()), os.stat(path)",
+             (f"{_STORES}::test_a_file_that_becomes_a_link_while_it_is_linked",)),
+    Mutation("rocm_sdk/devel/store_directory.py", "& 0o022:", "& 0o002:", (f"{_STORES}::test_a_store_that_others_may_write",)),
+    Mutation("rocm_sdk/devel/store_directory.py", "if owner not in {0, os.geteuid()}:", "if False:", (f"{_STORES}::test_a_store_that_another_user_can_change",)),
+    Mutation("rocm_sdk/devel/link_file.py", "if not stat.S_ISREG(facts.st_mode) or (", "if (", (f"{_ARCHIVES}::test_a_link_into_a_package_must_lead_to_a_regular_file",)),
+    Mutation("rocm_sdk/devel/remove.py", "os.O_DIRECTORY | os.O_NOFOLLOW |", "os.O_DIRECTORY |", ("tests/devel/test_leftovers.py",)),
     # programs that may crash
     Mutation("rocm_sdk/selftest/children.py", "resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))", "pass",
              ("tests/selftest/test_children.py",)),
@@ -46,12 +68,65 @@ MUTATIONS = (
     Mutation("csrc/loader/linker_search.c",
              "offset < search->cache_size && memchr(search->cache + offset, '\\0', search->cache_size - offset) != NULL",
              "offset < search->cache_size", ("test_linker_search",)),
+    Mutation("csrc/loader/linker_search.c", "sizeof *variant_directories; i++)", "sizeof *variant_directories; i--)", ("test_linker_search",)),
     # the ELF reader
     Mutation("csrc/elf/elf_file.c", "if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {", "if (false) {",
              ("tests/loader/test_inspect.py",)),
+    Mutation("csrc/elf/elf_layout.c", "size <= outer_size && start - outer_start <= outer_size - size", "start - outer_start <= outer_size - size", ("test_elf_layout",)),
+    Mutation("csrc/elf/elf_layout.c", "if (segment->p_filesz > segment->p_memsz) {", "if (false) {", ("test_elf_layout",)),
+    Mutation("csrc/elf/elf_sections.c", "return offset <= r->file.size && size <= r->file.size - offset;",
+             "return offset <= r->file.size || size <= r->file.size - offset;", ("test_elf_sections",)),
+    # what hides devices
+    Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
     # scopes
     Mutation("csrc/loader/preloader.c", "dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(group->path, RTLD_NOW | RTLD_GLOBAL) != NULL",
              ("test_load_failures",)),
     Mutation("csrc/loader/preloader.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
 )
 # fmt: on
+
+# The modules in which a silent fault hurts, and the tests that should notice one, quick ones first.
+MODULES: dict[str, tuple[str, ...]] = {
+    "rocm_sdk/devel/archive_rules.py": ("tests/devel/test_archive_rules.py", "tests/devel/test_hostile_archives.py"),
+    "rocm_sdk/devel/archive.py": ("tests/devel/test_hostile_archives.py", "tests/devel/test_extraction.py"),
+    "rocm_sdk/devel/device_links.py": ("tests/devel/test_device_links.py", "tests/devel/test_hostile_notes.py", *_ORDER),
+    "rocm_sdk/devel/store.py": ("tests/devel/test_store.py", "tests/devel/test_hostile_stores.py", "tests/devel/test_foreign_directories.py"),
+    "rocm_sdk/devel/store_directory.py": ("tests/devel/test_store.py", "tests/devel/test_foreign_directories.py", "tests/devel/test_hostile_stores.py", *_ORDER),
+    "rocm_sdk/devel/tree_list.py": ("tests/devel/test_hostile_stores.py",),
+    "rocm_sdk/devel/lock.py": _LOCK,
+    "rocm_sdk/devel/link_file.py": ("tests/devel/test_device_links.py", "tests/devel/test_extraction.py", "tests/devel/test_overlay.py"),
+    "rocm_sdk/devel/write_tree.py": ("tests/devel/test_extraction.py", "tests/devel/test_verify.py", "tests/devel/test_refusals.py"),
+    "rocm_sdk/devel/replace.py": (*_ORDER, "tests/devel/test_leftovers.py", "tests/devel/test_extraction.py", "tests/devel/test_overlay.py"),
+    "rocm_sdk/devel/remove.py": ("tests/devel/test_leftovers.py",),
+    "rocm_sdk/devel/manifest.py": ("tests/devel/test_verify.py", "tests/devel/test_hostile_notes.py"),
+    "rocm_sdk/installed/inside.py": ("tests/devel/test_inside.py", "tests/devel/test_hostile_notes.py"),
+    "rocm_sdk/adoption/adopt.py": ("tests/adoption/test_adoption.py", "tests/adoption/test_hostile_names.py", *_ADOPT),
+    "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding"),
+    "csrc/loader/preloader.c": ("test_preload", "test_load_failures", "test_binding", "test_out_of_memory"),
+    "csrc/elf/elf_file.c": ("test_elf_file", "test_plan", "test_out_of_memory", "tests/loader/test_inspect.py"),
+    "csrc/elf/elf_layout.c": ("test_elf_layout", "test_elf_file"),
+    "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file"),
+    "csrc/gpu/visibility.c": ("test_gpu_visibility", "test_gpu_list", "tests/gpu/test_visibility_property.py"),
+}  # fmt: skip
+
+# Generated mutations that change nothing that a test could see: (file, line before, line after) -> why.
+ARGUED: dict[tuple[str, str, str], str] = {
+    ("rocm_sdk/devel/archive.py", "_BUFFER = 1 << 20", "_BUFFER = 1 << 21"): "the size of a buffer",
+    ("rocm_sdk/devel/archive.py", "if size > _LONGEST_HEADER:", "if size >= _LONGEST_HEADER:"): "no header is near that long",
+    ("rocm_sdk/devel/archive.py", "_LONGEST_HEADER = 1 << 20", "_LONGEST_HEADER = 2 << 20"): "no header is near that long",
+    ("rocm_sdk/devel/archive.py", 'return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")',
+     'return import_module("compression.zstd" if sys.version_info > (3, 14) else "backports.zstd")'): "a version has more than two parts",
+    ("rocm_sdk/devel/link_file.py", "shutil.copyfileobj(original, copy, 1 << 20)", "shutil.copyfileobj(original, copy, 2 << 20)"):
+        "the size of a buffer",
+    ("csrc/gpu/visibility.c", "is_too_large |= *index >= count;", "is_too_large |= *index > count;"): "the return statement asks again",
+    ("rocm_sdk/devel/tree_list.py", "header.mode = 0o755 if is_program else 0o644", "header.mode = 494 if is_program else 0o644"):
+        "any bit that makes it a program",
+    ("csrc/elf/elf_file.c", "size_t size = r->head_size < sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);",
+     "size_t size = r->head_size <= sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);"): "the minimum of two numbers",
+    ("csrc/elf/elf_sections.c", "rsdk_file_close(&r.file);", ""): "a descriptor is leaked, which no answer shows",
+    ("csrc/elf/elf_sections.c", "rsdk_arena_clear(&r.scratch);", ""): "a leak, which no answer shows",
+    ("csrc/loader/linker_search.c", "rsdk_error_clear(&reason);", ""): "a leak, which no answer shows",
+    ("csrc/loader/preloader.c", "rsdk_error_clear(&reason);", ""): "a leak, which no answer shows",
+    ("csrc/loader/linker_search.c", "if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {",
+     "if (start != NULL && size - (size_t)(start - bytes) > sizeof(cache_header)) {"): "a cache of a header alone has no entries",
+}  # fmt: skip

@@ -1,0 +1,296 @@
+"""Attacks durability: cuts the power at every system call of `rocm-sdk init`, and calls it again.
+
+Each scenario is recorded once (see `disk`). From each state that a power cut may leave, `rocm-sdk path --root` and
+`rocm-sdk init --check` must end with the tree, RECORDs and store of an undisturbed run, and change nothing beside them.
+Equal states are tried once; a directory of a killed writer counts as such, whatever is in it.
+
+usage: python tests/attack/power_cut.py [--rounds N] [--seed S] [--keep DIR] [--scenario NAME]
+
+N samples are taken at each call where there are too many states for all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import random
+import shutil
+import signal
+import stat
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from disk import Disk, State, record
+from disk import readable as readable_call
+from sample_devel import DevelSite, device_files, directory, link, member, write
+
+TREE, CORE = "_rocm_sdk_devel", "_rocm_sdk_core"
+SECONDS = 60  # for one state
+STAGING = ".rocm_sdk_devel.staging-"
+SHOWN = 10  # failures of a scenario
+Facts = dict[str, object]
+
+
+def members(version: int) -> list[object]:
+    """A tree with one of everything, as small as it can be."""
+    return [
+        member(f"{TREE}/__init__.py"),
+        link(f"{TREE}/llvm", "lib"),
+        directory(f"{TREE}/empty"),
+        member(f"{TREE}/bin/tool", b"#!/bin/sh\n", mode=0o755),
+        link(f"{TREE}/bin/hipcc", f"../../{CORE}/bin/hipcc"),
+        link(f"{TREE}/bin/amdclang", f"../../{CORE}/bin/amdclang"),
+        member(f"{TREE}/include/hip.h", b"// hip %d\n" % version * 20),
+        member(f"{TREE}/include/same.h", b"", type=b"1", linkname=f"{TREE}/include/hip.h"),
+        member(f"{TREE}/lib/only-{version}.a", bytes(range(256)) * 8),
+        link(f"{TREE}/lib/libamdhip64.so.7", f"../../{CORE}/lib/libamdhip64.so.7"),
+        link(f"{TREE}/lib/libhiprand.so.1", "../../_rocm_sdk_libraries/lib/libhiprand.so.1"),
+    ]
+
+
+class Scenario(NamedTuple):
+    """What is there before, the call that is cut, and what says what is wrong after the next calls ("": nothing).
+
+    check: gets the directory, and what is there after an undisturbed call.
+    """
+
+    prepare: Callable[[Path], object]
+    command: tuple[str, ...]
+    check: Callable[[Path, Facts], str]
+
+
+def packed(root: Path) -> DevelSite:
+    """An SDK with a device package, whose tree is not extracted; a file of someone else's beside it."""
+    site = DevelSite(root / "site")
+    site.install_sdk()
+    site.install_devel(members(1))  # type: ignore[arg-type]
+    site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    write(root / "site/torch/__init__.py", b"mine")
+    write(root / "mine", b"mine")
+    return site
+
+
+def with_known_store(root: Path) -> None:
+    """Another environment has made the store."""
+    other = packed(root / "other")
+    other.command("init", "--store", str(root / "store"))
+    packed(root)
+
+
+def with_older_tree(root: Path) -> None:
+    """Another version of the development package was installed over an extracted one."""
+    site = packed(root)
+    site.command("init")
+    site.install_devel(members(2))  # type: ignore[arg-type]
+
+
+def with_changed_packages(root: Path) -> None:
+    """The tree is complete; a device package and the runtime around it were replaced."""
+    site = packed(root)
+    site.install("rocm-sdk-device-gfx942", device_files("gfx942", count=4))
+    site.command("init")
+    for number in (2, 3):
+        (site.path / f"_rocm_sdk_libraries/lib/rocblas/library/gfx942_{number}.co").unlink()
+    site.install("rocm-sdk-device-gfx942", device_files("gfx942"))
+    with site.record("rocm-sdk-device-gfx942").open("a") as file:  # pip leaves the rows of files that it does not know
+        file.write("".join(f"{TREE}/lib/rocblas/library/gfx942_{number}.co,,\n" for number in range(2)))
+    site.install("rocm-sdk-device-gfx1100", device_files("gfx1100"))
+    write(site.core / "bin/hipcc", b"#!/bin/sh\necho another hipcc\n")
+    write(site.core / "lib/libamdhip64.so.7", b"another HIP runtime")
+    site.record("rocm-sdk-core").touch()
+
+
+def is_rubbish(path: str) -> bool:
+    """Directories of killed writers, which the next one removes (tests/devel/test_leftovers.py)."""
+    return Path(path).name.startswith((STAGING, ".rocm-sdk-partial-")) or path == "site/.rocm_sdk_devel.lock"
+
+
+def facts_of(root: Path) -> Facts:
+    """What is below the directory but for rubbish, so that equal results are equal; notes without what may differ."""
+    facts: Facts = {}
+    names: dict[int, str] = {}
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root))
+        found = path.lstat()
+        if any(is_rubbish(str(each)) for each in (Path(name), *Path(name).parents)) or "__pycache__" in name:
+            continue
+        if not stat.S_ISREG(found.st_mode):
+            facts[name] = str(path.readlink()) if stat.S_ISLNK(found.st_mode) else "directory"
+            continue
+        first = names.setdefault(found.st_ino, name)
+        facts[name] = (first, stat.S_IMODE(found.st_mode), readable(path))
+    return facts
+
+
+def readable(path: Path) -> object:
+    """The content of a file, without inode numbers and dates, and the rows of a RECORD in order."""
+    data = path.read_bytes()
+    if path.name == "RECORD":
+        return sorted(csv.reader(io.StringIO(data.decode())))
+    if path.parent.name == ".rocm-sdk" and path.name == "manifest.json":
+        return json.loads(data)["entries"]
+    if path.parent.name == ".rocm-sdk" and path.name == "stamp":
+        return [line.partition("\t")[2] or line for line in data.decode().split("\n")]
+    return data
+
+
+def check_tree(root: Path, wanted: Facts) -> str:
+    """Makes the tree ready. Only for a process of its own."""
+    from rocm_sdk.cli import main as command
+
+    site = root / "site"
+    sys.path.insert(0, str(site))
+    for words in (["path", "--root"], ["init", "--check"]):
+        said = io.StringIO()
+        with redirect_stdout(said), redirect_stderr(said):
+            status = command(words)
+        if status != 0:
+            return f"{words}: exit status {status}\n{said.getvalue()}"
+        if problem := differences(facts_of(root), wanted):
+            return f"after {words}: {problem}\n{said.getvalue()}"
+    return f"{STAGING}* is left" if list(site.glob(f"{STAGING}*")) else ""
+
+
+def check_tree_with_store(root: Path, wanted: Facts) -> str:
+    """The same with a store."""
+    os.environ["ROCM_SDK_STORE"] = str(root / "store")
+    return check_tree(root, wanted)
+
+
+SCENARIOS = {
+    "init": Scenario(packed, ("init",), check_tree),
+    "store": Scenario(packed, ("init", "--store", "ROOT/store"), check_tree_with_store),
+    "known": Scenario(with_known_store, ("init", "--store", "ROOT/store"), check_tree_with_store),
+    "upgrade": Scenario(with_older_tree, ("init",), check_tree),
+    "update": Scenario(with_changed_packages, ("init",), check_tree),
+}
+
+
+def differences(found: Facts, wanted: Facts) -> str:
+    return "; ".join(
+        difference(name, found.get(name), wanted.get(name))
+        for name in sorted({*found, *wanted})
+        if found.get(name) != wanted.get(name)
+    )
+
+
+def difference(name: str, found: object, wanted: object) -> str:
+    """What differs, from where it does."""
+    one, other = str(found), str(wanted)
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
+    at = max(0, same - 60)
+    return f"{name}: {one[at : at + 160]} instead of {other[at : at + 160]}"
+
+
+def in_child(work: Callable[[], str]) -> str:
+    """What a function says in a forked process, which ends with it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            signal.alarm(SECONDS)
+            said = work()
+        except BaseException:  # the parent tells
+            said = traceback.format_exc()
+        os.write(writer, said.encode(errors="replace")[:60_000])
+        os._exit(0)
+    os.close(writer)
+    with open(reader, "rb") as pipe:  # noqa: PTH123 - a descriptor
+        said = pipe.read().decode()
+    _, status = os.waitpid(child, 0)
+    return said or ("" if status == 0 else f"the child ended with {status}")
+
+
+class Attack:
+    """One scenario in a directory of its own."""
+
+    def __init__(self, name: str, place: Path, seed: str, samples: int, keep: Path | None) -> None:
+        self.name = name
+        self.states = self.failures = 0
+        self._scenario = SCENARIOS[name]
+        self._place = place
+        self._chance = random.Random(f"{seed}.{name}")
+        self._samples = samples
+        self._keep = keep
+        self._tried: set[bytes] = set()
+
+    def run(self) -> None:
+        """Records the scenario, replays it and cuts the power before and after each call."""
+        root = self._place / "recorded"
+        self._scenario.prepare(root)
+        disk = Disk(root)
+        before = facts_of(root)
+        environment = DevelSite(root / "site").environment(PYTHONDONTWRITEBYTECODE="1")
+        words = [word.replace("ROOT", str(root)) for word in self._scenario.command]
+        lines = record([sys.executable, "-m", "rocm_sdk", *words], self._place / "calls", environment, self._place)
+        wanted = facts_of(root)
+        if wanted == before:
+            raise AssertionError(f"{self.name} changes nothing")
+        disk.replayed(lines)
+        self._try(disk, wanted, "before the first call")
+        for line in lines:
+            if disk.replay(line):
+                self._try(disk, wanted, line)
+
+    def _try(self, disk: Disk, wanted: Facts, line: str) -> None:
+        for state in disk.states(self._chance, self._samples):
+            key = disk.key(state, is_rubbish)
+            if key in self._tried:
+                continue
+            self._tried.add(key)
+            self.states += 1
+            self._check(disk, state, wanted, line)
+
+    def _check(self, disk: Disk, state: State, wanted: Facts, line: str) -> None:
+        root = self._place / "cut"
+        disk.write(state, root)
+        if self._keep:
+            shutil.copytree(root, self._place / "kept", symlinks=True)
+        said = in_child(lambda: self._scenario.check(root, wanted))
+        if said:
+            self.failures += 1
+        if said and self.failures <= SHOWN:
+            print(
+                f"{self.name}, cut after {readable_call(line)[:300]}\n  lost: {disk.lost(state)}\n  {said}\n",
+                flush=True,
+            )
+            if self._keep:
+                shutil.copytree(self._place / "kept", self._keep / f"{self.name}-{self.states}", symlinks=True)
+        shutil.rmtree(root)
+        shutil.rmtree(self._place / "kept", ignore_errors=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="states from which it fails go there")
+    parser.add_argument("--scenario", action="append", choices=[*SCENARIOS], help="default: all of them")
+    options = parser.parse_args()
+    os.umask(0o022)
+    os.environ.pop("ROCM_SDK_STORE", None)
+    # In memory where that is possible: hundreds of trees are made, and nothing needs to last.
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    failures = 0
+    for name in options.scenario or SCENARIOS:
+        with tempfile.TemporaryDirectory(prefix="rocm-sdk-power-cut-", dir=memory) as place:
+            attack = Attack(name, Path(os.path.realpath(place)), options.seed, options.rounds, options.keep)
+            attack.run()
+        failures += attack.failures
+        print(f"{name}: {attack.states} states after a power cut, {attack.failures} not repaired", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
