@@ -36,6 +36,7 @@ def test_its_level_is_named(linked_site: Site, attempt: Callable[..., Any], libr
     assert found["title"] == "libamdhip64.so.7 is for a newer processor"
 
 
-def test_a_level_that_is_there(linked_site: Site, attempt: Callable[..., Any], library: Path) -> None:
+@pytest.mark.usefixtures("library")
+def test_a_level_that_is_there(linked_site: Site, attempt: Callable[..., Any]) -> None:
     assert attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])").code == ""
     assert run_test(linked_site.path, "--only", "libraries").codes == set()
