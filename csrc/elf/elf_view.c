@@ -10,7 +10,8 @@ enum { WINDOW_SIZE = 1 << 16 };
 
 rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error) {
     *view = (rsdk_elf_view){.image = image, .error = error};
-    view->window = rsdk_arena_alloc(image->scratch, WINDOW_SIZE, 1);
+    view->window =
+        rsdk_arena_alloc(image->scratch, image->file->size < WINDOW_SIZE ? (size_t)image->file->size : WINDOW_SIZE, 1);
     RSDK_NEED(view->window);
     return RSDK_OK;
 }
