@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-enum { WINDOW_SIZE = 1 << 16 };
+enum { WINDOW_SIZE = 1 << 14 };
 
 rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error) {
     *view = (rsdk_elf_view){.image = image, .error = error};

@@ -19,7 +19,7 @@ typedef struct rsdk_elf_image {
     size_t header_count;
     const ElfW(Dyn) * dynamic; /* read as it lies in the file, perhaps without an end */
     size_t dynamic_count;
-    rsdk_arena *scratch; /* what is needed meanwhile: 64 KiB, and the words of a DT_HASH */
+    rsdk_arena *scratch; /* what is needed meanwhile: 16 KiB, and the words of a DT_HASH */
 } rsdk_elf_image;
 
 typedef struct rsdk_elf_view {
