@@ -101,11 +101,11 @@ MEASURE_DLOPEN = """
 """
 MEASURE_LOADING = """
     import time, rocm_sdk
-    start, begin = time.process_time(), time.perf_counter()
-    (library,) = rocm_sdk.preload_libraries("roctx64")
-    print(time.process_time() - start, time.perf_counter() - begin - library.seconds)
+    start = time.process_time()
+    rocm_sdk.preload_libraries("roctx64")
+    print(time.process_time() - start)
 """
-OWN_TIME = 40e-6  # seconds a library
+OWN_TIME = 40e-6  # seconds a library: the plan is what loading adds to dlopen
 # Through an anchor the linker looks at each library twice: for the anchor, and for the library that needs it.
 OVER_DLOPEN = {"rpaths": 1.5, "anchor": 2.0}
 
@@ -116,6 +116,6 @@ def test_a_library_that_needs_thousands(site: Site, write: Callable[..., None], 
     fan(write, MANY, "$ORIGIN")
     plain = min(float(site.output(MEASURE_DLOPEN, LIBRARY=path)) for _ in range(3))
     fan(write, MANY, "$ORIGIN" if how == "rpaths" else None)
-    ours = [[float(figure) for figure in site.output(MEASURE_LOADING).split()] for _ in range(3)]
-    assert min(own for _, own in ours) <= OWN_TIME * MANY
-    assert min(seconds for seconds, _ in ours) <= OVER_DLOPEN[how] * plain, (ours, plain)
+    assert float(site.output(MEASURE)) <= OWN_TIME * MANY
+    ours = min(float(site.output(MEASURE_LOADING)) for _ in range(3))
+    assert ours <= OVER_DLOPEN[how] * plain, (ours, plain)

@@ -1,0 +1,70 @@
+/* The bytes of an ELF file by the addresses that they will have in memory, as the dynamic linker sees them. They are
+ * read through a window of bounded size: tables lie side by side, so few reads serve a library. */
+#ifndef RSDK_ELF_ELF_VIEW_H
+#define RSDK_ELF_ELF_VIEW_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/file.h"
+#include "rocm_sdk/error.h"
+
+/* A library of this machine's class and byte order, whose headers are read. Each PT_LOAD segment lies in the file. */
+typedef struct rsdk_elf_image {
+    const rsdk_file *file;
+    unsigned machine; /* e_machine */
+    const ElfW(Phdr) * headers;
+    size_t header_count;
+    const ElfW(Dyn) * dynamic; /* read as it lies in the file, perhaps without an end */
+    size_t dynamic_count;
+    rsdk_arena *scratch; /* what is needed meanwhile: 16 KiB, and the words of a DT_HASH */
+} rsdk_elf_image;
+
+typedef struct rsdk_elf_view {
+    const rsdk_elf_image *image;
+    rsdk_error *error;
+    char *window;
+    uint64_t window_start, window_size; /* in the file */
+    const ElfW(Phdr) * last;            /* the segment that was found last */
+} rsdk_elf_view;
+
+rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error);
+
+/* Fills the view's error with what is wrong in the file; returns RSDK_BAD_ELF. */
+rsdk_status rsdk_elf_view_damaged(const rsdk_elf_view *view, const char *what);
+
+/* Whether one range lies in another. */
+static inline bool rsdk_elf_is_within(uint64_t start, uint64_t size, uint64_t outer_start, uint64_t outer_size) {
+    return start >= outer_start && size <= outer_size && start - outer_start <= outer_size - size;
+}
+
+/* The PT_LOAD segment that has these addresses, and all `flags`; NULL: none. */
+const ElfW(Phdr) * rsdk_elf_view_segment(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size, ElfW(Word) flags);
+
+bool rsdk_elf_view_is_code(rsdk_elf_view *view, ElfW(Addr) address);
+
+/* How many bytes of the file lie from an address to the end of its segment. */
+uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address);
+
+/* Whether the file holds what the linker will read there. */
+bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size);
+
+/* Copies `size` bytes, at most some KiB. `what` is said where the file does not hold them. */
+rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what);
+
+/* A table of records of one size that is passed through from its first to its last: records are many. */
+typedef struct rsdk_elf_walk {
+    ElfW(Addr) next;
+    uint64_t left; /* records behind those of `bytes` */
+    size_t unit;
+    const char *what; /* is said where the file does not hold a record */
+    const char *bytes;
+    size_t count; /* records in `bytes` */
+} rsdk_elf_walk;
+
+/* The next records; none at the end. */
+rsdk_status rsdk_elf_walk_next(rsdk_elf_view *view, rsdk_elf_walk *walk);
+
+#endif

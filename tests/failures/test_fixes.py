@@ -1,0 +1,296 @@
+"""Each command that is printed as a fix is run here, in an environment with the broken installation, and helps.
+
+The packages come from an index that is served on this machine, with the placeholders of the public one beside the right
+packages. AMD's own index, which the fix for "no SDK at all" names, is replaced by it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from sample_devel import device_files, make_archive, make_wheel, sample_members
+from sample_machine import Machine
+from sample_site import CORE, LIBRARIES, clean_environment, compile_library
+
+import rocm_sdk
+from rocm_sdk.problems import ENTRIES
+
+AMD_INDEX = "https://repo.amd.com/rocm/whl-multi-arch/"
+PLACES = "-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_libraries/lib"
+TLS = "__thread char big[1 << 20]; char *use(void) { return big; }"
+TOOL = """
+import os, sys
+def rocminfo():
+    program = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "_rocm_sdk_core/bin/rocminfo")
+    os.execv(program, [program, *sys.argv[1:]])
+"""
+
+
+# ---- the packages
+
+
+def compiled(folder: Path, soname: str, source: str = "", needed: tuple[Path, ...] = (), *flags: str) -> Path:
+    return compile_library(folder / soname, soname, source, needed, (PLACES, *flags))
+
+
+def write_wheels(folder: Path, wheels: Path) -> None:
+    """A small SDK whose libraries need each other across packages, and the placeholders."""
+    folder.mkdir()
+    hsa = compiled(folder, "libhsa-runtime64.so.1")
+    hip = compiled(folder, "libamdhip64.so.7", "int hipGetDeviceCount;", (hsa,))
+    blas = compiled(folder, "librocblas.so.5", "int rocblas_create_handle;", (hip,))
+    smi = compiled(folder, "librocm_smi64.so.7", "int rsmi_init;", (blas,))
+    fft = compiled(folder, "librocfft.so.0", f"int rocfft_setup;{TLS}", (), "-ftls-model=initial-exec")
+    facts = "__version__ = '{}'\nDEFAULT_TARGET_FAMILY = 'gfx942'\nAVAILABLE_TARGET_FAMILIES = ['gfx942', 'gfx1100']\n"
+    kpack = facts + (
+        "ALL_PACKAGES = {}\nPackageEntry('libraries', 'rocm-sdk-libraries', 'rocm_sdk_libraries', required=False)\n"
+    )
+    del kpack
+    core = {
+        "rocm_sdk_core/__init__.py": b"",
+        "rocm_sdk_core/_dist_info.py": facts.format("7.10.0").encode(),
+        "rocm_sdk_core/_cli.py": TOOL.encode(),
+        f"{CORE}/__init__.py": b"",
+        f"{CORE}/bin/rocminfo": b"#!/bin/sh\necho no GPU\n",
+        **{f"{CORE}/lib/{path.name}": path.read_bytes() for path in (hsa, hip, smi)},
+    }
+    scripts = {
+        "rocm_sdk_core-7.10.0.dist-info/entry_points.txt": b"[console_scripts]\nrocminfo = rocm_sdk_core._cli:rocminfo\n"
+    }
+    make_wheel(wheels, "rocm-sdk-core", core | scripts)
+    for version in ("7.9.1", "7.10.0"):
+        libraries = {
+            "rocm_sdk_libraries/__init__.py": b"",
+            "rocm_sdk_libraries/_dist_info.py": facts.format(version).encode(),
+            f"{LIBRARIES}/__init__.py": b"",
+            **{f"{LIBRARIES}/lib/{path.name}": path.read_bytes() for path in (blas, fft)},
+            **{f"{LIBRARIES}/lib/rocblas/library/kernels_{n}.co": b"code" for n in range(10)},
+        }
+        make_wheel(wheels, "rocm-sdk-libraries", libraries, version)
+    make_wheel(wheels, "rocm-sdk-device-gfx1100", device_files("gfx1100"))
+    devel = {"rocm_sdk_devel/__init__.py": b"", "rocm_sdk_devel/_devel.tar": make_archive(sample_members())}
+    make_wheel(wheels, "rocm-sdk-devel", devel)
+    make_wheel(wheels, "rocm-profiler", {"rocm_profiler/__init__.py": b""})
+    needs = "Requires-Dist: rocm-sdk-core==7.10.0\nProvides-Extra: libraries\n"
+    needs += "Requires-Dist: rocm-sdk-libraries==7.10.0; extra == 'libraries'\n"
+    make_wheel(wheels, "rocm", {"rocm_selector/__init__.py": b""}, "7.10.0", needs)
+    for name in ("rocm", "rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel"):
+        make_wheel(wheels, name, {f"{name.replace('-', '_')}_placeholder/__init__.py": b""}, "0.1.0")
+
+
+def write_index(wheels: Path, index: Path) -> None:
+    """The pages of PEP 503."""
+    names: dict[str, list[Path]] = {}
+    for wheel in wheels.iterdir():
+        names.setdefault(wheel.name.partition("-")[0].replace("_", "-"), []).append(wheel)
+    for name, files in names.items():
+        page = index / name / "index.html"
+        page.parent.mkdir(parents=True)
+        page.write_text("".join(f'<a href="{file.name}">{file.name}</a>\n' for file in files))
+        for file in files:
+            shutil.copy(file, page.parent)
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files and says nothing."""
+
+    def log_message(self, *_arguments: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an index with the packages and the placeholders."""
+    folder = tmp_path_factory.mktemp("index")
+    write_wheels(folder / "built", folder / "wheels")
+    write_index(folder / "wheels", folder / "simple")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/simple/"
+    server.shutdown()
+
+
+# ---- the environment
+
+
+class Environment:
+    """A virtual environment with the SDK, to which a broken one is set back."""
+
+    def __init__(self, folder: Path, installer: str, index: str) -> None:
+        self.index = index
+        self.root = folder / "venv"
+        self.python = self.root / "bin/python"
+        tools = folder / "tools"
+        tools.mkdir()
+        (tools / "rocm_sdk").symlink_to(Path(rocm_sdk.__file__).parent)
+        self.variables = clean_environment() | {
+            "PYTHONPATH": str(tools),
+            "PATH": os.pathsep.join((str(self.root / "bin"), str(Path(sys.executable).parent), os.environ["PATH"])),
+            "PIP_INDEX_URL": index,
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "UV_INDEX_URL": index,
+            "UV_CACHE_DIR": str(folder / "uv-cache"),
+        }
+        without_pip = ["--without-pip"] if installer == "uv" else []
+        subprocess.run([sys.executable, "-m", "venv", *without_pip, str(self.root)], check=True)
+        (self.site,) = self.root.glob("lib/python*/site-packages")
+        self.installer = installer
+        self.install("rocm[libraries]==7.10.0", "rocm-sdk-devel==7.10.0")
+        script = self.root / "bin/rocm-sdk"
+        script.write_text(f'#!/bin/sh\nexec {self.python} -m rocm_sdk "$@"\n')
+        script.chmod(0o755)
+        self._kept = folder / "kept"
+        shutil.copytree(self.root, self._kept, symlinks=True)
+
+    def set_back(self) -> None:
+        shutil.rmtree(self.root)
+        shutil.copytree(self._kept, self.root, symlinks=True)
+
+    def install(self, *requirements: str) -> None:
+        self._change("install", *requirements)
+        for path in self.site.glob("_rocm_sdk_*/bin/*"):
+            path.chmod(0o755)  # make_wheel keeps no modes
+
+    def uninstall(self, *names: str) -> None:
+        self._change("uninstall", *([] if self.installer == "uv" else ["--yes"]), *names)
+
+    def _change(self, action: str, *words: str) -> None:
+        tool = ["uv", "pip"] if self.installer == "uv" else [str(self.python), "-m", "pip"]
+        place = ["--python", str(self.python)] if self.installer == "uv" else []
+        self.run(" ".join([*tool, action, *place, *(f"'{word}'" for word in words)]))
+
+    def run(self, command: str, **variables: str) -> str:
+        result = subprocess.run(
+            command,
+            shell=True,
+            env=self.variables | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+        return result.stdout
+
+    def test(self, *words: str, **variables: str) -> list[dict[str, Any]]:
+        """The errors and warnings of `rocm-sdk test`, but for those of this machine."""
+        command = [str(self.python), "-m", "rocm_sdk", "test", "--json", *words]
+        result = subprocess.run(
+            command, env=self.variables | variables, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert result.stdout, result.stderr
+        problems = json.loads(result.stdout)["problems"]
+        return [each for each in problems if each["severity"] != "note" and each["code"] not in OF_THIS_MACHINE]
+
+
+OF_THIS_MACHINE = {"W-OCL-001"}
+
+
+@pytest.fixture(scope="module", params=["pip", "uv"])
+def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, index: str) -> Environment:
+    return Environment(tmp_path_factory.mktemp("fixes"), request.param, index)
+
+
+@pytest.fixture
+def environment(prepared: Environment) -> Environment:
+    prepared.set_back()
+    return prepared
+
+
+# ---- what breaks, and how it is met
+
+
+class Case(NamedTuple):
+    """A row of CASES."""
+
+    code: str
+    breaks: Callable[[Environment], object]
+    words: tuple[str, ...] = ()  # of `rocm-sdk test`
+
+
+def library(environment: Environment, name: str) -> Path:
+    (path,) = environment.site.glob(f"_rocm_sdk_*/lib/{name}")
+    return path
+
+
+def replace_library(environment: Environment, name: str, soname: str, *flags: str) -> None:
+    path = library(environment, name)
+    path.unlink()
+    compile_library(path, soname, "", (), flags)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:200])
+
+
+def extract(environment: Environment) -> Path:
+    environment.run("rocm-sdk init")
+    return environment.site / "_rocm_sdk_devel"
+
+
+def change_same_size(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def put_placeholder(environment: Environment) -> None:
+    environment.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")
+    environment.install("rocm==0.1.0", "rocm-sdk-core==0.1.0")
+
+
+CASES = (
+    Case("E-PKG-001", lambda e: e.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")),
+    Case("E-PKG-002", lambda e: e.install("rocm-sdk-libraries==7.9.1")),
+    Case("E-PKG-003", lambda e: (e.site / LIBRARIES / "__init__.py").unlink()),
+    Case("W-PKG-007", lambda e: (e.site / "~ocm_sdk_core").mkdir()),
+    Case("E-PKG-011", lambda e: (e.install("rocm-profiler==7.10.0"), e.uninstall("rocm-sdk-core"))),
+    Case("E-PKG-013", lambda e: (e.site / "rocm_sdk_core/_dist_info.py").write_text("__version__ = open('x')\n")),
+    Case("E-PKG-013", lambda e: (e.site / "rocm_sdk_core-7.10.0.dist-info/RECORD").unlink()),
+    Case(
+        "E-PKG-016", lambda e: (e.site / "rocm_sdk_libraries/_dist_info.py").write_text("DEFAULT_TARGET_FAMILY = 'x'\n")
+    ),
+    Case("E-PKG-017", put_placeholder),
+    Case("E-FILE-001", lambda e: library(e, "libhsa-runtime64.so.1").unlink()),
+    Case("E-FILE-002", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").write_text("other")),
+    Case(
+        "E-FILE-003", lambda e: change_same_size(e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co"), ("--deep",)
+    ),
+    Case("E-FILE-004", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").chmod(0o200)),
+    Case("E-FILE-005", lambda e: (e.site / CORE / "bin/rocminfo").chmod(0o644)),
+    Case("E-FILE-008", lambda e: shutil.rmtree(e.site / LIBRARIES / "lib/rocblas")),
+    Case("E-LIB-001", lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-z,nodlopen")),
+    Case("E-LIB-003", lambda e: e.uninstall("rocm-sdk-libraries")),
+    Case("E-LIB-006", lambda e: truncate(library(e, "libhsa-runtime64.so.1"))),
+    Case("W-LIB-010", lambda e: replace_library(e, "librocblas.so.5", "librocblas.so.9")),
+    Case("E-API-003", lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7")),
+    Case("E-TOOL-002", lambda e: (e.root / "bin/rocminfo").write_text("#!/nowhere/python\n")),
+    Case("E-TOOL-001", lambda e: (e.root / "bin/rocminfo").write_text("#!/bin/sh\nexit 3\n")),
+    Case("E-DEVEL-002", lambda e: (extract(e) / "include/hip/hip_version.h").write_text("other")),
+    Case("E-DEVEL-003", lambda e: next(extract(e).glob("lib/cmake/**/*.cmake")).write_text("set(x 2\n")),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
+def test_it_helps(environment: Environment, case: Case) -> None:
+    case.breaks(environment)
+    found = environment.test(*case.words)
+    assert [each["code"] for each in found] == [case.code], found
+    command = found[0]["fix"].partition("   (")[0].replace(AMD_INDEX, environment.index)
+    assert not re.search(r"[<{]", command), command
+    environment.run(command)
+    for path in environment.site.glob("_rocm_sdk_*/bin/*"):
+        path.chmod(0o755)  # make_wheel keeps no modes
+    assert environment.test(*case.words) == []
