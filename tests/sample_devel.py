@@ -218,10 +218,10 @@ def device_files(target: str, nonce: str = "", version: str = VERSION, count: in
     return code | {f"{libraries}/.devel_links/{target}.json": manifest.encode()}
 
 
-def with_metadata(name: str, files: Files, version: str) -> Files:
-    """The files with their dist-info."""
+def with_metadata(name: str, files: Files, version: str, headers: str = "") -> Files:
+    """The files with their dist-info. headers: further lines of METADATA."""
     info = f"{name.replace('-', '_')}-{version}.dist-info"
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\nText: of the description\n"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{headers}\nText: of the description\n"
     wheel = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     complete = files | {f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": wheel.encode()}
     text = io.StringIO()
@@ -233,11 +233,11 @@ def with_metadata(name: str, files: Files, version: str) -> Files:
     return complete | {f"{info}/RECORD": text.getvalue().encode()}
 
 
-def make_wheel(folder: Path, name: str, files: Files, version: str = VERSION) -> Path:
-    """A wheel that pip and uv install."""
+def make_wheel(folder: Path, name: str, files: Files, version: str = VERSION, headers: str = "") -> Path:
+    """A wheel that pip and uv install. Its programs are not executable, as a careless packager makes them."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as wheel:
-        for member_name, data in with_metadata(name, files, version).items():
+        for member_name, data in with_metadata(name, files, version, headers).items():
             wheel.writestr(member_name, data)
     return path

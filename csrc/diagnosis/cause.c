@@ -112,8 +112,8 @@ static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena 
 static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     rsdk_error reason = RSDK_ERROR_INIT;
     *finding = (rsdk_finding){0};
-    rsdk_status status = rsdk_load_failure_explain(sdk, refused->path, rsdk_finding_fact(refused, "dlerror"), arena,
-                                                   finding, &reason);
+    rsdk_status status =
+        rsdk_load_failure_explain(sdk, refused->path, rsdk_finding_fact(refused, "dlerror"), arena, finding, &reason);
     if (status != RSDK_OK && status != RSDK_NO_MEMORY) {
         status = take_error(&reason, arena, finding);
     }

@@ -4,8 +4,8 @@
 
 #include "diagnosis/finding.h"
 
-/* The finding behind an error. A library that the linker refused is explained by what it needs, a missing library by the
- * RECORD that lists it, an unusable file by what it is. RSDK_NO_MEMORY is the only failure. */
+/* The finding behind an error. A library that the linker refused is explained by what it needs, a missing library by
+ * the RECORD that lists it, an unusable file by what it is. RSDK_NO_MEMORY is the only failure. */
 rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding);
 
 #endif

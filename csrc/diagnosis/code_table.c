@@ -41,10 +41,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install}"}),
         "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
     ROW(E, PKG, 003, ERROR, "the platform directory {path} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
-        FIXES({ANY, TRIED, "rocm-sdk test --fix creates it again; or: {reinstall}"}),
+        FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
     ROW(E, PKG, 004, ERROR, "{distribution} is in {path}, rocm-sdk-core in {site}", "libraries find each other by relative paths, which hold in one site-packages only",
-        FIXES({ANY, WORDS, "{install}   (all packages of the SDK into one environment)"}),
+        FIXES({ANY, WORDS, "{install}  # all packages of the SDK into one environment"}),
         "Usual when the user's site-packages holds one package and the system's the other.", NULL)
     ROW(W, PKG, 005, WARNING, "two SDKs are visible: {version} in {site}, {other_version} in {path}", "sys.path leads to both, and the first one wins",
         FIXES({ANY, WORDS, "uninstall one, or take its directory out of sys.path"}),
@@ -71,7 +71,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages: PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(E, PKG, 013, ERROR, "the metadata {path} cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{overwrite}"}),
         "Without it neither pip nor we know what belongs to the package.", NULL)
     ROW(E, PKG, 014, ERROR, "a package of the SDK is not installed", "{detail}",
         FIXES({ANY, WORDS, "{install}, or unset {variable}"},
@@ -111,7 +111,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
-        FIXES({ANY, TRIED, "{reinstall}; if that does not help, tell who built the package"}),
+        FIXES({ANY, TRIED, "{reinstall}  # if that does not help, tell who built the package"}),
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
         FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"}),
@@ -125,7 +125,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"}),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
     ROW(E, LIB, 002, ERROR, "{needing} needs {name}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
-        FIXES({DEBIAN, TRIED, "apt-get install {debian}"},
+        FIXES({DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
@@ -160,7 +160,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
         FIXES({ANY, WORDS, "use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
-    ROW(W, LIB, 010, WARNING, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
+    ROW(W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
         FIXES({ANY, TRIED, "{reinstall}"}),
         "Who needs it by its SONAME does not find it, or finds another copy.", NULL)
     ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory}",
@@ -185,14 +185,14 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
         "Usual for /tmp and for home directories on hardened systems.", NULL)
     ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size} bytes of thread-local memory from a reserve of {reserve}, which what was loaded before has used",
-        FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}   (or load ROCm earlier in the program)"},
+        FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
               {ANY, WORDS, "load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec do it.", NULL)
     ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "they have no RPATH; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "nothing for programs that call rocm_sdk.initialize_process; others: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "{reinstall}   (and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names)"}),
+        FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"}),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
     ROW(N, LIB, 021, NOTE, "the SDK in {path} is for another machine", "its libraries are: {detail}",
         FIXES({ANY, WORDS, "nothing, if it is meant for another machine; its libraries were not loaded"}),
@@ -200,10 +200,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- the API's promises ---- */
     ROW(E, API, 001, ERROR, "the library {shortname} is not found", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, WORDS, "{reinstall}"}),
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
     ROW(E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
-        FIXES({ANY, WORDS, "rocm-sdk tree {shortname}   (shows what it brings)"}),
+        FIXES({ANY, WORDS, "rocm-sdk tree {shortname}  # shows what it brings"}),
         "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
     ROW(E, API, 003, ERROR, "{shortname} has no function {symbol}", "{path} is another library than its name says, or a much older one",
         FIXES({ANY, TRIED, "{reinstall}"}),
@@ -225,38 +225,38 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "It was killed.", NULL)
     ROW(N, TOOL, 004, NOTE, "{tool} was not tried", "it runs out of the development tree, which is not extracted",
-        FIXES({ANY, WORDS, "rocm-sdk init   (or: rocm-sdk test --init)"}),
+        FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --init"}),
         "A test changes nothing unless it is told to.", NULL)
 
     /* ---- the development tree ---- */
     ROW(W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
-        FIXES({ANY, WORDS, "rocm-sdk init   (or: rocm-sdk test --fix)"}),
+        FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "An extraction was killed. The next one removes what it left.", "finish-extraction")
     ROW(E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path}", "it {detail}",
-        FIXES({ANY, TRIED, "{update}, as the owner of the environment   (or: rocm-sdk test --fix)"},
-              {ANY, WORDS, "{install}   (or the package {leads})"},
+        FIXES({ANY, TRIED, "{update}, as the owner of the environment  # or: rocm-sdk test --fix"},
+              {ANY, WORDS, "{install}  # or the package {leads}"},
               {ANY, TRIED, "{reinstall} && rocm-sdk init"}),
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
     ROW(E, DEVEL, 003, ERROR, "the CMake package {path} cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"}),
         "find_package reads these files.", NULL)
     ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path}, which is not there; there is {found}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, tell who built the package"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
-        FIXES({DEBIAN, WORDS, "apt install g++   (the headers of the newest GCC directory are what the compiler takes)"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
+        FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, which may be there without headers.", NULL)
     ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail}", "it is {path}",
         FIXES({ANY, WORDS, "nothing; scripts that assume the other spelling do not find it"}),
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
     ROW(W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since its links were made: {path}",
-        FIXES({ANY, WORDS, "rocm-sdk init   (or: rocm-sdk test --fix)"}),
+        FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
     ROW(E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
         FIXES({ANY, WORDS, "do what the message says, then rocm-sdk init"}),
         "Raised as DevelopmentTreeError. What was there before is there still.", NULL)
     ROW(E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"}),
         "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
     ROW(E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the time that was to be waited",
         FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
@@ -311,21 +311,21 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
         FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
               {ANY, HARDWARE, "start the container with --group-add {gid}"},
-              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group   (its mode is {mode})"},
+              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"},
               {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
-              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd   ({reason})"},
+              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"},
               {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
     ROW(W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
-        FIXES({ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e drm   (the kernel gives {without} none)"},
+        FIXES({ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without} none"},
               {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
     ROW(W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
         FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
               {ANY, HARDWARE, "start the container with --group-add {gid}"},
-              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group   (its mode is {mode})"},
+              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"},
               {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
-              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd   ({reason})"},
+              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"},
               {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "ROCm opens the render node of each GPU for reading and writing.", NULL)
     ROW(W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
@@ -334,9 +334,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
         FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
               {ANY, HARDWARE, "start the container with --group-add {gid}"},
-              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group   (its mode is {mode})"},
+              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"},
               {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
-              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd   ({reason})"},
+              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"},
               {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "WSL2 passes the GPU through this device.", NULL)
     ROW(W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",

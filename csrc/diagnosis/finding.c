@@ -34,14 +34,14 @@ static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const c
 
 rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error) {
     rsdk_recorded_file recorded;
-    if (sdk == NULL || finding->path == NULL || rsdk_finding_fact(finding, "requirement") != NULL) {
+    if (finding->path == NULL || finding->path[0] != '/' || rsdk_finding_fact(finding, "requirement") != NULL) {
         return RSDK_OK;
     }
-    RSDK_TRY(rsdk_record_find_path(sdk, finding->path, arena, &recorded, error));
+    RSDK_TRY(rsdk_record_find_path(finding->path, arena, &recorded, error));
     if (recorded.distribution != NULL) {
         return add_package(finding, arena, recorded.distribution, recorded.version, error);
     }
-    for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
+    for (unsigned id = 0; sdk != NULL && id < RSDK_PACKAGE_COUNT; id++) {
         const char *directory = NULL;
         if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK &&
             (strcmp(finding->path, directory) == 0 || rsdk_path_below(finding->path, directory) != NULL)) {

@@ -87,15 +87,16 @@ static rsdk_status list_missing(explanation *e, rsdk_unique_strings *names, cons
     return RSDK_OK;
 }
 
+/* The path of the first library that needs a name; that of the library itself where none says so. */
 static const char *who_needs(const explanation *e, const char *name) {
     for (size_t i = 0; i < e->graph.nodes.count; i++) {
         for (size_t j = 0; j < node_at(e, i)->edges.count; j++) {
             if (strcmp(node_at(e, i)->edges.items[j].name, name) == 0) {
-                return rsdk_path_name(node_at(e, i)->location.path);
+                return node_at(e, i)->location.path;
             }
         }
     }
-    return rsdk_path_name(e->path);
+    return e->path;
 }
 
 /* A file of the SDK has the name, and the linker did not take it. */
@@ -109,8 +110,8 @@ static rsdk_status explain_present(explanation *e, const char *name, const char 
     const char *needing = who_needs(e, name);
     RSDK_TRY(add(e, "name", name));
     RSDK_TRY(add(e, "present", present));
-    RSDK_TRY(add(e, "needing", needing));
-    return find(e, RSDK_E_LIB_004, e->path);
+    RSDK_TRY(add(e, "needing", rsdk_path_name(needing)));
+    return find(e, RSDK_E_LIB_004, needing);
 }
 
 static const rsdk_catalog_entry *catalog_entry_of(const char *name) {
@@ -144,8 +145,7 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
 /* The host library, with the packages of distributions that bring it. */
 static rsdk_status explain_of_host(explanation *e, const char *name) {
     static const rsdk_host_package searches = {
-        NULL,           "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)",
-        "$(e-file %s)",
+        NULL, "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)", "$(e-file %s)",
     };
     const rsdk_host_package *host = NULL;
     rsdk_error *error = e->error;
@@ -196,7 +196,7 @@ static rsdk_status find_missing(explanation *e) {
     if (names.list.count == 0) {
         RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, error));
         return present != NULL ? explain_present(e, named, present)
-                               : explain_missing_name(e, named, who_needs(e, named), "");
+                               : explain_missing_name(e, named, rsdk_path_name(who_needs(e, named)), "");
     }
     for (size_t i = 1; i < names.list.count; i++) {
         also = rsdk_arena_format(e->arena, "%s%s%s", also, i == 1 ? "; also missing: " : ", ", names.list.items[i]);
@@ -285,24 +285,29 @@ static rsdk_status find_static_tls(explanation *e) {
 
 /* ---- what only the linker says ---- */
 
-/* Texts of glibc's linker, and what they mean. The file is the path that the text begins with. */
+/* Texts of glibc's linker, and what they mean. The file is the one whose path or name the text begins with. */
 static const struct linker_text {
     const char *words;
     rsdk_code code;
 } linker_texts[] = {
-    {"Permission denied", RSDK_E_FILE_007},   {"undefined symbol: ", RSDK_E_LIB_020},
+    {"Permission denied", RSDK_E_FILE_007},       {"undefined symbol: ", RSDK_E_LIB_020},
     {"' not found (required by", RSDK_E_LIB_020}, {" not defined in file ", RSDK_E_LIB_020},
-    {"file too short", RSDK_E_LIB_006},       {"invalid ELF header", RSDK_E_LIB_006},
-    {"cannot read file data", RSDK_E_LIB_006}, {"wrong ELF class", RSDK_E_LIB_012},
+    {"file too short", RSDK_E_LIB_006},           {"invalid ELF header", RSDK_E_LIB_006},
+    {"cannot read file data", RSDK_E_LIB_006},    {"wrong ELF class", RSDK_E_LIB_012},
 };
 
 static rsdk_status find_linker_text(explanation *e) {
     rsdk_error *error = e->error;
-    const char *path = e->path;
-    if (e->dlerror_text[0] == '/') {
-        path = rsdk_arena_copy_bytes(e->arena, e->dlerror_text, strcspn(e->dlerror_text, ":"));
-        RSDK_NEED(path);
-        path = access(path, F_OK) == 0 ? path : e->path;
+    const char *path = e->path, *named = NULL;
+    rsdk_package_id package;
+    named = rsdk_arena_copy_bytes(e->arena, e->dlerror_text, strcspn(e->dlerror_text, ":"));
+    RSDK_NEED(named);
+    if (named[0] == '/') {
+        path = access(named, F_OK) == 0 ? named : e->path;
+    } else {
+        const char *present = NULL;
+        RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, error));
+        path = present != NULL ? present : e->path;
     }
     RSDK_TRY(add(e, "detail", e->dlerror_text));
     for (size_t i = 0; i < sizeof linker_texts / sizeof *linker_texts; i++) {
@@ -310,7 +315,7 @@ static rsdk_status find_linker_text(explanation *e) {
             return find(e, linker_texts[i].code, path);
         }
     }
-    return find(e, RSDK_E_LIB_001, e->path);
+    return find(e, RSDK_E_LIB_001, path);
 }
 
 /* ---- the whole ---- */
@@ -331,12 +336,8 @@ rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const cha
                                       rsdk_finding *finding, rsdk_error *error) {
     static rsdk_status (*const causes[])(explanation *) = {find_missing,          find_old_glibc,  find_noexec_mount,
                                                            find_executable_stack, find_static_tls, find_linker_text};
-    explanation e = {.sdk = sdk,
-                     .path = path,
-                     .dlerror_text = dlerror_text,
-                     .arena = arena,
-                     .finding = finding,
-                     .error = error};
+    explanation e = {
+        .sdk = sdk, .path = path, .dlerror_text = dlerror_text, .arena = arena, .finding = finding, .error = error};
     finding->code = RSDK_NO_CODE;
     RSDK_TRY(make_graph(&e));
     for (size_t i = 0; finding->code == RSDK_NO_CODE; i++) { /* the last always finds something */

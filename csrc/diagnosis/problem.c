@@ -42,11 +42,9 @@ static const char *command_named(const composer *c, const char *name) {
     const rsdk_installer_row *row = installer_of(c);
     const struct {
         const char *name, *template;
-    } commands[] = {{"install", row->install},
-                    {"reinstall", row->reinstall},
-                    {"install_sdk", row->install_sdk},
-                    {"rebuild", row->rebuild},
-                    {"system_reinstall", rsdk_system_reinstall(c->system)}};
+    } commands[] = {{"install", row->install},         {"reinstall", row->reinstall},
+                    {"install_sdk", row->install_sdk}, {"rebuild", row->rebuild},
+                    {"overwrite", row->overwrite},     {"system_reinstall", rsdk_system_reinstall(c->system)}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(commands[i].name, name) == 0) {
             return commands[i].template;
@@ -215,7 +213,7 @@ static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena 
         RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_ANY, true, arena, fix, error));
     }
     if (c->has_command && c->installation->note != NULL) {
-        *fix = rsdk_arena_format(arena, "%s   (%s)", *fix, c->installation->note);
+        *fix = rsdk_arena_format(arena, "%s  # %s", *fix, c->installation->note);
     }
     RSDK_NEED(*fix);
     return RSDK_OK;

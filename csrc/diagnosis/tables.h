@@ -50,6 +50,7 @@ typedef struct rsdk_installer_row {
     const char *reinstall;   /* {distribution}, exactly as it is installed */
     const char *install_sdk; /* an SDK where there is none */
     const char *rebuild;     /* the selector, without a wheel that was built on another machine */
+    const char *overwrite;   /* {distribution}, whose metadata is damaged, so that it cannot be removed first */
 } rsdk_installer_row;
 
 extern const rsdk_installer_row rsdk_installers[];

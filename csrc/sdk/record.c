@@ -104,12 +104,18 @@ static char *normalise(rsdk_arena *arena, const char *name, size_t length) {
     return normal;
 }
 
+/* Whether it is the name of the directory of a distribution of the SDK. */
+static bool is_of_sdk(const char *name) {
+    size_t length = strlen(name), suffix = sizeof dist_info - 1;
+    return strncasecmp(name, "rocm", 4) == 0 && length > suffix && strcmp(name + length - suffix, dist_info) == 0;
+}
+
 /* Asks the distribution that `name` ("rocm_sdk_core-7.10.0.dist-info") is the directory of, if it is one of the SDK. */
 static rsdk_status ask_distribution(const char *site, const char *name, rsdk_arena *arena, query *q,
                                     rsdk_recorded_file *found, rsdk_error *error) {
     size_t length = strlen(name), suffix = sizeof dist_info - 1;
     const char *dash = NULL;
-    if (strncasecmp(name, "rocm", 4) != 0 || length <= suffix || strcmp(name + length - suffix, dist_info) != 0) {
+    if (!is_of_sdk(name)) {
         return RSDK_OK;
     }
     for (const char *c = name; c < name + length - suffix; c++) {
@@ -133,52 +139,48 @@ static rsdk_status ask_distribution(const char *site, const char *name, rsdk_are
     return RSDK_OK;
 }
 
-/* Asks all RECORDs beside a platform directory. */
-static rsdk_status ask_site(const char *platform_directory, rsdk_arena *arena, query *q, rsdk_recorded_file *found,
+/* Asks all RECORDs of a site; *has_any is whether there are any. */
+static rsdk_status ask_site(const char *site, rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found,
                             rsdk_error *error) {
     rsdk_directory listing;
-    const char *site = rsdk_path_parent(arena, platform_directory);
-    RSDK_NEED(site);
-    q->directory = rsdk_path_name(platform_directory);
+    *has_any = false;
     if (rsdk_directory_read(site, arena, &listing, NULL) != RSDK_OK) {
         return RSDK_OK;
     }
     for (size_t i = 0; found->distribution == NULL && i < listing.names.count; i++) {
-        RSDK_TRY(ask_distribution(site, listing.names.items[i], arena, q, found, error));
+        const char *name = listing.names.items[i];
+        *has_any |= is_of_sdk(name);
+        RSDK_TRY(ask_distribution(site, name, arena, q, found, error));
     }
     return RSDK_OK;
 }
 
-/* Asks for each package that is installed; for a path only the one that it lies in. */
-static rsdk_status ask_packages(rsdk_sdk *sdk, const char *path, rsdk_arena *arena, query *q,
-                                rsdk_recorded_file *found, rsdk_error *error) {
-    for (unsigned id = 0; found->distribution == NULL && id < RSDK_PACKAGE_COUNT; id++) {
-        const char *directory = NULL;
-        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) != RSDK_OK) {
-            continue; /* not installed */
-        }
-        const char *below = path != NULL ? rsdk_path_below(path, directory) : NULL;
-        if (below != NULL) {
-            q->relative = rsdk_arena_format(arena, "%s/%s", rsdk_path_name(directory), below);
-            RSDK_NEED(q->relative);
-        }
-        if (path == NULL || below != NULL) {
-            RSDK_TRY(ask_site(directory, arena, q, found, error));
-        }
-    }
-    return RSDK_OK;
-}
-
-rsdk_status rsdk_record_find_path(rsdk_sdk *sdk, const char *path, rsdk_arena *arena, rsdk_recorded_file *found,
-                                  rsdk_error *error) {
-    query q = {0};
+rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_recorded_file *found, rsdk_error *error) {
+    bool has_any = false;
     *found = (rsdk_recorded_file){0};
-    return ask_packages(sdk, path, arena, &q, found, error);
+    /* The site is the directory above it that has distributions. */
+    for (const char *site = path; !has_any && strchr(site + 1, '/') != NULL;) {
+        site = rsdk_path_parent(arena, site);
+        RSDK_NEED(site);
+        query q = {.relative = rsdk_path_below(path, site)};
+        RSDK_TRY(ask_site(site, arena, &q, &has_any, found, error));
+    }
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
                                   rsdk_error *error) {
-    query q = {.pattern = pattern};
     *found = (rsdk_recorded_file){0};
-    return ask_packages(sdk, NULL, arena, &q, found, error);
+    for (unsigned id = 0; found->distribution == NULL && id < RSDK_PACKAGE_COUNT; id++) {
+        const char *directory = NULL;
+        bool has_any = false;
+        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) != RSDK_OK) {
+            continue; /* not installed */
+        }
+        const char *site = rsdk_path_parent(arena, directory);
+        RSDK_NEED(site);
+        query q = {.pattern = pattern, .directory = rsdk_path_name(directory)};
+        RSDK_TRY(ask_site(site, arena, &q, &has_any, found, error));
+    }
+    return RSDK_OK;
 }

@@ -13,9 +13,8 @@ typedef struct rsdk_recorded_file {
     const char *path;         /* absolute, whether or not the file is there */
 } rsdk_recorded_file;
 
-/* Looks up `path`, a file of a platform directory of the SDK. */
-rsdk_status rsdk_record_find_path(rsdk_sdk *sdk, const char *path, rsdk_arena *arena, rsdk_recorded_file *found,
-                                  rsdk_error *error);
+/* Looks up `path`, an absolute path, in the RECORDs of the directory above it that has some. */
+rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_recorded_file *found, rsdk_error *error);
 
 /* Looks for a file whose name matches a pattern (glob(7)), in any platform directory. */
 rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # for type checkers; importing typing takes longer than t
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = 'pip install "rocm[libraries]==$(rocm-sdk version)"'
+EXAMPLE = 'pip download --no-deps "rocm==$(rocm-sdk version)"'
 
 
 def add_arguments(_parser: "ArgumentParser") -> None:

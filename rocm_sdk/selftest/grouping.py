@@ -18,9 +18,40 @@ from .shared_objects import library_name
 _MANY = 3  # missing files of a distribution that are told one by one
 _EXAMPLES = 3
 
-# Codes that say of a file what loading it says better: a damaged library has also another size.
-_OF_CONTENT = frozenset({"E-FILE-002", "E-FILE-003"})
-_OF_USE = frozenset({"E-FILE-006", "E-LIB-006", "E-LIB-012", "E-PKG-013"})
+# Codes about one file, of which the first says best what is wrong with it: a damaged library has also another size.
+_OF_ONE_FILE = (
+    "E-FILE-001",
+    "E-FILE-004",
+    "E-FILE-005",
+    "E-FILE-006",
+    "E-LIB-012",
+    "E-LIB-022",
+    "E-LIB-006",
+    "W-LIB-010",
+    "E-LIB-001",
+    "E-LIB-004",
+    "E-LIB-015",
+    "E-LIB-018",
+    "E-LIB-020",
+    "E-PKG-013",
+    "E-PKG-016",
+    "E-API-003",
+    "E-TOOL-002",
+    "E-TOOL-001",
+    "E-DEVEL-003",
+    "E-DEVEL-002",
+    "E-FILE-002",
+    "E-FILE-003",
+)
+
+# Codes that come with others, about the same path or below it: what each of them swallows.
+_SWALLOWS = {
+    "E-PKG-003": frozenset({"E-FILE-001"}),  # the __init__.py of the directory
+    "E-PKG-001": frozenset({"E-LIB-003"}),  # the core package
+    "E-PKG-011": frozenset({"E-PKG-001", "E-LIB-003"}),
+    "E-PKG-017": frozenset({"E-LIB-003"}),
+    "E-PKG-013": frozenset({"W-PKG-007", "W-PKG-019"}),  # without its RECORD nobody owns the files
+}
 
 # What the system lacks, whichever library needs it: the fact that says what it is.
 _OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted"}
@@ -38,14 +69,14 @@ def grouped(recorders: Iterable[Recorder]) -> list[Problem]:
         key = _identity(found)
         known = merged.get(key)
         merged[key] = found if known is None else _merge(known, found)
-    problems = _fold_crashes(_fold_files(list(merged.values())))
+    problems = _fold_packages(_fold_crashes(_fold_files(list(merged.values()))))
     severities = ("error", "warning", "note")
     return sorted(_fold_missing(problems), key=lambda found: severities.index(found.severity))
 
 
 def _identity(found: Problem) -> tuple[str, ...]:
     """What two reports of one thing have in common."""
-    if found.code in _OF_GPUS:
+    if found.code in _OF_GPUS or found.code == "E-PKG-017":
         return (found.code,)
     if found.code in _OF_SYSTEM:
         return (found.code, found.facts.get(_OF_SYSTEM[found.code], ""))
@@ -56,22 +87,53 @@ def _identity(found: Problem) -> tuple[str, ...]:
 
 def _merge(known: Problem, found: Problem) -> Problem:
     breaks = tuple(dict.fromkeys((*known.breaks, *found.breaks)))
+    if known.code == "E-PKG-017":
+        return known._replace(cause=f"{known.cause}; so does {found.facts['distribution']}", breaks=breaks)
     if known.code in _OF_GPUS and known.cause != found.cause:
         return known._replace(cause=f"{known.cause}; {found.cause}", breaks=breaks)
     return known._replace(breaks=breaks)
 
 
 def _fold_files(problems: list[Problem]) -> list[Problem]:
-    """A file of another size or content whose use fails is one problem: that of its use."""
-    used = {found.path: found for found in problems if found.code in _OF_USE and found.path is not None}
-    changed = {found.path for found in problems if found.code in _OF_CONTENT}
-    kept = [found for found in problems if not (found.code in _OF_CONTENT and found.path in used)]
+    """Several problems of one file are one: that which says it best."""
+    best: dict[str, Problem] = {}
+    for found in problems:
+        if found.code in _OF_ONE_FILE and found.path is not None:
+            place = _place(found)
+            best[place] = min(best.get(place, found), found, key=lambda each: _OF_ONE_FILE.index(each.code))
+    breaks: dict[str, list[str]] = {}
+    kept = []
+    for found in problems:
+        place = _place(found)
+        if found.code not in _OF_ONE_FILE or best.get(place) is None or best[place] is found:
+            kept.append(found)
+        else:
+            breaks.setdefault(place, []).extend((*found.breaks, f"check {found.code}: {found.title}"))
     return [
-        found._replace(breaks=(*found.breaks, "check files: its size and content"))
-        if found.code in _OF_USE and found.path in changed
+        found._replace(breaks=(*found.breaks, *breaks[_place(found)]))
+        if best.get(_place(found)) is found and _place(found) in breaks
         else found
         for found in kept
     ]
+
+
+def _place(found: Problem) -> str:
+    """The file that a problem is about: of a tool that does not start, the program behind it."""
+    return os.path.normpath(found.facts.get("program", found.path or ""))
+
+
+def _fold_packages(problems: list[Problem]) -> list[Problem]:
+    """Drops what a problem of a package brings with it."""
+    swallowing = [found for found in problems if found.code in _SWALLOWS]
+    return [found for found in problems if not any(_swallows(each, found) for each in swallowing)]
+
+
+def _swallows(swallowing: Problem, found: Problem) -> bool:
+    if found.code not in _SWALLOWS[swallowing.code]:
+        return False
+    if swallowing.code == "E-PKG-003":
+        return found.path == os.path.join(str(swallowing.path), "__init__.py")
+    return True
 
 
 def _fold_crashes(problems: list[Problem]) -> list[Problem]:

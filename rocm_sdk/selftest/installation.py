@@ -15,6 +15,7 @@ from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 from rocm_sdk.installed.files import names_in, read_beginning
+from rocm_sdk.installed.installer import own_site
 
 _DIST_INFO_LIMIT = 1 << 20  # bytes
 _VERSION = re.compile(r"^__version__ *= *(['\"])([\w.+!-]+)\1", re.MULTILINE)
@@ -94,7 +95,7 @@ def current() -> Installation:
             _site_of("rocm-sdk-core")
             or _site_of("rocm-sdk-", "rocm-profiler")
             or _site_of("rocm-")  # the selector alone, or a placeholder of its name
-            or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+            or own_site()
         )
     return Installation(site, True, tuple(sdk_distributions(site)))
 
@@ -103,7 +104,7 @@ def _site_of(*beginnings: str) -> str | None:
     """The first entry of sys.path with a name that begins so, this package ignored."""
     for entry in sys.path:
         site = os.path.abspath(entry)
-        names = (normalised(name) for name in names_in(site))
+        names = (normalised(name) for name in names_in(site) if name.endswith((".dist-info", ".egg-info")))
         if any(name.startswith(beginnings) and not name.startswith((LOADER, BUILDER)) for name in names):
             return site
     return None

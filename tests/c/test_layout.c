@@ -53,7 +53,7 @@ static void no_sdk_is_no_error(void **state) {
     assert_null(rsdk_sdk_warning(f->sdk, 0));
     assert_not_installed(f, RSDK_CORE, "rocm-sdk-core", "rocm[libraries]");
     assert_not_installed(f, RSDK_LIBRARIES, "rocm-sdk-libraries",
-                         "pip install --index-url https://repo.amd.com/rocm/whl-multi-arch/ ");
+                         "pip install --upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/ ");
     rsdk_sdk_free(NULL);
 }
 

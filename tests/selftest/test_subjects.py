@@ -23,7 +23,7 @@ def test_a_profiler_without_core(tmp_path: Path) -> None:
     site.install("rocm-profiler", {"rocm_profiler/__init__.py": b""})
     said = run_test(site.path, "--only", "packages")
     assert said.codes == {"E-PKG-001", "E-PKG-011"}
-    assert said.only("E-PKG-011")["fix"].partition("   (")[0].endswith(" rocm-sdk-core==7.10.0")
+    assert said.only("E-PKG-011")["fix"].partition(" #")[0].rstrip().endswith(" rocm-sdk-core==7.10.0")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_damaged_facts(sdk: Site) -> None:
     said = run_test(sdk.path, "--skip", "gpus")
     found = said.only("E-PKG-013")
     assert f"{path}, line 2" in found["cause"]
-    assert "check files: its size and content" in found["breaks"]
+    assert any(each.startswith("check E-FILE-002: ") for each in found["breaks"])
     assert said.subject("libraries")["count"] == 3
 
 

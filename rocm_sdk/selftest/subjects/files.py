@@ -112,12 +112,12 @@ def _problem_of(path: str, file: RecordedFile, found: os.stat_result, deep: bool
     mode: dict[str, object] = {"mode": f"{stat.S_IMODE(found.st_mode):04o}"}
     if not found.st_mode & stat.S_IRUSR:
         return "E-FILE-004", mode
+    if found.st_size < _LFS_SIZE and _starts_with(path, _LFS_POINTER):
+        return "E-FILE-006", {}
     if file.size is not None and found.st_size != file.size:
         return "E-FILE-002", {"found": found.st_size, "wanted": file.size}
     if not found.st_mode & stat.S_IXUSR and _is_program(file.path, path):
         return "E-FILE-005", mode
-    if found.st_size < _LFS_SIZE and _starts_with(path, _LFS_POINTER):
-        return "E-FILE-006", {}
     if deep and file.digest and not _has_digest(path, file.digest):
         return "E-FILE-003", {}
     return None

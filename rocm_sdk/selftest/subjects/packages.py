@@ -98,7 +98,8 @@ def _check_consistency(installation: Installation, recorder: Recorder) -> None:
         differing = [name for name in facts if name != "__version__" and facts[name] != core.get(name)]
         if differing and core:
             detail = f"{module} says {differing[0]} = {facts[differing[0]]!r}, core {core.get(differing[0])!r}"
-            recorder.bad("E-PKG-016", os.path.join(installation.site, module), detail=detail, **each.facts)
+            path = os.path.join(installation.site, module, "_dist_info.py")
+            recorder.bad("E-PKG-016", path, detail=detail, **each.facts)
         elif facts:
             recorder.good(f"{each.name} is of the build of core")
 

@@ -94,6 +94,9 @@ def _console_scripts(distribution: Distribution) -> list[str]:
 
 def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
     facts: dict[str, object] = {"tool": tool.name, **tool.owner.facts}
+    program = _program_behind(installation, tool)
+    if os.path.exists(program) and not os.access(program, os.X_OK):
+        facts["program"] = program
     breaks = f"check tools: {tool.name}"
     if isinstance(ended.refusal, FileNotFoundError):
         detail = f"the interpreter in the first line of {tool.path} is not there"
@@ -107,7 +110,6 @@ def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recor
         recorder.add(problem_of(finding, installation.site), breaks)
     elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM):
         detail = f"{ended.how}: {ended.last_line}"
-        program = _program_behind(installation, tool)
         if _is_recorded(installation, program) and not os.path.exists(program):
             owner = installation.owner_of(program)
             recorder.bad("E-FILE-001", program, breaks, name=tool.name, **owner)
