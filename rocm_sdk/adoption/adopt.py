@@ -3,7 +3,7 @@
 Each file that changes is replaced in one step, by a new file that is renamed over it; installed files may be hard links
 into an installer's cache, and are never written to. Replaced files are kept in `rocm-X.dist-info/adopted/`, which
 RECORD lists, so that undoing is a series of renames. Every step can be repeated: after an interruption the next call
-completes the work.
+completes the work. Each step is on the disk before the next one begins, so that a power cut is an interruption too.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ def _put_back(theirs: Installed, name: str) -> None:
         parent_inside(str(directory), inner, make_mode=0o777) as (target, last),
     ):
         os.rename(kept_name, last, src_dir_fd=source, dst_dir_fd=target)
+        os.fsync(target)
 
 
 def _place(site: Path, name: str) -> tuple[Path, str]:
@@ -214,6 +215,8 @@ def _keep(theirs: Installed, names: list[str]) -> list[str]:
         if not (theirs.site / copy).exists():
             source = theirs.site / name
             _replace(theirs.site, copy, source.read_bytes(), is_program=bool(source.stat().st_mode & stat.S_IXUSR))
+    with parent_inside(str(theirs.site), theirs.name_of(_KEPT)) as (parent, _):
+        os.fsync(parent)
     return [theirs.name_of(f"{_KEPT}/{name}") for name in _names_in(theirs)]
 
 
@@ -270,6 +273,7 @@ def _replace(site: Path, name: str, content: bytes, *, is_program: bool = False)
             file.flush()
             os.fsync(file.fileno())
         os.rename(partial, last, src_dir_fd=parent, dst_dir_fd=parent)
+        os.fsync(parent)
 
 
 def _remove_compiled(site: Path, name: str) -> None:

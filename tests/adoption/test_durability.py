@@ -28,3 +28,24 @@ def test_files_reach_the_disk_before_they_get_their_names(make_environment: Call
             assert is_locked, line
             named += 1
     assert named > 3
+
+
+def test_names_reach_the_disk_one_step_after_the_other(make_environment: Callable[..., Any], tmp_path: Path) -> None:
+    """What an adoption keeps is there before RECORD lists it, and before the files are replaced."""
+    environment = make_environment("pip")
+    environment.install("rocm==7.10.0", "rocm-sdk-loader")
+    adoption = [str(environment.python), "-m", "rocm_sdk.adoption"]
+    lines = traced(adoption, "rename,renameat,renameat2,fsync", tmp_path / "calls")
+    unsynced: set[str] = set()
+    named = 0
+    for line in lines:
+        if match := re.search(r"fsync\(\d+<(.*)>\)", line):
+            unsynced.discard(os.path.normpath(match[1]))
+        if match := re.search(r'rename(?:at2?)?\("[^"]*\.adopting", .*?"([^"]*)"', line):
+            directory = os.path.normpath(match[1]).rpartition("/")[0]
+            assert unsynced <= {directory}, line
+            assert not (match[1].endswith("/RECORD") and unsynced), line
+            unsynced.add(directory)
+            named += 1
+    assert named > 3
+    assert not unsynced

@@ -1,7 +1,8 @@
-"""Attacks durability: cuts the power at every system call of `rocm-sdk init`, and calls it again.
+"""Attacks durability: cuts the power at every system call of `rocm-sdk init` and of `rocm-sdk adopt`, and calls again.
 
 Each scenario is recorded once (see `disk`). From each state that a power cut may leave, `rocm-sdk path --root` and
-`rocm-sdk init --check` must end with the tree, RECORDs and store of an undisturbed run, and change nothing beside them.
+`rocm-sdk init --check` must end with the tree, RECORDs and store of an undisturbed run, and change nothing beside them;
+an adoption (of the wheel in build/wheel) must end as an undisturbed one, and undoing it with what was there before.
 Equal states are tried once; a directory of a killed writer counts as such, whatever is in it.
 
 usage: python tests/attack/power_cut.py [--rounds N] [--seed S] [--keep DIR] [--scenario NAME]
@@ -23,17 +24,21 @@ import stat
 import sys
 import tempfile
 import traceback
+import zipfile
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "adoption"))
 
 from disk import Disk, State, record
 from disk import readable as readable_call
-from sample_devel import DevelSite, device_files, directory, link, member, write
+from established_rocm import ROCM_FILES
+from sample_devel import DevelSite, device_files, directory, link, member, with_metadata, write
 
+ROOT = Path(__file__).resolve().parents[2]
 TREE, CORE = "_rocm_sdk_devel", "_rocm_sdk_core"
 SECONDS = 60  # for one state
 STAGING = ".rocm_sdk_devel.staging-"
@@ -110,6 +115,22 @@ def with_changed_packages(root: Path) -> None:
     site.record("rocm-sdk-core").touch()
 
 
+def with_overwritten_files(root: Path) -> None:
+    """Our wheel, and a distribution `rocm` that was installed over it."""
+    (wheel,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
+    site = root / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site, [name for name in archive.namelist() if ".data/" not in name])
+    (own_record,) = site.glob("rocm_sdk_loader-*.dist-info/RECORD")
+    rows = own_record.read_text().splitlines(keepends=True)
+    own_record.write_text("".join(row for row in rows if ".data/" not in row))
+    files = {name: text.format(version="7.10.0").encode() for name, text in ROCM_FILES.items() if "{" in text}
+    files = {name: text.encode() for name, text in ROCM_FILES.items()} | files
+    files["rocm-7.10.0.dist-info/entry_points.txt"] = b"[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\n"
+    for name, data in with_metadata("rocm", files, "7.10.0").items():
+        write(site / name, data)
+
+
 def is_rubbish(path: str) -> bool:
     """Directories of killed writers, which the next one removes (tests/devel/test_leftovers.py)."""
     return Path(path).name.startswith((STAGING, ".rocm-sdk-partial-")) or path == "site/.rocm_sdk_devel.lock"
@@ -167,12 +188,35 @@ def check_tree_with_store(root: Path, wanted: Facts) -> str:
     return check_tree(root, wanted)
 
 
+def check_adoption(root: Path, wanted: Facts) -> str:
+    """Adopts, and undoes it, with the files of the directory. Only for a process of its own."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(root / "site"))
+    from rocm_sdk.adoption import adopt, undo
+
+    adopt(root / "site")
+    if problem := differences(facts_of(root), wanted):
+        return f"after an adoption: {problem}"
+    undo(root / "site")
+    found = facts_of(root)
+    with_overwritten_files(root / "before")
+    before = facts_of(root / "before")
+    # Our RECORD was corrected by the adoption, and undoing it removes only what it kept.
+    problem = differences({**found, **own_files(wanted)}, {**before, **own_files(wanted)})
+    return problem and f"after undoing it: {problem}"
+
+
+def own_files(facts: Facts) -> Facts:
+    return {name: value for name, value in facts.items() if "rocm_sdk_loader-" in name}
+
+
 SCENARIOS = {
     "init": Scenario(packed, ("init",), check_tree),
     "store": Scenario(packed, ("init", "--store", "ROOT/store"), check_tree_with_store),
     "known": Scenario(with_known_store, ("init", "--store", "ROOT/store"), check_tree_with_store),
     "upgrade": Scenario(with_older_tree, ("init",), check_tree),
     "update": Scenario(with_changed_packages, ("init",), check_tree),
+    "adopt": Scenario(with_overwritten_files, ("adopt",), check_adoption),
 }
 
 
@@ -233,7 +277,8 @@ class Attack:
         before = facts_of(root)
         environment = DevelSite(root / "site").environment(PYTHONDONTWRITEBYTECODE="1")
         words = [word.replace("ROOT", str(root)) for word in self._scenario.command]
-        lines = record([sys.executable, "-m", "rocm_sdk", *words], self._place / "calls", environment, self._place)
+        module = ["rocm_sdk.adoption"] if words == ["adopt"] else ["rocm_sdk", *words]
+        lines = record([sys.executable, "-m", *module], self._place / "calls", environment, self._place)
         wanted = facts_of(root)
         if wanted == before:
             raise AssertionError(f"{self.name} changes nothing")
