@@ -28,7 +28,7 @@ def run(options: "Namespace") -> int:
             lines.append((shortname, package, f"{size_text(os.path.getsize(path)):>10}  {path}"))
         elif not options.installed:
             lines.append((shortname, package, f"{'-':>10}"))
-    width = max((len(shortname) for shortname, *_ in lines), default=0)
+    width = max(len(shortname) for shortname, *_ in catalog())
     for shortname, package, file in lines:
         tell(f"{shortname:<{width}}  {package:<9}  {file}")
     return 0 if lines else 1

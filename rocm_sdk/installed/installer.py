@@ -110,7 +110,7 @@ def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> 
         return "conda"
     if _is_of_system(site, prefix, recorded):
         return "system"
-    has_pip = os.path.isdir(os.path.join(site, "pip")) or (_same(python, sys.executable) and _has_module("pip"))
+    has_pip = os.path.isdir(os.path.join(site, "pip")) or (python == sys.executable and _has_module("pip"))
     if recorded == "uv" and shutil.which("uv"):
         return "uv"
     if has_pip:

@@ -18,9 +18,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from sample_report import run_test
+from sample_machine import Machine
+from sample_report import install, run_test
 from sample_site import CORE, Site, clean_environment
 
+from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.selftest import run as run_module
 from rocm_sdk.selftest.installation import at
 from rocm_sdk.selftest.options import Options
@@ -239,6 +241,7 @@ def test_ctrl_c(sdk: Site) -> None:
     assert "interrupted; results so far" in errors
     assert "Traceback" not in errors
     assert "E-LIB-006  librocm_smi64.so.1 is damaged" in output
+    assert output.endswith("Interrupted: not everything was tested. Exit status 130.\n")
     assert not any(Path(f"/proc/{child}").exists() for child in started)
 
 
@@ -280,3 +283,73 @@ def test_ctrl_c_ends_programs_too(sdk: Site) -> None:
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130, errors
     assert not any(Path(f"/proc/{child}").exists() for child in started)
+
+
+@pytest.mark.parametrize(
+    ("variables", "is_painted"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        ({"FORCE_COLOR": "0"}, False),
+    ],
+)
+def test_colour(sdk: Site, variables: dict[str, str], is_painted: bool) -> None:
+    break_library(sdk)
+    words = [sys.executable, "-m", "rocm_sdk", "test", "--only", "files"]
+    environment = {
+        name: value for name, value in clean_environment().items() if name not in {"NO_COLOR", "FORCE_COLOR"}
+    }
+    result = subprocess.run(
+        words, env=environment | {"PYTHONPATH": str(sdk.path)} | variables, capture_output=True, text=True, check=False
+    )
+    assert ("\x1b[1;31mE-FILE-002\x1b[0m  " in result.stdout) is is_painted
+    assert ("\x1b" in result.stdout) is is_painted
+
+
+def test_a_crash_is_one_problem(sdk: Site) -> None:
+    """What needs the library crashes with it, and so does each preload."""
+    source = "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }"
+    hsa = sdk.library("libhsa-runtime64.so.1", source)
+    sdk.library("libamdhip64.so.7", needed=(hsa,))
+    install(sdk)
+    said = run_test(sdk.path, "--skip", "gpus,environment")
+    (found,) = (each for each in said.problems if each["severity"] == "error")
+    assert (found["code"], found["title"]) == ("E-LIB-007", "libhsa-runtime64.so.1 crashes when it is loaded")
+    assert {"hsa-runtime64", "amdhip64", "check api: hsa-runtime64", "check api: amdhip64"} <= set(found["breaks"])
+
+
+def test_an_obstacle_of_all_gpus_is_one_problem(sdk: Site, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    for node in range(1, 65):
+        machine.gpu(node, "gfx942")
+    for path in (machine.root / "dev/dri").iterdir():
+        path.unlink()
+    said = run_test(sdk.path, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root))
+    assert said.subject("gpus")["count"] == 64
+    assert [each["code"] for each in said.problems].count("W-GPU-018") == 1
+    assert said.only("W-GPU-018")["title"] == "a GPU has no render node"
+
+
+def test_explain_says_what_this_installation_has(sdk: Site) -> None:
+    words = [sys.executable, "-m", "rocm_sdk", "explain", "E-LIB-006"]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+    sound = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "This installation does not have it now (tested: libraries)." in sound
+    break_library(sdk)
+    damaged = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "\nHere:\nE-LIB-006  libamdhip64.so.7 is damaged\n" in damaged
+    assert "{" not in damaged
+
+
+def test_the_list_of_names(sdk: Site) -> None:
+    words = [sys.executable, "-m", "rocm_sdk", "list"]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+    lines = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(ALL_LIBRARIES)
+    (hip,) = (line for line in lines if line.startswith("amdhip64 "))
+    assert hip.split()[1] == "core"
+    assert hip.endswith(f"{sdk.path}/{CORE}/lib/libamdhip64.so.7")
+    installed = subprocess.run([*words, "--installed"], env=environment, capture_output=True, text=True, check=True)
+    assert set(installed.stdout.splitlines()) == {line for line in lines if "/" in line}

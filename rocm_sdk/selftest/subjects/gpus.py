@@ -45,6 +45,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     usable = [gpu for gpu in gpus if gpu.usable]
     if usable and installation.core is not None:
         _compare_with_hip(len(usable), recorder, options)
+    recorder.count = len(gpus)  # whatever else was checked
 
 
 def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
