@@ -35,6 +35,7 @@ GROUPS = {
     "devel/test_overlay.py": "machine",
     "devel/test_refusals.py": "machine",
     "failures/test_missing_file.py": "make",
+    "failures/test_same_words.py": "make",
     "failures/test_noexec_mount.py": "machine",
     "loader/test_load_watch.py": "machine",
     "loader/test_scale.py": "machine",

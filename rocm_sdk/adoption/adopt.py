@@ -22,7 +22,7 @@ from . import metadata, own_files, record
 from .errors import AdoptionError
 from .inside import UnsafeNameError, parent_inside, parts_of
 from .installed import Installed, find
-from .state import OURS, SITE, THEIRS, WHOLE_RECORD, State, compiled_names, entry_points, own, state
+from .state import OURS, SITE, WHOLE_RECORD, State, compiled_names, entry_points, find_theirs, own, state
 
 _KEPT = "adopted"  # directory in the dist-info directory of `rocm`
 _PARTIAL = ".adopting"  # suffix of files that are being written
@@ -65,7 +65,7 @@ def undo(site: Path = SITE) -> Adoption:
     Changes nothing if there is no adoption. Errors as of adopt().
     """
     with _locked(site):
-        ours, theirs = own(site), find(site, THEIRS)
+        ours, theirs = own(site), find_theirs(site)
         if ours is not None:
             _remove_partial(ours)
         if theirs is None:

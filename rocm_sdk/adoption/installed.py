@@ -9,6 +9,9 @@ from typing import NamedTuple
 from . import record
 from .errors import AdoptionError
 
+PLACEHOLDER_VERSIONS = frozenset({"0.0.1.dev0", "0.0.1", "0.0.2", "0.1.0"})
+PLACEHOLDER_FILES = 2
+
 
 class Installed(NamedTuple):
     """A distribution: its directory `NAME-VERSION.dist-info` in `site`, and the rows of its RECORD."""
@@ -21,6 +24,16 @@ class Installed(NamedTuple):
     def version(self) -> str:
         """The version in the directory's name."""
         return self.dist_info.name.removesuffix(".dist-info").partition("-")[2]
+
+    @property
+    def is_placeholder(self) -> bool:
+        """Whether it is one of the empty packages that the public index has under the names of the SDK.
+
+        As rocm_sdk.installed.distributions says it, which may be overwritten; a test compares both.
+        """
+        own = f"{self.dist_info.name}/"
+        files = [row for row in self.rows if not row.name.startswith(own) and not row.name.endswith(".pyc")]
+        return self.version in PLACEHOLDER_VERSIONS and len(files) <= PLACEHOLDER_FILES
 
     def name_of(self, file: str) -> str:
         """The path of a file of the dist-info directory in RECORD."""

@@ -44,12 +44,18 @@ class State(NamedTuple):
         return "python -m rocm_sdk.adoption" if self.damaged else "rocm-sdk adopt"
 
 
+def find_theirs(site: Path) -> Installed | None:
+    """AMD's distribution `rocm`; None if it is not installed, or an empty placeholder, with which we share nothing."""
+    found = find(site, THEIRS)
+    return None if found is None or found.is_placeholder else found
+
+
 def state(site: Path = SITE) -> State:
     """Reads the distributions `rocm` and ours in a site-packages directory; changes nothing.
 
     Raises AdoptionError if ours is not installed there as a regular installation.
     """
-    ours, theirs = own(site), find(site, THEIRS)
+    ours, theirs = own(site), find_theirs(site)
     if ours is None or "rocm_sdk/__init__.py" not in ours.rows_by_name():
         raise AdoptionError(
             f"{site}: rocm-sdk-loader is not installed there from a wheel (it is editable, or not installed)",

@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_devel import make_wheel
+
+from rocm_sdk.adoption import installed as own
+from rocm_sdk.installed import distributions
 
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
@@ -254,6 +258,20 @@ def test_without_rocm(make_environment: Callable[..., Environment]) -> None:
     assert environment.adopt("--undo").stdout == "rocm is not installed here: nothing to do\n"
     assert environment.files() == before
     assert_ours_works(environment)
+
+
+def test_a_placeholder_is_left_alone(make_environment: Callable[..., Environment], tmp_path: Path) -> None:
+    """The public index has an empty `rocm`: it is not AMD's, and its RECORD is not ours to write."""
+    placeholder = make_wheel(tmp_path / "placeholders", "rocm", {"dummy_pkg/_init_.py": b""}, "0.1.0")
+    environment = make_environment("uv")
+    environment.install(OURS, str(placeholder))
+    before = environment.files()
+    assert environment.adopt().stdout == "rocm is not installed here: nothing to do\n"
+    assert environment.files() == before
+    assert (own.PLACEHOLDER_VERSIONS, own.PLACEHOLDER_FILES) == (
+        distributions._PLACEHOLDER_VERSIONS,
+        distributions._PLACEHOLDER_FILES,
+    )
 
 
 # --- interruptions: kill -9 at each of the renames, which are all that changes an installed file ----------------------

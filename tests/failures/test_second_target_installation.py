@@ -34,3 +34,12 @@ def test_what_is_missing_is_named(tmp_path: Path, upgrade: bool) -> None:
     assert reinstalls(fix, *(f"{name}==7.10.0" for name in ("rocm-sdk-core", "rocm-sdk-libraries", owner)))
     subprocess.run(fix, shell=True, check=True, capture_output=True)
     assert run_test(target, "--only", "files", "--skip", "E-FILE-005").codes == set()
+
+
+def test_scripts_of_a_target_directory(tmp_path: Path) -> None:
+    """pip moves them into the directory, and leaves RECORD as it was."""
+    script = {"rocm_sdk_core-7.10.0.dist-info/entry_points.txt": b"[console_scripts]\nrocm-smi = rocm_sdk_core:main\n"}
+    target = tmp_path / "target"
+    pip_install(target, make_wheel(tmp_path / "wheels", "rocm-sdk-core", core_files() | script))
+    assert (target / "bin/rocm-smi").exists()
+    assert "E-FILE-001" not in run_test(target, "--only", "files").codes

@@ -1,0 +1,64 @@
+"""The same failure has the same code, title and fix in an exception, in `rocm-sdk test` and in a C program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_report import install, run_test
+from sample_site import LIBRARIES, Site, compile_library
+
+CALL = "initialize_process(preload_shortnames=['hipsparse'])"
+
+
+def make_foreign(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[18:20] = (21).to_bytes(2, "little")  # EM_PPC64
+    path.write_bytes(data)
+
+
+# What is done to libhsa-runtime64, on which hipsparse depends through HIP and rocSPARSE; the code that it has then.
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "missing": (lambda path: path.unlink(), "E-FILE-001"),
+    "truncated": (lambda path: path.write_bytes(path.read_bytes()[:300]), "E-LIB-006"),
+    "empty": (lambda path: path.write_bytes(b""), "E-LIB-006"),
+    "pointer": (lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\n"), "E-FILE-006"),
+    "foreign": (make_foreign, "E-LIB-012"),
+    "no symbol": (
+        lambda path: compile_library(path, path.name, "void nobody(void); void f(void) { nobody(); }"),
+        "E-LIB-020",
+    ),
+    "text": (lambda path: path.write_text("INPUT(-lm)"), "E-LIB-006"),
+}
+
+
+@pytest.fixture
+def hsa(linked_site: Site) -> Path:
+    path = linked_site.library("libhsa-runtime64.so.1")
+    hip = linked_site.library("libamdhip64.so.7", needed=(path,))
+    sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
+    linked_site.library("libhipsparse.so.1", needed=(sparse,), package=LIBRARIES)
+    install(linked_site)
+    return path
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_dependency(
+    linked_site: Site, hsa: Path, attempt: Callable[..., Any], c_program: Path, name: str
+) -> None:
+    damage, code = DAMAGES[name]
+    damage(hsa)
+    outcome = attempt(linked_site, CALL)
+    assert outcome.code == code, outcome
+    said = run_test(linked_site.path, "--skip", "gpus,environment,devel")
+    (found,) = (each for each in said.problems if each["severity"] == "error")
+    assert (found["code"], found["fix"]) == (outcome.code, outcome.fix)
+    assert {"amdhip64", "hipsparse", "rocsparse"} <= set(found["breaks"])
+    result = subprocess.run([c_program, linked_site.path, "hipsparse"], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    (line,) = re.findall(r"^(?:[EW]-[A-Z]+-\d+ .*)$", result.stderr, re.MULTILINE)
+    assert line == f"{found['code']} {found['title']}"
