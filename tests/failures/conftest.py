@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import pytest
 from sample_machine import Machine
-from sample_site import Site, clean_environment, run_python
+from sample_report import install
+from sample_site import LIBRARIES, Site, clean_environment, run_python
 
 from rocm_sdk import selftest
 
@@ -67,6 +68,17 @@ def attempt() -> Callable[..., Outcome]:
 def linked_site(tmp_path: Path) -> Site:
     """A site-packages directory whose libraries find each other by RPATH, as AMD's do."""
     return Site(tmp_path / "site-packages", rpath="rpath")
+
+
+@pytest.fixture
+def hsa(linked_site: Site) -> Path:
+    """libhsa-runtime64 of an installed SDK: HIP needs it, which rocSPARSE needs, which hipSPARSE needs."""
+    path = linked_site.library("libhsa-runtime64.so.1")
+    hip = linked_site.library("libamdhip64.so.7", needed=(path,))
+    sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
+    linked_site.library("libhipsparse.so.1", needed=(sparse,), package=LIBRARIES)
+    install(linked_site)
+    return path
 
 
 @pytest.fixture(scope="session")

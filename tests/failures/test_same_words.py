@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sample_report import install, run_test
-from sample_site import LIBRARIES, Site, compile_library
+from sample_report import run_test
+from sample_site import Site, compile_library
 
 CALL = "initialize_process(preload_shortnames=['hipsparse'])"
 
@@ -34,16 +34,6 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "text": (lambda path: path.write_text("INPUT(-lm)"), "E-LIB-006"),
 }
-
-
-@pytest.fixture
-def hsa(linked_site: Site) -> Path:
-    path = linked_site.library("libhsa-runtime64.so.1")
-    hip = linked_site.library("libamdhip64.so.7", needed=(path,))
-    sparse = linked_site.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
-    linked_site.library("libhipsparse.so.1", needed=(sparse,), package=LIBRARIES)
-    install(linked_site)
-    return path
 
 
 @pytest.mark.parametrize("name", DAMAGES)
