@@ -29,10 +29,9 @@ def test_it_is_named_and_fixed(tmp_path: Path) -> None:
     found = said.only("E-PKG-003")
     assert found["path"] == str(packages / LIBRARIES)
     assert "took the file with it" in found["cause"]
-    assert "rocm-sdk test --fix" in found["fix"]
-    assert said.only("E-FILE-001")["path"] == str(packages / LIBRARIES / "__init__.py")
+    assert found["fix"] == "rocm-sdk test --fix"
     fixed = run_test(packages, "--only", "packages,files", "--fix")
     assert f"created {packages / LIBRARIES}/__init__.py" in fixed.stderr
-    assert fixed.codes.isdisjoint({"E-PKG-003", "E-FILE-001"})
+    assert fixed.codes.isdisjoint({"E-PKG-003", "E-FILE-001"}), fixed.problems
     # The wheels of this test keep no modes.
     assert run_test(packages, "--only", "packages,files", "--deep", "--skip", "E-FILE-005").codes == set()
