@@ -197,17 +197,21 @@ def check_adoption(root: Path, wanted: Facts) -> str:
     adopt(root / "site")
     if problem := differences(facts_of(root), wanted):
         return f"after an adoption: {problem}"
+    (record,) = (name for name in wanted if "/rocm_sdk_loader-" in name and name.endswith("/RECORD"))
+    adopted, whole = (root / record).read_bytes(), f"{record}.whole"
     undo(root / "site")
     found = facts_of(root)
     with_overwritten_files(root / "before")
     before = facts_of(root / "before")
-    # Our RECORD was corrected by the adoption, and undoing it removes only what it kept.
-    problem = differences({**found, **own_files(wanted)}, {**before, **own_files(wanted)})
+    # Undoing takes the shared names out of our RECORD, and keeps the whole one beside it.
+    if (root / whole).read_bytes() != adopted:
+        return f"after undoing it: {whole} is not the RECORD of the adoption"
+    problem = differences(without(found, record, whole), without(before, record, whole))
     return problem and f"after undoing it: {problem}"
 
 
-def own_files(facts: Facts) -> Facts:
-    return {name: value for name, value in facts.items() if "rocm_sdk_loader-" in name}
+def without(facts: Facts, *names: str) -> Facts:
+    return {name: value for name, value in facts.items() if name not in names}
 
 
 SCENARIOS = {
