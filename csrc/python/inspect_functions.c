@@ -7,7 +7,6 @@
 #include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
-#include "sdk/tables.h"
 
 typedef struct inspection {
     const char *path;
@@ -75,24 +74,7 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     return result;
 }
 
-static PyObject *build_host_package(const rsdk_module_state *state, const void *list, size_t index) {
-    (void)state;
-    (void)list;
-    const rsdk_host_package *row = &rsdk_host_packages[index];
-    return Py_BuildValue("(ssssss)", row->soname, row->debian, row->fedora, row->suse, row->arch, row->gentoo);
-}
-
-PyDoc_STRVAR(host_packages_doc,
-             "host_packages()\n--\n\n"
-             "Which distribution package brings a host library: tuples (SONAME, Debian, Fedora, SUSE, Arch, Gentoo).");
-
-static PyObject *host_packages(PyObject *module, PyObject *unused) {
-    (void)unused;
-    return rsdk_result_tuple(rsdk_state_get(module), build_host_package, NULL, rsdk_host_package_count);
-}
-
 PyMethodDef rsdk_inspect_methods[] = {
     {"inspect_library", inspect_library, METH_O, inspect_library_doc},
-    {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
     {NULL, NULL, 0, NULL},
 };
