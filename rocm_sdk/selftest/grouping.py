@@ -44,7 +44,7 @@ _OF_ONE_FILE = (
     "E-FILE-003",
 )
 
-# Codes that come with others, about the same path or below it: what each of them swallows.
+# What a problem of a package brings with it, which goes with it.
 _SWALLOWS = {
     "E-PKG-003": frozenset({"E-FILE-001"}),  # the __init__.py of the directory
     "E-PKG-001": frozenset({"E-LIB-003"}),  # the core package
@@ -89,8 +89,6 @@ def _merge(known: Problem, found: Problem) -> Problem:
     breaks = tuple(dict.fromkeys((*known.breaks, *found.breaks)))
     if known.code == "E-PKG-017":
         return known._replace(cause=f"{known.cause}; so does {found.facts['distribution']}", breaks=breaks)
-    if known.code in _OF_GPUS and known.cause != found.cause:
-        return known._replace(cause=f"{known.cause}; {found.cause}", breaks=breaks)
     return known._replace(breaks=breaks)
 
 

@@ -330,6 +330,10 @@ def test_an_obstacle_of_all_gpus_is_one_problem(sdk: Site, tmp_path: Path) -> No
     assert said.subject("gpus")["count"] == 64
     assert [each["code"] for each in said.problems].count("W-GPU-018") == 1
     assert said.only("W-GPU-018")["title"] == "a GPU has no render node"
+    assert len(said.only("W-GPU-018")["breaks"]) == 64
+    result = command(sdk, "--only", "gpus", ROCM_SDK_ROOTFS=str(machine.root))
+    assert "  breaks   the GPU of node 1, the GPU of node 2, " in result.stdout
+    assert " and 58 more      (-v lists them)\n" in result.stdout
 
 
 def test_explain_says_what_this_installation_has(sdk: Site) -> None:

@@ -93,7 +93,7 @@ def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | No
     names = [each for each in breaks if not each.startswith(_CHECK)]
     checked = len(breaks) - len(names)
     shown = names[: _shown_number(names, width)]
-    rest = [_plural(len(names) - len(shown), "more library", "more libraries")] if len(shown) < len(names) else []
+    rest = [f"{len(names) - len(shown):,} more"] if len(shown) < len(names) else []
     rest += [_plural(checked, "check")] if checked else []
     text = ", ".join(shown)
     if not rest:
@@ -124,5 +124,5 @@ def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
     return f"{', '.join(parts)}. {end}"
 
 
-def _plural(count: int, word: str, words: str | None = None) -> str:
-    return f"{count:,} {word if count == 1 else words or word + 's'}"
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

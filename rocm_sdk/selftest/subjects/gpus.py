@@ -8,6 +8,7 @@ import sys
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.problems import Problem
 from rocm_sdk.selftest.children import python_command, run_program
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
@@ -38,7 +39,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, **error.facts)
         return
-    recorder.problems += [found for found in problems if found.code not in OF_ENVIRONMENT]
+    recorder.problems += [_with_node(found) for found in problems if found.code not in OF_ENVIRONMENT]
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
     _check_packages(gpus, recorder)
@@ -46,6 +47,12 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     if usable and installation.core is not None:
         _compare_with_hip(len(usable), recorder, options)
     recorder.count = len(gpus)  # whatever else was checked
+
+
+def _with_node(found: Problem) -> Problem:
+    """A problem of one GPU breaks that one; those that several have are one problem in the report."""
+    node = found.facts.get("node")
+    return found if node is None else found._replace(breaks=(f"the GPU of node {node}",))
 
 
 def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
