@@ -178,4 +178,5 @@ except rocm_sdk.LibraryLoadError as error:
 """
     result = run_python(program, PYTHONPATH=str(site)).stdout
     assert result.splitlines()[0] == f"('{forgotten}',)"
-    assert f"needs {forgotten}, which is in neither the SDK nor the system" in result
+    assert f"cannot load hipsparse: {forgotten} of rocm-sdk-" in result
+    assert "is missing [E-FILE-001]" in result
