@@ -26,8 +26,12 @@ const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name) {
 
 static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const char *distribution, const char *version,
                                rsdk_error *error) {
-    const char *requirement = version != NULL ? rsdk_arena_format(arena, "%s==%s", distribution, version) : NULL;
     RSDK_TRY(rsdk_finding_add(finding, arena, "distribution", distribution, error));
+    if (version == NULL) {
+        return RSDK_OK;
+    }
+    const char *requirement = rsdk_arena_format(arena, "%s==%s", distribution, version);
+    RSDK_NEED(requirement);
     RSDK_TRY(rsdk_finding_add(finding, arena, "version", version, error));
     return rsdk_finding_add(finding, arena, "requirement", requirement, error);
 }
