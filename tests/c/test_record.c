@@ -162,6 +162,19 @@ static void a_name_is_found_in_platform_directories_only(void **state) {
     assert_null(find_name(f, "libnumpy.so").distribution);
 }
 
+/* Files of one name in several directories: the one that is there is not the one that is missing. */
+static void a_name_stands_for_a_file_that_is_not_there(void **state) {
+    sample_fixture *f = *state;
+    sample_directory(&f->site, CORE_LIB "/llvm");
+    sample_file(&f->site, CORE_LIB "/llvm/libomp.so", "");
+    sample_file(&f->site, CORE "/RECORD", CORE_LIB "/llvm/libomp.so,,\n" CORE_LIB "/libomp.so,,\n");
+    const rsdk_recorded_file found = find_name(f, "libomp.so");
+    assert_found(&found, "rocm-sdk-core", "7.10.0+local.1", sample_path(&f->site, CORE_LIB "/libomp.so"));
+    sample_file(&f->site, CORE_LIB "/libomp.so", "");
+    assert_null(find_name(f, "libomp.so").distribution);
+    assert_non_null(find_path(f, CORE_LIB "/libomp.so").distribution);
+}
+
 /* ---- RECORDs that are none ---- */
 
 static void replace_record(const sample_fixture *f) {
@@ -243,6 +256,7 @@ int main(void) {
         RECORD_TEST(the_site_is_the_nearest_one),
         RECORD_TEST(a_path_without_a_site_leads_nowhere),
         RECORD_TEST(a_name_is_found_in_platform_directories_only),
+        RECORD_TEST(a_name_stands_for_a_file_that_is_not_there),
         RECORD_TEST(a_record_that_is_absent_lists_nothing),
         RECORD_TEST(a_record_that_is_a_directory_lists_nothing),
         RECORD_TEST(a_record_that_is_a_pipe_lists_nothing),
