@@ -29,19 +29,19 @@ typedef struct query {
 
 /* A path in quotes, in which two quotes stand for one. */
 static char *read_quoted(char **at) {
-    char *start = *at + 1, *to = start;
-    for (const char *from = start; *from != '\0'; from++) {
-        if (*from == '"' && from[1] != '"') {
-            char *rest = *at + (from + 1 - *at);
-            rest += strcspn(rest, "\n");
-            *at = rest + (*rest == '\n');
-            *to = '\0';
-            return start;
-        }
+    char *start = *at + 1, *to = start, *from = start;
+    while (*from != '\0' && (*from != '"' || from[1] == '"')) {
         from += *from == '"';
-        *to++ = *from;
+        *to++ = *from++;
     }
-    return NULL;
+    if (*from == '\0') {
+        *at = from; /* what has been read is not the text any more */
+        return NULL;
+    }
+    char *rest = from + strcspn(from, "\n");
+    *at = rest + (*rest == '\n');
+    *to = '\0';
+    return start;
 }
 
 char *rsdk_record_next_path(char **at) {

@@ -63,6 +63,7 @@ static void a_quote_that_does_not_end_is_the_end(void **state) {
     assert_paths("\"", "");
     assert_paths("\"\"\"", "");
     assert_paths("\"a\"\"", "");
+    assert_paths("a,,\n\"b\"\"c", "a|"); /* though its beginning is unquoted in place by then */
 }
 
 /* ---- one file among the distributions of a site ---- */
