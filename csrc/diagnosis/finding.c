@@ -47,7 +47,11 @@ rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
     }
     for (unsigned id = 0; sdk != NULL && id < RSDK_PACKAGE_COUNT; id++) {
         const char *directory = NULL;
-        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK &&
+        rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
+        }
+        if (status == RSDK_OK &&
             (strcmp(finding->path, directory) == 0 || rsdk_path_below(finding->path, directory) != NULL)) {
             const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL);
             RSDK_NEED(distribution);

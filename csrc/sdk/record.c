@@ -157,8 +157,9 @@ static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *
 static rsdk_status ask_site(rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found, rsdk_error *error) {
     rsdk_directory listing;
     *has_any = false;
-    if (rsdk_directory_read(q->site, arena, &listing, NULL) != RSDK_OK) {
-        return RSDK_OK;
+    rsdk_status status = rsdk_directory_read(q->site, arena, &listing, NULL);
+    if (status != RSDK_OK) { /* a directory that cannot be read has none */
+        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
     }
     for (size_t i = 0; found->distribution == NULL && i < listing.names.count; i++) {
         const char *name = listing.names.items[i];
@@ -187,7 +188,11 @@ rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena
     for (unsigned id = 0; found->distribution == NULL && id < RSDK_PACKAGE_COUNT; id++) {
         const char *directory = NULL;
         bool has_any = false;
-        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) != RSDK_OK) {
+        rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
+        }
+        if (status != RSDK_OK) {
             continue; /* not installed */
         }
         const char *site = rsdk_path_parent(arena, directory);
