@@ -303,7 +303,7 @@ static const struct linker_text {
 
 static rsdk_status find_linker_text(explanation *e) {
     rsdk_error *error = e->error;
-    const char *path = e->path, *named = NULL;
+    const char *path = NULL, *named = NULL;
     rsdk_package_id package;
     named = rsdk_arena_copy_bytes(e->arena, e->dlerror_text, strcspn(e->dlerror_text, ":"));
     RSDK_NEED(named);
