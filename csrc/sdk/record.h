@@ -20,8 +20,8 @@ rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_reco
 rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
                                   rsdk_error *error);
 
-/* The path in the next row of the text of a RECORD, NUL-terminated in place; *at moves to the row behind it. NULL at the
- * end, and where a quoted path does not end. */
+/* The path in the next row of the text of a RECORD, NUL-terminated in place; *at moves to the row behind it. NULL at
+ * the end, and where a quoted path does not end. */
 char *rsdk_record_next_path(char **at);
 
 #endif
