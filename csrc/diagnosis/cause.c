@@ -123,7 +123,8 @@ static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk
 
 rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     RSDK_TRY(take_error(error, arena, finding));
-    if (finding->code == RSDK_E_LIB_001 && sdk != NULL && rsdk_finding_fact(finding, "dlerror") != NULL) {
+    if (finding->code == RSDK_E_LIB_001 && sdk != NULL && finding->path != NULL &&
+        rsdk_finding_fact(finding, "dlerror") != NULL) {
         const rsdk_finding refused = *finding;
         RSDK_TRY(explain_load(&refused, sdk, arena, finding));
     }

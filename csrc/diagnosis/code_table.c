@@ -173,10 +173,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "tell who built the package; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "It was built without -fPIC in part. Pages of its code are then not shared between processes.", NULL)
     ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly by mistake of an assembler file",
-        FIXES({ANY, WORDS, "nothing before glibc 2.41, which refuses it in a running program: patchelf --clear-execstack {path}"}),
+        FIXES({ANY, WORDS, "nothing before glibc 2.41, which refuses it in a running program: patchelf --clear-execstack {$path}"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late.", NULL)
     ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
-        FIXES({ANY, WORDS, "update the package, or clear the flag: patchelf --clear-execstack {path}"}),
+        FIXES({ANY, WORDS, "update the package, or clear the flag: patchelf --clear-execstack {$path}"}),
         "The flag is mostly there by mistake of an assembler file.", NULL)
     ROW(W, LIB, 016, WARNING, "{library} and {other} have one SONAME", "both are {soname}: which one a process gets depends on what is loaded first",
         FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them, or remove {library} if no package has it"}),

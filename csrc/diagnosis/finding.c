@@ -26,8 +26,12 @@ const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name) {
 
 static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const char *distribution, const char *version,
                                rsdk_error *error) {
-    const char *requirement = version != NULL ? rsdk_arena_format(arena, "%s==%s", distribution, version) : NULL;
     RSDK_TRY(rsdk_finding_add(finding, arena, "distribution", distribution, error));
+    if (version == NULL) {
+        return RSDK_OK;
+    }
+    const char *requirement = rsdk_arena_format(arena, "%s==%s", distribution, version);
+    RSDK_NEED(requirement);
     RSDK_TRY(rsdk_finding_add(finding, arena, "version", version, error));
     return rsdk_finding_add(finding, arena, "requirement", requirement, error);
 }
@@ -43,7 +47,11 @@ rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
     }
     for (unsigned id = 0; sdk != NULL && id < RSDK_PACKAGE_COUNT; id++) {
         const char *directory = NULL;
-        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK &&
+        rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
+        }
+        if (status == RSDK_OK &&
             (strcmp(finding->path, directory) == 0 || rsdk_path_below(finding->path, directory) != NULL)) {
             const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL);
             RSDK_NEED(distribution);

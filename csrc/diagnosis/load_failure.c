@@ -142,8 +142,10 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
     return find(e, RSDK_E_LIB_003, e->path);
 }
 
-/* The host library, with the packages of distributions that bring it. */
+/* The host library, with the packages of distributions that bring it. A name that is not in the table becomes part of
+ * commands that search for it, unless a shell would find something to obey in it. */
 static rsdk_status explain_of_host(explanation *e, const char *name) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
     static const rsdk_host_package searches = {
         NULL, "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)", "$(e-file %s)",
     };
@@ -151,6 +153,9 @@ static rsdk_status explain_of_host(explanation *e, const char *name) {
     rsdk_error *error = e->error;
     for (size_t i = 0; host == NULL && i < rsdk_host_package_count; i++) {
         host = strcmp(rsdk_host_packages[i].soname, name) == 0 ? &rsdk_host_packages[i] : NULL;
+    }
+    if (name[strspn(name, plain)] != '\0') {
+        return find(e, RSDK_E_LIB_002, e->path);
     }
     const rsdk_host_package *row = host != NULL ? host : &searches;
     const rsdk_fact packages[] = {{"debian", row->debian},
@@ -298,7 +303,7 @@ static const struct linker_text {
 
 static rsdk_status find_linker_text(explanation *e) {
     rsdk_error *error = e->error;
-    const char *path = e->path, *named = NULL;
+    const char *path = NULL, *named = NULL;
     rsdk_package_id package;
     named = rsdk_arena_copy_bytes(e->arena, e->dlerror_text, strcspn(e->dlerror_text, ":"));
     RSDK_NEED(named);

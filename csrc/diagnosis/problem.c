@@ -83,11 +83,15 @@ static const char *words_for(const char *name) {
 
 /* ---- texts ---- */
 
+static bool is_control(unsigned char c) {
+    return c < ' ' || c == '\x7f';
+}
+
 /* A value on one line: what a terminal would obey is written as an escape. */
 static void add_value(rsdk_text *text, const char *value) {
     for (const char *c = value; *c != '\0';) {
         size_t plain = 0;
-        while ((unsigned char)c[plain] >= ' ' && c[plain] != '\x7f') {
+        while (c[plain] != '\0' && !is_control((unsigned char)c[plain])) {
             plain++;
         }
         rsdk_text_add(text, "%.*s", (int)plain, c);
@@ -99,32 +103,61 @@ static void add_value(rsdk_text *text, const char *value) {
     }
 }
 
+/* A word with control characters, on one line: printf makes them. The shell would remove line breaks at the end; they
+ * stay escapes, so that the word names no file rather than another one. */
+static void add_printed_word(rsdk_text *text, const char *value) {
+    size_t end = strlen(value);
+    while (end > 0 && value[end - 1] == '\n') {
+        end--;
+    }
+    rsdk_text_add(text, "\"$(printf '");
+    for (size_t i = 0; value[i] != '\0'; i++) {
+        unsigned char c = (unsigned char)value[i];
+        if (i >= end) {
+            rsdk_text_add(text, "\\\\x0a");
+        } else if (c == '%') {
+            rsdk_text_add(text, "%%%%");
+        } else if (c == '\\') {
+            rsdk_text_add(text, "\\\\");
+        } else if (is_control(c) || c == '\'' || (c == '-' && i == 0)) { /* printf would take "-x" for an option */
+            rsdk_text_add(text, "\\%03o", c);
+        } else {
+            rsdk_text_add(text, "%c", c);
+        }
+    }
+    rsdk_text_add(text, "')\"");
+}
+
 /* A value as one word of a shell command. */
 static void add_word(rsdk_text *text, const char *value) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    bool has_control = false;
+    for (const char *c = value; *c != '\0'; c++) {
+        has_control |= is_control((unsigned char)*c);
+    }
     if (value[0] != '\0' && value[strspn(value, plain)] == '\0') {
         rsdk_text_add(text, "%s", value);
-        return;
-    }
-    rsdk_text_add(text, "'");
-    for (const char *c = value; *c != '\0';) {
-        size_t length = strcspn(c, "'");
-        char *part = strndup(c, length);
-        if (part != NULL) {
-            add_value(text, part);
+    } else if (has_control) {
+        add_printed_word(text, value);
+    } else {
+        rsdk_text_add(text, "'");
+        for (const char *c = value; *c != '\0'; c++) {
+            rsdk_text_add(text, *c == '\'' ? "'\\''" : "%c", *c);
         }
-        text->failed |= part == NULL;
-        free(part);
-        c += length;
-        if (*c == '\'') {
-            rsdk_text_add(text, "'\\''");
-            c++;
-        }
+        rsdk_text_add(text, "'");
     }
-    rsdk_text_add(text, "'");
 }
 
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text);
+
+/* conda has one "=" where pip has two. */
+static void add_conda_requirement(const composer *c, rsdk_text *text) {
+    rsdk_text requirement = RSDK_TEXT_INIT;
+    rsdk_text_add(&requirement, "%s=%s", value_named(c, "distribution"), value_named(c, "version"));
+    text->failed |= requirement.failed;
+    add_word(text, rsdk_text_get(&requirement));
+    rsdk_text_clear(&requirement);
+}
 
 static void add_named(composer *c, const char *name, bool is_word, unsigned depth, rsdk_text *text) {
     const char *value = value_named(c, name), *command = command_named(c, name);
@@ -135,8 +168,9 @@ static void add_named(composer *c, const char *name, bool is_word, unsigned dept
     } else if (strcmp(name, "source") == 0) {
         rsdk_text_add(text, "%s%s", c->installation->source != NULL ? c->installation->source : "",
                       c->installation->source != NULL && c->installation->source[0] != '\0' ? " " : "");
-    } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "version") != NULL) {
-        rsdk_text_add(text, "%s=%s", value_named(c, "distribution"), value_named(c, "version"));
+    } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "distribution") != NULL &&
+               value_named(c, "version") != NULL) {
+        add_conda_requirement(c, text);
     } else if (strcmp(name, "packages") == 0) {
         add_named(c, "requirement", true, depth, text);
     } else if (command != NULL && depth < DEPTH_LIMIT) {
@@ -200,6 +234,17 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
     return RSDK_OK;
 }
 
+/* The note becomes a comment of the shell, on the same line: what came after a line break would be a command. */
+static rsdk_status add_note(const composer *c, rsdk_arena *arena, const char **fix, rsdk_error *error) {
+    rsdk_text text = RSDK_TEXT_INIT;
+    rsdk_text_add(&text, "%s  # ", *fix);
+    add_value(&text, c->installation->note);
+    *fix = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
+    rsdk_text_clear(&text);
+    RSDK_NEED(*fix);
+    return RSDK_OK;
+}
+
 static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena *arena, const char **fix,
                               rsdk_error *error) {
     *fix = NULL;
@@ -212,17 +257,17 @@ static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena 
     if (*fix == NULL) {
         RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_ANY, true, arena, fix, error));
     }
-    if (c->has_command && c->installation->note != NULL) {
-        *fix = rsdk_arena_format(arena, "%s  # %s", *fix, c->installation->note);
-    }
     RSDK_NEED(*fix);
-    return RSDK_OK;
+    return c->has_command && c->installation->note != NULL ? add_note(c, arena, fix, error) : RSDK_OK;
 }
 
 /* ---- problems ---- */
 
 static rsdk_status compose(owned_problem *owned, const rsdk_finding *finding, const rsdk_installation *installation) {
     static const rsdk_installation unknown = {0};
+    if (rsdk_code_name(finding->code) == NULL) {
+        return RSDK_BAD_ARGUMENT;
+    }
     const rsdk_code_row *row = &rsdk_code_table[finding->code];
     rsdk_problem *view = &owned->view;
     rsdk_error *error = NULL;
@@ -246,6 +291,9 @@ static rsdk_status copy_finding(rsdk_finding *finding, rsdk_code code, const cha
     rsdk_error *error = NULL;
     *finding = (rsdk_finding){.code = code, .path = path != NULL ? rsdk_arena_copy(arena, path) : NULL};
     for (size_t i = 0; i < count; i++) {
+        if (facts[i].value == NULL) {
+            continue; /* not known */
+        }
         const char *name = rsdk_arena_copy(arena, facts[i].name), *value = rsdk_arena_copy(arena, facts[i].value);
         RSDK_NEED(name);
         RSDK_NEED(value);

@@ -6,21 +6,23 @@
 
 #include "base/file.h"
 
-enum { RELEASE_LIMIT = 1 << 16, /* bytes of os-release */ VALUE_SIZE = 256 };
+enum { RELEASE_LIMIT = 1 << 16 }; /* bytes of os-release */
+
+static const char blanks[] = " \t\r\n";
 
 /* clang-format off */
 static const struct row {
-    const char *ids; /* ID or ID_LIKE, each between blanks */
+    const char *ids; /* ID or a word of ID_LIKE, between blanks */
     const char *title;
     const char *reinstall;
 } rows[RSDK_SYSTEM_COUNT] = {
     [RSDK_SYSTEM_ANY]       = {"",                       "elsewhere",      "reinstall the package of the system that {path} belongs to"},
-    [RSDK_SYSTEM_DEBIAN]    = {" debian ubuntu ",        "Debian, Ubuntu", "apt-get install --reinstall $(dpkg -S {$path} | cut -d: -f1)"},
-    [RSDK_SYSTEM_FEDORA]    = {" fedora rhel centos ",   "Fedora, RHEL",   "dnf reinstall $(rpm -qf {$path})"},
-    [RSDK_SYSTEM_SUSE]      = {" suse opensuse sles ",   "SUSE",           "zypper install --force $(rpm -qf --queryformat '%{NAME}' {$path})"},
-    [RSDK_SYSTEM_ARCH]      = {" arch ",                 "Arch",           "pacman -S $(pacman -Qoq {$path})"},
-    [RSDK_SYSTEM_GENTOO]    = {" gentoo ",               "Gentoo",         "emerge --oneshot $(qfile -qC {$path})"},
-    [RSDK_SYSTEM_NIXOS]     = {" nixos ",                "NixOS",          "nix-store --verify --check-contents --repair"},
+    [RSDK_SYSTEM_DEBIAN]    = {"debian ubuntu",          "Debian, Ubuntu", "apt-get install --reinstall $(dpkg -S {$path} | cut -d: -f1)"},
+    [RSDK_SYSTEM_FEDORA]    = {"fedora rhel centos",     "Fedora, RHEL",   "dnf reinstall $(rpm -qf {$path})"},
+    [RSDK_SYSTEM_SUSE]      = {"suse opensuse sles",     "SUSE",           "zypper install --force $(rpm -qf --queryformat '%{NAME}' {$path})"},
+    [RSDK_SYSTEM_ARCH]      = {"arch",                   "Arch",           "pacman -S $(pacman -Qoq {$path})"},
+    [RSDK_SYSTEM_GENTOO]    = {"gentoo",                 "Gentoo",         "emerge --oneshot $(qfile -qC {$path})"},
+    [RSDK_SYSTEM_NIXOS]     = {"nixos",                  "NixOS",          "nix-store --verify --check-contents --repair"},
     [RSDK_SYSTEM_CONTAINER] = {"",                       "in a container", "reinstall the package of the system that {path} belongs to"},
 };
 /* clang-format on */
@@ -36,56 +38,65 @@ const char *rsdk_system_reinstall(rsdk_system system) {
     return rows[system].reinstall;
 }
 
-/* The value of `name` without its quotes, between blanks; " " where there is none, or a longer one. */
-static void read_value(const char *text, const char *name, char value[VALUE_SIZE]) {
-    size_t name_length = strlen(name), length = 0;
-    (void)memcpy(value, " ", 2);
-    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, name_length) == 0 && line[name_length] == '=') {
-            const char *start = line + name_length + 1;
-            start += strspn(start, "\"'");
-            length = strcspn(start, "\"'\n");
-            if (length + 3 <= VALUE_SIZE) {
-                (void)memcpy(value + 1, start, length);
-                (void)memcpy(value + 1 + length, " ", 2);
-            }
-            return;
-        }
+/* The value of `name` within the text, without its quotes; of length 0 where there is none. */
+static const char *find_value(const char *text, const char *name, size_t *length) {
+    size_t name_length = strlen(name);
+    const char *line = text;
+    while (strncmp(line, name, name_length) != 0 || line[name_length] != '=') {
+        line += strcspn(line, "\n");
         if (*line == '\0') {
-            return;
+            *length = 0;
+            return line;
         }
+        line++;
     }
+    const char *start = line + name_length + 1;
+    switch (*start) {
+    case '"':
+        *length = strcspn(++start, "\"\r\n");
+        break;
+    case '\'':
+        *length = strcspn(++start, "'\r\n");
+        break;
+    default: /* a comment may follow */
+        *length = strcspn(start, blanks);
+        break;
+    }
+    return start;
 }
 
-/* Whether one of the words of `value` is one of `ids`. */
-static bool shares_word(const char *value, const char *ids) {
-    char word[VALUE_SIZE];
-    for (const char *start = value + 1; *start != '\0';) {
-        size_t length = strcspn(start, " ");
-        word[0] = ' ';
-        (void)memcpy(word + 1, start, length);
-        (void)memcpy(word + 1 + length, " ", 2);
-        if (length > 0 && strstr(ids, word) != NULL) {
-            return true;
-        }
-        start += length + 1;
-    }
-    return false;
-}
-
-rsdk_system rsdk_system_of_release(const char *text) {
-    static const char *const names[] = {"ID", "ID_LIKE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char value[VALUE_SIZE];
-        read_value(text, names[i], value);
-        for (unsigned system = 0; system < RSDK_SYSTEM_COUNT; system++) {
-            if (shares_word(value, rows[system].ids)) {
+/* The system that has the word among its ids. */
+static rsdk_system system_of_word(const char *word, size_t length) {
+    for (unsigned system = 0; system < RSDK_SYSTEM_COUNT; system++) {
+        for (const char *id = rows[system].ids; *id != '\0'; id += strspn(id, " ")) {
+            size_t id_length = strcspn(id, " ");
+            if (id_length == length && memcmp(id, word, length) == 0) {
                 return (rsdk_system)system;
             }
+            id += id_length;
         }
     }
     return RSDK_SYSTEM_ANY;
+}
+
+/* Of several words the closest comes first. */
+rsdk_system rsdk_system_of_release(const char *text) {
+    static const char *const names[] = {"ID", "ID_LIKE"};
+    rsdk_system system = RSDK_SYSTEM_ANY;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = 0;
+        const char *word = find_value(text, names[i], &length), *end = word + length;
+        while (word < end && system == RSDK_SYSTEM_ANY) {
+            size_t word_length = 0;
+            while (word + word_length < end && strchr(" \t", word[word_length]) == NULL) {
+                word_length++;
+            }
+            system = system_of_word(word, word_length);
+            word += word_length;
+            word += word < end;
+        }
+    }
+    return system;
 }
 
 rsdk_system rsdk_system_current(void) {

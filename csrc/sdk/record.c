@@ -1,10 +1,12 @@
-/* Reading RECORD files. They are untrusted: a row is a text that is compared, never a file that is opened. */
+/* Reading RECORD files. They are untrusted: a row is a text that is compared, and perhaps looked for, never a file that
+ * is opened. */
 #include "sdk/record.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/directory.h"
 #include "base/file.h"
@@ -16,29 +18,30 @@ enum { RECORD_LIMIT = 1 << 26 }; /* bytes: some 500,000 files */
 static const char dist_info[] = ".dist-info";
 
 typedef struct query {
+    const char *site;
     const char *relative;  /* the whole path, within the site; NULL: `pattern` counts */
     const char *pattern;   /* of the file's name */
     const char *directory; /* platform directory that the file must be in, within the site */
-    const char *match;     /* the path that was found, within the site; NULL: none */
+    const char *match;     /* the path that was found; NULL: none */
 } query;
 
 /* ---- one RECORD ---- */
 
 /* A path in quotes, in which two quotes stand for one. */
 static char *read_quoted(char **at) {
-    char *start = *at + 1, *to = start;
-    for (const char *from = start; *from != '\0'; from++) {
-        if (*from == '"' && from[1] != '"') {
-            char *rest = *at + (from + 1 - *at);
-            rest += strcspn(rest, "\n");
-            *at = rest + (*rest == '\n');
-            *to = '\0';
-            return start;
-        }
+    char *start = *at + 1, *to = start, *from = start;
+    while (*from != '\0' && (*from != '"' || from[1] == '"')) {
         from += *from == '"';
-        *to++ = *from;
+        *to++ = *from++;
     }
-    return NULL;
+    if (*from == '\0') {
+        *at = from; /* what has been read is not the text any more */
+        return NULL;
+    }
+    char *rest = from + strcspn(from, "\n");
+    *at = rest + (*rest == '\n');
+    *to = '\0';
+    return start;
 }
 
 char *rsdk_record_next_path(char **at) {
@@ -66,6 +69,21 @@ static bool matches(const query *q, const char *path) {
     return below != NULL && fnmatch(q->pattern, rsdk_path_name(below), 0) == 0;
 }
 
+/* Takes the path of a row if it is the one. A name is asked for because a file is missing: one that is there, perhaps
+ * in another directory, is not it. */
+static rsdk_status consider(query *q, const char *row, rsdk_arena *scratch, rsdk_arena *arena, rsdk_error *error) {
+    if (!matches(q, row)) {
+        return RSDK_OK;
+    }
+    const char *path = rsdk_path_join(scratch, q->site, row);
+    RSDK_NEED(path);
+    if (q->relative != NULL || access(path, F_OK) != 0) {
+        q->match = rsdk_arena_copy(arena, path);
+        RSDK_NEED(q->match);
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, rsdk_error *error) {
     rsdk_arena scratch = RSDK_ARENA_INIT;
     char *text = NULL;
@@ -73,12 +91,9 @@ static rsdk_status search_record(const char *path, rsdk_arena *arena, query *q, 
     rsdk_file_identity identity;
     rsdk_status status = rsdk_file_read_text(path, RECORD_LIMIT, &scratch, &text, &length, &identity, NULL);
     if (status == RSDK_OK) {
-        for (char *each = rsdk_record_next_path(&text); each != NULL && q->match == NULL;
+        for (char *each = rsdk_record_next_path(&text); status == RSDK_OK && each != NULL && q->match == NULL;
              each = rsdk_record_next_path(&text)) {
-            if (matches(q, each)) {
-                q->match = rsdk_arena_copy(arena, each);
-                status = q->match != NULL ? RSDK_OK : RSDK_NO_MEMORY;
-            }
+            status = consider(q, each, &scratch, arena, error);
         }
     }
     rsdk_arena_clear(&scratch);
@@ -111,8 +126,8 @@ static bool is_of_sdk(const char *name) {
 }
 
 /* Asks the distribution that `name` ("rocm_sdk_core-7.10.0.dist-info") is the directory of, if it is one of the SDK. */
-static rsdk_status ask_distribution(const char *site, const char *name, rsdk_arena *arena, query *q,
-                                    rsdk_recorded_file *found, rsdk_error *error) {
+static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *q, rsdk_recorded_file *found,
+                                    rsdk_error *error) {
     size_t length = strlen(name), suffix = sizeof dist_info - 1;
     const char *dash = NULL;
     if (!is_of_sdk(name)) {
@@ -124,7 +139,7 @@ static rsdk_status ask_distribution(const char *site, const char *name, rsdk_are
     if (dash == NULL) {
         return RSDK_OK;
     }
-    const char *record = rsdk_arena_format(arena, "%s/%s/RECORD", site, name);
+    const char *record = rsdk_arena_format(arena, "%s/%s/RECORD", q->site, name);
     RSDK_NEED(record);
     RSDK_TRY(search_record(record, arena, q, error));
     if (q->match == NULL) {
@@ -132,25 +147,24 @@ static rsdk_status ask_distribution(const char *site, const char *name, rsdk_are
     }
     found->distribution = normalise(arena, name, (size_t)(dash - name));
     found->version = rsdk_arena_copy_bytes(arena, dash + 1, (size_t)(name + length - suffix - dash - 1));
-    found->path = rsdk_path_join(arena, site, q->match);
+    found->path = q->match;
     RSDK_NEED(found->distribution);
     RSDK_NEED(found->version);
-    RSDK_NEED(found->path);
     return RSDK_OK;
 }
 
 /* Asks all RECORDs of a site; *has_any is whether there are any. */
-static rsdk_status ask_site(const char *site, rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found,
-                            rsdk_error *error) {
+static rsdk_status ask_site(rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found, rsdk_error *error) {
     rsdk_directory listing;
     *has_any = false;
-    if (rsdk_directory_read(site, arena, &listing, NULL) != RSDK_OK) {
-        return RSDK_OK;
+    rsdk_status status = rsdk_directory_read(q->site, arena, &listing, NULL);
+    if (status != RSDK_OK) { /* a directory that cannot be read has none */
+        return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
     }
     for (size_t i = 0; found->distribution == NULL && i < listing.names.count; i++) {
         const char *name = listing.names.items[i];
         *has_any |= is_of_sdk(name);
-        RSDK_TRY(ask_distribution(site, name, arena, q, found, error));
+        RSDK_TRY(ask_distribution(name, arena, q, found, error));
     }
     return RSDK_OK;
 }
@@ -162,8 +176,8 @@ rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_reco
     for (const char *site = path; !has_any && strchr(site + 1, '/') != NULL;) {
         site = rsdk_path_parent(arena, site);
         RSDK_NEED(site);
-        query q = {.relative = rsdk_path_below(path, site)};
-        RSDK_TRY(ask_site(site, arena, &q, &has_any, found, error));
+        query q = {.site = site, .relative = rsdk_path_below(path, site)};
+        RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
     }
     return RSDK_OK;
 }
@@ -174,13 +188,17 @@ rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena
     for (unsigned id = 0; found->distribution == NULL && id < RSDK_PACKAGE_COUNT; id++) {
         const char *directory = NULL;
         bool has_any = false;
-        if (rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL) != RSDK_OK) {
+        rsdk_status status = rsdk_sdk_package_directory(sdk, (rsdk_package_id)id, &directory, NULL);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
+        }
+        if (status != RSDK_OK) {
             continue; /* not installed */
         }
         const char *site = rsdk_path_parent(arena, directory);
         RSDK_NEED(site);
-        query q = {.pattern = pattern, .directory = rsdk_path_name(directory)};
-        RSDK_TRY(ask_site(site, arena, &q, &has_any, found, error));
+        query q = {.site = site, .pattern = pattern, .directory = rsdk_path_name(directory)};
+        RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
     }
     return RSDK_OK;
 }

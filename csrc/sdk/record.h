@@ -16,12 +16,12 @@ typedef struct rsdk_recorded_file {
 /* Looks up `path`, an absolute path, in the RECORDs of the directory above it that has some. */
 rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_recorded_file *found, rsdk_error *error);
 
-/* Looks for a file whose name matches a pattern (glob(7)), in any platform directory. */
+/* Looks for a file that is not there and whose name matches a pattern (glob(7)), in any platform directory. */
 rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena *arena, rsdk_recorded_file *found,
                                   rsdk_error *error);
 
-/* The path in the next row of the text of a RECORD, NUL-terminated in place; *at moves to the row behind it. NULL at the
- * end, and where a quoted path does not end. */
+/* The path in the next row of the text of a RECORD, NUL-terminated in place; *at moves to the row behind it. NULL at
+ * the end, and where a quoted path does not end. */
 char *rsdk_record_next_path(char **at);
 
 #endif

@@ -92,6 +92,7 @@ int __wrap_vasprintf(char **text, const char *format, va_list arguments) {
 
 /* ---- what is tried ---- */
 
+enum { PATH_SIZE = 256 };
 static sample_site site;
 
 typedef rsdk_status (*work)(rsdk_sdk *sdk, rsdk_error *error);
@@ -136,6 +137,69 @@ static rsdk_status locate_uninstalled(rsdk_sdk *sdk, rsdk_error *error) {
 static rsdk_status locate_missing(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_location location;
     return rsdk_loader_locate(sdk, "hipfile", &location, error);
+}
+
+/* ---- problems ---- */
+
+/* A problem that is made is whole, and the one that it is with enough memory. */
+static rsdk_status explain(rsdk_sdk *sdk, const rsdk_error *reason, const char *code, const char *fix,
+                           rsdk_error *error) {
+    static const rsdk_installation known = {.installer = "conda", .environment = "/an env", .note = "it is root's"};
+    rsdk_problem *problem = NULL;
+    rsdk_status status = rsdk_problem_of_error(reason, sdk, &known, &problem);
+    REQUIRE((status == RSDK_OK) == (problem != NULL));
+    if (status != RSDK_OK) {
+        REQUIRE(status == RSDK_NO_MEMORY);
+        return rsdk_fail_no_memory(error);
+    }
+    REQUIRE(problem->code != NULL && problem->title != NULL && problem->cause != NULL && problem->fix != NULL);
+    REQUIRE(problem->path != NULL);
+    REQUIRE_CONTAINS(problem->code, code);
+    REQUIRE_CONTAINS(problem->fix, fix);
+    for (size_t i = 0; i < problem->fact_count; i++) {
+        REQUIRE(problem->facts[i].name != NULL && problem->facts[i].value != NULL);
+    }
+    rsdk_problem_free(problem);
+    return RSDK_OK;
+}
+
+static rsdk_status explain_refusal(rsdk_sdk *sdk, const char *library, rsdk_fact *said, const char *code,
+                                   const char *fix, rsdk_error *error) {
+    static char path[PATH_SIZE], message[] = "it did not load";
+    (void)snprintf(path, sizeof path, "%s/" CORE_LIB "/%s", site.path, library);
+    const rsdk_error reason = {.status = RSDK_LOAD_FAILED,
+                               .code = RSDK_E_LIB_001,
+                               .message = message,
+                               .path = path,
+                               .facts = said,
+                               .fact_count = 1};
+    return explain(sdk, &reason, code, fix, error);
+}
+
+static rsdk_status explain_load_failure(rsdk_sdk *sdk, rsdk_error *error) {
+    static rsdk_fact said = {"dlerror", "libnowhere.so.1: cannot open shared object file: No such file or directory"};
+    return explain_refusal(sdk, "librocm_smi64.so.7", &said, "E-LIB-002", "libnowhere.so.1", error);
+}
+
+/* The library that is not there is one of the catalog, whose package is installed. */
+static rsdk_status explain_load_failure_of_core(rsdk_sdk *sdk, rsdk_error *error) {
+    static rsdk_fact said = {"dlerror", "libhsa-runtime64.so.1: cannot open shared object file: No such file"};
+    return explain_refusal(sdk, "libroctx64.so.4", &said, "E-FILE-001", " rocm-sdk-core=7.10.0", error);
+}
+
+static rsdk_status explain_missing_library(rsdk_sdk *sdk, rsdk_error *error) {
+    static char path[PATH_SIZE];
+    static rsdk_fact facts[] = {{"shortname", "hipfile"}, {"pattern", "libhipfile.so*"}};
+    (void)snprintf(path, sizeof path, "%s/" CORE_LIB, site.path);
+    const rsdk_error reason = {.status = RSDK_FILE_NOT_FOUND, .path = path, .facts = facts, .fact_count = 2};
+    return explain(sdk, &reason, "E-FILE-001", " rocm-sdk-core=7.10.0  # it is root's", error);
+}
+
+static rsdk_status explain_damaged_file(rsdk_sdk *sdk, rsdk_error *error) {
+    static char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s/" CORE_LIB "/two\nlines.so", site.path);
+    const rsdk_error reason = {.status = RSDK_BAD_ELF, .path = path};
+    return explain(sdk, &reason, "E-LIB-006", " rocm-sdk-core=7.10.0  # it is root's", error);
 }
 
 /* One attempt with allocation number `number` failing; returns whether it came so far. */
@@ -185,6 +249,9 @@ static int make_site(void **state) {
     (void)state;
     site = sample_site_new();
     sample_dist_info(&site);
+    sample_directory(&site, "rocm_sdk_core-7.10.0.dist-info");
+    sample_file(&site, "rocm_sdk_core-7.10.0.dist-info/RECORD",
+                CORE_LIB "/libhipfile.so.1,,\n\"" CORE_LIB "/two\nlines.so\",,\n");
     sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libnowhere.so.1", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
@@ -234,6 +301,14 @@ static void preload_alone(work body, rsdk_status wanted) {
     }
 }
 
+static void problems(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){explain_load_failure, RSDK_OK});
+    run_in_child(try_all, &(series){explain_load_failure_of_core, RSDK_OK});
+    run_in_child(try_all, &(series){explain_missing_library, RSDK_OK});
+    run_in_child(try_all, &(series){explain_damaged_file, RSDK_OK});
+}
+
 static void loading(void **state) {
     (void)state;
     preload_alone(preload, RSDK_OK);
@@ -246,10 +321,8 @@ static void failed_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(loading),
-        cmocka_unit_test(failed_loading),
+        cmocka_unit_test(planning), cmocka_unit_test(errors),         cmocka_unit_test(problems),
+        cmocka_unit_test(loading),  cmocka_unit_test(failed_loading),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

@@ -76,6 +76,18 @@ MUTATIONS = (
     Mutation("csrc/elf/elf_layout.c", "if (segment->p_filesz > segment->p_memsz) {", "if (false) {", ("test_elf_layout",)),
     Mutation("csrc/elf/elf_sections.c", "return offset <= r->file.size && size <= r->file.size - offset;",
              "return offset <= r->file.size || size <= r->file.size - offset;", ("test_elf_sections",)),
+    # what a fix makes a shell do
+    Mutation("csrc/diagnosis/problem.c", "} else if (has_control) {", "} else if (false) {", ("test_problem",)),
+    Mutation("csrc/diagnosis/problem.c", "while (end > 0 && value[end - 1] == '\\n') {", "while (false) {", ("test_problem",)),
+    Mutation("csrc/diagnosis/problem.c", "add_value(&text, c->installation->note);", 'rsdk_text_add(&text, "%s", c->installation->note);',
+             ("test_problem",)),
+    Mutation("csrc/diagnosis/problem.c", "add_word(text, rsdk_text_get(&requirement));", 'rsdk_text_add(text, "%s", rsdk_text_get(&requirement));',
+             ("test_problem",)),
+    Mutation("csrc/diagnosis/load_failure.c", "if (name[strspn(name, plain)] != '\\0') {", "if (name[strspn(name, plain)] == '\\1') {",
+             ("test_load_failures",)),
+    # whose file it is
+    Mutation("csrc/sdk/record.c", "if (q->relative != NULL || access(path, F_OK) != 0) {", "if (true) {", ("test_record",)),
+    Mutation("csrc/sdk/record.c", "!has_any && strchr(site + 1, '/') != NULL;", "strchr(site + 1, '/') != NULL;", ("test_record",)),
     # what hides devices
     Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
     # scopes
@@ -106,6 +118,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/elf/elf_file.c": ("test_elf_file", "test_plan", "test_out_of_memory", "tests/loader/test_inspect.py"),
     "csrc/elf/elf_layout.c": ("test_elf_layout", "test_elf_file"),
     "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file"),
+    "csrc/diagnosis/problem.c": ("test_problem", "test_load_failures", "test_out_of_memory"),
+    "csrc/diagnosis/system.c": ("test_system",),
+    "csrc/sdk/record.c": ("test_record", "test_out_of_memory"),
     "csrc/gpu/visibility.c": ("test_gpu_visibility", "test_gpu_list", "tests/gpu/test_visibility_property.py"),
 }  # fmt: skip
 

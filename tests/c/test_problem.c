@@ -1,0 +1,487 @@
+/* The table of problems and the texts that are made of it: complete rows, facts that exist, the fix that fits, and
+ * words of commands that a shell takes as they are meant. */
+#include "rocm_sdk/problem.h"
+
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "diagnosis/page.h"
+#include "diagnosis/tables.h"
+
+enum { TEXT_SIZE = 1024, NAME_SIZE = 64 };
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* ---- the table ---- */
+
+static void assert_text(const char *text, const char *code, const char *column) {
+    if (text == NULL || text[0] == '\0' || strchr(text, '\n') != NULL) {
+        fail_msg("%s: %s is not a line of text", code, column);
+    }
+}
+
+/* "E-LIB-002": a letter, a word, three digits. */
+static void assert_name(const char *name) {
+    assert_non_null(name);
+    size_t word = strspn(name + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    assert_true(name[0] != '\0' && strchr("EWN", name[0]) != NULL && name[1] == '-' && word > 0);
+    assert_true(name[2 + word] == '-' && strspn(name + 3 + word, "0123456789") == 3);
+    assert_int_equal(strlen(name), 6 + word);
+}
+
+static void every_code_has_a_whole_row(void **state) {
+    (void)state;
+    for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
+        const rsdk_code_row *row = &rsdk_code_table[code];
+        bool has_any = false;
+        assert_name(row->name);
+        assert_text(row->title, row->name, "the title");
+        assert_text(row->cause, row->name, "the cause");
+        assert_text(row->about, row->name, "the page's text");
+        assert_true(row->severity <= RSDK_SEVERITY_NOTE);
+        for (size_t i = 0; i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
+            assert_text(row->fixes[i].text, row->name, "a fix");
+            assert_true(row->fixes[i].system < RSDK_SYSTEM_COUNT && row->fixes[i].proof <= RSDK_FIX_HARDWARE);
+            has_any |= row->fixes[i].system == RSDK_SYSTEM_ANY;
+        }
+        if (!has_any) {
+            fail_msg("%s has no fix for any system", row->name);
+        }
+    }
+}
+
+static void a_code_and_its_name_lead_to_each_other(void **state) {
+    (void)state;
+    for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
+        assert_int_equal(rsdk_code_find(rsdk_code_name((rsdk_code)code)), code); /* so no name is there twice */
+    }
+    assert_string_equal(rsdk_code_name(RSDK_E_LIB_002), "E-LIB-002");
+    assert_string_equal(rsdk_code_name(RSDK_W_LIB_010), "W-LIB-010");
+    assert_string_equal(rsdk_code_name(RSDK_N_DEVEL_006), "N-DEVEL-006");
+    assert_null(rsdk_code_name(RSDK_NO_CODE));
+    assert_null(rsdk_code_name(RSDK_CODE_COUNT));
+    assert_int_equal(rsdk_code_find("E-LIB-999"), RSDK_NO_CODE);
+    assert_int_equal(rsdk_code_find("e-lib-002"), RSDK_NO_CODE);
+    assert_int_equal(rsdk_code_find(""), RSDK_NO_CODE);
+}
+
+static void an_alias_is_no_code_of_today(void **state) {
+    (void)state;
+    for (size_t i = 0; i < rsdk_code_alias_count; i++) {
+        assert_int_equal(rsdk_code_find(rsdk_code_aliases[i].old), RSDK_NO_CODE);
+        assert_text(rsdk_code_aliases[i].now, rsdk_code_aliases[i].old, "what took its place");
+    }
+}
+
+/* ---- the names in templates ---- */
+
+static size_t uses[256]; /* of each fact word */
+
+static bool is_one_of(const char *name, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool use_fact(const char *name) {
+    for (size_t i = 0; i < rsdk_fact_word_count; i++) {
+        if (strcmp(rsdk_fact_words[i].fact, name) == 0) {
+            uses[i]++;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A {name} is a fact that has words, a command, or a field of the installation that stands for a fact. Braces around
+ * anything else are text, but never around something that looks like a name. */
+static void walk(const char *template, const char *where) {
+    static const char *const others[] = {"install",   "reinstall",        "install_sdk", "rebuild",
+                                         "overwrite", "system_reinstall", "packages"};
+    for (const char *open = strchr(template, '{'); open != NULL; open = strchr(open + 1, '{')) {
+        const char *start = open + 1 + (open[1] == '$'), *end = strchr(start, '}');
+        char name[NAME_SIZE] = "";
+        if (!islower((unsigned char)*start)) {
+            continue;
+        }
+        if (end == NULL || end - start >= NAME_SIZE) {
+            fail_msg("%s: a name that does not end: %s", where, open);
+        }
+        (void)memcpy(name, start, (size_t)(end - start));
+        if (!use_fact(name) && !is_one_of(name, others, COUNT_OF(others))) {
+            fail_msg("%s: {%s} is neither a fact nor a command", where, name);
+        }
+    }
+}
+
+static void walk_installer(const rsdk_installer_row *row) {
+    const char *const commands[] = {row->install, row->reinstall, row->install_sdk, row->rebuild, row->overwrite};
+    const char *name = row->name != NULL ? row->name : "an unknown installer";
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        assert_text(commands[i], name, "a command");
+        walk(commands[i], name);
+    }
+}
+
+static void templates_name_known_facts_and_each_fact_is_named(void **state) {
+    (void)state;
+    assert_true(rsdk_fact_word_count <= COUNT_OF(uses));
+    for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
+        const rsdk_code_row *row = &rsdk_code_table[code];
+        walk(row->title, row->name);
+        walk(row->cause, row->name);
+        for (size_t i = 0; i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
+            walk(row->fixes[i].text, row->name);
+        }
+    }
+    for (unsigned system = 0; system < RSDK_SYSTEM_COUNT; system++) {
+        assert_text(rsdk_system_title((rsdk_system)system), "a system", "its title");
+        walk(rsdk_system_reinstall((rsdk_system)system), rsdk_system_title((rsdk_system)system));
+    }
+    for (size_t i = 0; i < rsdk_installer_count; i++) {
+        walk_installer(&rsdk_installers[i]);
+    }
+    for (size_t i = 0; i < rsdk_fact_word_count; i++) {
+        if (uses[i] == 0) {
+            fail_msg("no text names {%s}", rsdk_fact_words[i].fact);
+        }
+    }
+}
+
+/* ---- problems ---- */
+
+/* Texts of the last problem that was made. */
+static char title[TEXT_SIZE], cause[TEXT_SIZE], fix[TEXT_SIZE];
+
+static void keep(rsdk_problem *problem) {
+    assert_non_null(problem);
+    (void)snprintf(title, sizeof title, "%s", problem->title);
+    (void)snprintf(cause, sizeof cause, "%s", problem->cause);
+    (void)snprintf(fix, sizeof fix, "%s", problem->fix);
+    rsdk_problem_free(problem);
+}
+
+static void make_with(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count,
+                      const rsdk_installation *installation) {
+    rsdk_problem *problem = NULL;
+    assert_int_equal(rsdk_problem_make(code, path, facts, count, installation, &problem), RSDK_OK);
+    keep(problem);
+}
+
+#define FACTS(...) ((const rsdk_fact[]){__VA_ARGS__}), COUNT_OF(((const rsdk_fact[]){__VA_ARGS__}))
+
+static void the_first_fix_counts_whose_facts_are_known(void **state) {
+    (void)state;
+    make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"group", "render"}, {"gid", "109"}), NULL);
+    assert_string_equal(fix, "sudo usermod -aG render \"$USER\" and log in again; in a container: --group-add 109");
+    make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"gid", "109"}), NULL);
+    assert_string_equal(fix, "start the container with --group-add 109");
+    make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"reason", "no such device"}), NULL);
+    assert_string_equal(fix, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # no such device");
+    make_with(RSDK_W_GPU_017, "/dev/kfd", NULL, 0, NULL);
+    assert_string_equal(fix, "start the container with --device=/dev/kfd --device=/dev/dri");
+}
+
+static void words_stand_for_facts_that_no_fix_has(void **state) {
+    (void)state;
+    make_with(RSDK_E_FILE_001, NULL, NULL, 0, NULL);
+    assert_string_equal(title, "a file of a package is missing");
+    assert_string_equal(fix, "pip install --force-reinstall --no-deps DISTRIBUTION==VERSION");
+    make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}), NULL);
+    assert_string_equal(fix, "pip install rocm==7.10.0");
+    make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}, {"variable", "V"}), NULL);
+    assert_string_equal(fix, "pip install rocm==7.10.0, or unset V");
+}
+
+static void the_fix_of_this_system_comes_before_that_of_any(void **state) {
+    (void)state;
+    static const char *const wanted[] = {
+        [RSDK_SYSTEM_ANY] = "install the package that holds libnuma.so.1: deb on Debian, fed on Fedora",
+        [RSDK_SYSTEM_DEBIAN] = "apt-get install deb",
+        [RSDK_SYSTEM_FEDORA] = "dnf install fed",
+        [RSDK_SYSTEM_SUSE] = "zypper install sus",
+        [RSDK_SYSTEM_ARCH] = "pacman -S arc",
+        [RSDK_SYSTEM_GENTOO] = "emerge gen",
+        [RSDK_SYSTEM_NIXOS] = ("add the package that holds libnuma.so.1 to programs.nix-ld.libraries, "
+                               "or start in an FHS environment"),
+    };
+    make_with(RSDK_E_LIB_002, "/a/libb.so",
+              FACTS({"name", "libnuma.so.1"}, {"debian", "deb"}, {"fedora", "fed"}, {"suse", "sus"}, {"arch", "arc"},
+                    {"gentoo", "gen"}),
+              NULL);
+    assert_string_equal(fix, wanted[rsdk_system_current()]);
+    make_with(RSDK_E_LIB_002, "/a/libb.so", NULL, 0, NULL);
+    assert_non_null(strstr(fix, rsdk_system_current() == RSDK_SYSTEM_NIXOS ? "holds a file" : "PACKAGE on Debian"));
+    make_with(RSDK_E_LIB_005, "/a/libb.so", FACTS({"present", "2.28"}), NULL);
+    assert_int_equal(strstr(fix, "newer base image") != NULL, rsdk_system_is_container());
+}
+
+/* ---- what a shell makes of it ---- */
+
+/* What `sh` takes a word of a command for. */
+static void assert_shell_takes(const char *word, const char *value) {
+    char command[TEXT_SIZE + NAME_SIZE], output[TEXT_SIZE] = "";
+    (void)snprintf(command, sizeof command, "printf '%%s,' %s", word);
+    FILE *shell = popen(command, "r");
+    assert_non_null(shell);
+    size_t length = fread(output, 1, sizeof output - 1, shell);
+    assert_int_equal(pclose(shell), 0);
+    output[length - (length > 0)] = '\0'; /* the comma, which shows a line break at the end */
+    if (strcmp(output, value) != 0) {
+        fail_msg("the shell takes %s for \"%s\"", word, output);
+    }
+}
+
+static void assert_one_line(const char *text) {
+    for (const char *c = text; *c != '\0'; c++) {
+        assert_true((unsigned char)*c >= ' ' && *c != '\x7f');
+    }
+}
+
+static const char *const values[] = {
+    "/plain/path-1.0+x@y%z=,:",
+    "/with blank",
+    "/o'clock",
+    "'",
+    "''a'b'",
+    "/a\"b\"",
+    "/$HOME/`id`/$(id)/${x}",
+    "/a;b|c&d>e<f(g)h*i?j[k]l#m~n!o\\p",
+    "-n",
+    "--",
+    "%s%d%%",
+    "/caf\xc3\xa9",
+    "/not \xff\xfe utf-8",
+    "/two\nlines",
+    "/a\nb'c\\n%s\"$HOME",
+    "-a\n-b",
+    "/tab\there",
+    "/\x1b[31mred",
+    "/bell\x07/delete\x7f/\r",
+    "/{path}{$path}",
+};
+
+static void a_word_of_a_command_is_what_was_found(void **state) {
+    static const char command[] = "chmod u+r ";
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        make_with(RSDK_E_FILE_004, values[i], FACTS({"mode", "0000"}), NULL);
+        assert_memory_equal(fix, command, sizeof command - 1);
+        assert_one_line(fix);
+        assert_one_line(title);
+        assert_shell_takes(fix + sizeof command - 1, values[i]);
+    }
+}
+
+/* A shell removes line breaks from the end of what a command prints, so nothing on one line names such a file. Another
+ * file of the same name without them must not be named. */
+static void a_name_that_ends_with_a_line_break_is_no_other_name(void **state) {
+    static const char command[] = "rm -r ";
+    (void)state;
+    make_with(RSDK_W_PKG_007, "/site/a\n\n", NULL, 0, NULL);
+    assert_one_line(fix);
+    assert_shell_takes(fix + sizeof command - 1, "/site/a\\x0a\\x0a");
+    make_with(RSDK_W_PKG_007, "\n", NULL, 0, NULL);
+    assert_shell_takes(fix + sizeof command - 1, "\\x0a");
+}
+
+/* Names of distributions come from the names of directories. The shell would kill itself. */
+static void assert_shell_obeys_nothing(const char *command) {
+    char line[TEXT_SIZE + NAME_SIZE];
+    (void)snprintf(line, sizeof line, "set -f; : %s", command);
+    FILE *shell = popen(line, "r");
+    assert_non_null(shell);
+    int status = pclose(shell);
+    if (status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 127)) { /* 127: there is no such interpreter */
+        fail_msg("a shell obeys: %s", command);
+    }
+}
+
+static void no_fact_in_a_command_of_an_installer_is_obeyed(void **state) {
+    static const char hostile[] = "rocm$(kill -9 $$)'\n;kill -9 $$;";
+    static const rsdk_fact facts[] = {
+        {"distribution", hostile}, {"version", hostile}, {"requirement", hostile}, {"selector", hostile}};
+    static const rsdk_code codes[] = {RSDK_E_PKG_002, RSDK_E_FILE_001, RSDK_W_PKG_010, RSDK_E_PKG_013};
+    (void)state;
+    for (size_t i = 0; i < rsdk_installer_count * COUNT_OF(codes); i++) {
+        const rsdk_installation installation = {.installer = rsdk_installers[i / COUNT_OF(codes)].name,
+                                                .python = "/python",
+                                                .environment = hostile,
+                                                .site = hostile};
+        bool is_for_people = installation.installer != NULL && strcmp(installation.installer, "system") == 0;
+        make_with(codes[i % COUNT_OF(codes)], hostile, facts, COUNT_OF(facts), &installation);
+        assert_one_line(fix);
+        assert_null(strstr(fix, "(null)"));
+        if (!is_for_people) {
+            assert_shell_obeys_nothing(fix);
+        }
+    }
+}
+
+static void a_note_is_a_comment_behind_a_command(void **state) {
+    (void)state;
+    const rsdk_installation known = {.installer = "pip", .python = "/v/bin/python", .note = "/usr belongs\nto root"};
+    make_with(RSDK_E_FILE_001, NULL, FACTS({"requirement", "rocm-sdk-core==7.10.0"}), &known);
+    assert_string_equal(fix, "/v/bin/python -m pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"
+                             "  # /usr belongs to root");
+    make_with(RSDK_E_FILE_004, "/a", FACTS({"mode", "0000"}), &known);
+    assert_string_equal(fix, "chmod u+r /a"); /* no command of the installer */
+}
+
+static void what_is_known_of_the_installation_is_used(void **state) {
+    (void)state;
+    const rsdk_installation conda = {.installer = "conda", .environment = "/opt/my env"};
+    const rsdk_installation target = {
+        .installer = "target", .python = "/p", .site = "/s", .packages = "a==1 b==1", .source = "--find-links /w"};
+    const rsdk_fact facts[] = {
+        {"distribution", "rocm-sdk-core"}, {"version", "1"}, {"requirement", "rocm-sdk-core==1"}};
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &conda);
+    assert_string_equal(fix, "conda install --prefix '/opt/my env' --force-reinstall rocm-sdk-core=1");
+    make_with(RSDK_E_FILE_001, NULL, facts + 1, 1, &conda); /* a version without the name of what has it */
+    assert_string_equal(fix, "conda install --prefix '/opt/my env' --force-reinstall DISTRIBUTION=VERSION");
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &target);
+    assert_string_equal(fix, "/p -m pip install --target /s --upgrade --no-deps --find-links /w a==1 b==1");
+    make_with(RSDK_E_FILE_001, NULL, facts, 3,
+              &(rsdk_installation){.installer = "target", .python = "/p", .site = "/s"});
+    assert_string_equal(fix, "/p -m pip install --target /s --upgrade --no-deps rocm-sdk-core==1");
+    make_with(RSDK_E_FILE_001, NULL, facts, 3, &(rsdk_installation){.installer = "no such installer"});
+    assert_string_equal(fix, "pip install --force-reinstall --no-deps rocm-sdk-core==1");
+}
+
+/* ---- problems of errors ---- */
+
+static void every_status_has_its_problem_without_an_sdk(void **state) {
+    static const struct {
+        rsdk_status status;
+        const char *code;
+    } wanted[] = {
+        {RSDK_OK, "E-SDK-001"},
+        {RSDK_NO_MEMORY, "E-SDK-001"},
+        {RSDK_BAD_ARGUMENT, "E-SDK-001"},
+        {RSDK_IO_ERROR, "E-FILE-007"},
+        {RSDK_BAD_ELF, "E-LIB-006"},
+        {RSDK_BAD_METADATA, "E-PKG-013"},
+        {RSDK_UNKNOWN_LIBRARY, "E-API-004"},
+        {RSDK_PACKAGE_NOT_INSTALLED, "E-PKG-014"},
+        {RSDK_FILE_NOT_FOUND, "E-API-001"},
+        {RSDK_LOAD_FAILED, "E-LIB-001"},
+    };
+    (void)state;
+    assert_int_equal(COUNT_OF(wanted), RSDK_LOAD_FAILED + 1);
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        static char absent[] = "/nowhere/libx.so";
+        char *const paths[] = {NULL, absent};
+        for (size_t j = 0; j < COUNT_OF(paths); j++) {
+            const rsdk_error error = {.status = wanted[i].status, .path = paths[j]};
+            rsdk_problem *problem = NULL;
+            assert_int_equal(rsdk_problem_of_error(&error, NULL, NULL, &problem), RSDK_OK);
+            assert_string_equal(problem->code, wanted[i].code);
+            assert_int_equal(problem->path == NULL, paths[j] == NULL);
+            assert_true(problem->title[0] != '\0' && problem->cause[0] != '\0' && problem->fix[0] != '\0');
+            assert_null(strstr(problem->title, "(null)"));
+            assert_null(strstr(problem->cause, "(null)"));
+            assert_null(strstr(problem->fix, "(null)"));
+            rsdk_problem_free(problem);
+        }
+    }
+}
+
+static void an_error_without_code_or_path_is_told_by_its_message(void **state) {
+    static char message[] = "the disk\nis \x1b[1mfull";
+    static rsdk_fact facts[] = {{"dlerror", "libx.so: no reason"}};
+    (void)state;
+    rsdk_problem *problem = NULL;
+    const rsdk_error error = {.status = RSDK_IO_ERROR, .message = message};
+    assert_int_equal(rsdk_problem_of_error(&error, NULL, NULL, &problem), RSDK_OK);
+    keep(problem);
+    assert_string_equal(title, "a file cannot be read");
+    assert_string_equal(cause, "the disk is \\x1b[1mfull");
+    const rsdk_error refused = {.status = RSDK_LOAD_FAILED, .facts = facts, .fact_count = 1};
+    assert_int_equal(rsdk_problem_of_error(&refused, NULL, NULL, &problem), RSDK_OK);
+    keep(problem);
+    assert_string_equal(title, "a library cannot be loaded");
+}
+
+/* A load failure that names no library, and an SDK that could be asked about it. */
+static void a_load_failure_without_path_is_told_by_its_message(void **state) {
+    static char message[] = "it did not load";
+    static rsdk_fact facts[] = {{"dlerror", "libx.so: no reason"}};
+    (void)state;
+    rsdk_sdk *sdk = NULL;
+    rsdk_problem *problem = NULL;
+    const char *search_path[] = {"/nonexistent"};
+    assert_int_equal(rsdk_sdk_open(&(rsdk_sdk_options){.search_path = search_path, .search_path_count = 1}, &sdk, NULL),
+                     RSDK_OK);
+    const rsdk_error error = {.status = RSDK_LOAD_FAILED, .message = message, .facts = facts, .fact_count = 1};
+    assert_int_equal(rsdk_problem_of_error(&error, sdk, NULL, &problem), RSDK_OK);
+    keep(problem);
+    assert_string_equal(cause, "it did not load");
+    rsdk_sdk_free(sdk);
+}
+
+static void a_code_that_is_none_is_refused(void **state) {
+    (void)state;
+    rsdk_problem *problem = NULL;
+    assert_int_equal(rsdk_problem_make(RSDK_NO_CODE, NULL, NULL, 0, NULL, &problem), RSDK_BAD_ARGUMENT);
+    assert_null(problem);
+    assert_int_equal(rsdk_problem_make(RSDK_CODE_COUNT, NULL, NULL, 0, NULL, &problem), RSDK_BAD_ARGUMENT);
+    assert_null(problem);
+}
+
+static void a_fact_without_value_is_told_in_words(void **state) {
+    (void)state;
+    make_with(RSDK_E_FILE_001, NULL, FACTS({"name", NULL}, {"distribution", "rocm"}), NULL);
+    assert_string_equal(title, "a file of rocm is missing");
+}
+
+static void a_page_has_words_for_every_fact(void **state) {
+    (void)state;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
+        for (size_t i = 0; i < RSDK_FIX_LIMIT && rsdk_code_table[code].fixes[i].text != NULL; i++) {
+            const char *words = NULL;
+            assert_int_equal(rsdk_problem_fix_in_words(&rsdk_code_table[code].fixes[i], &arena, &words), RSDK_OK);
+            assert_text(words, rsdk_code_table[code].name, "a fix in words");
+            assert_null(strchr(words, '{'));
+        }
+    }
+    rsdk_arena_clear(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_code_has_a_whole_row),
+        cmocka_unit_test(a_code_and_its_name_lead_to_each_other),
+        cmocka_unit_test(an_alias_is_no_code_of_today),
+        cmocka_unit_test(templates_name_known_facts_and_each_fact_is_named),
+        cmocka_unit_test(the_first_fix_counts_whose_facts_are_known),
+        cmocka_unit_test(words_stand_for_facts_that_no_fix_has),
+        cmocka_unit_test(the_fix_of_this_system_comes_before_that_of_any),
+        cmocka_unit_test(a_word_of_a_command_is_what_was_found),
+        cmocka_unit_test(a_name_that_ends_with_a_line_break_is_no_other_name),
+        cmocka_unit_test(no_fact_in_a_command_of_an_installer_is_obeyed),
+        cmocka_unit_test(a_note_is_a_comment_behind_a_command),
+        cmocka_unit_test(what_is_known_of_the_installation_is_used),
+        cmocka_unit_test(every_status_has_its_problem_without_an_sdk),
+        cmocka_unit_test(an_error_without_code_or_path_is_told_by_its_message),
+        cmocka_unit_test(a_load_failure_without_path_is_told_by_its_message),
+        cmocka_unit_test(a_code_that_is_none_is_refused),
+        cmocka_unit_test(a_fact_without_value_is_told_in_words),
+        cmocka_unit_test(a_page_has_words_for_every_fact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
