@@ -91,11 +91,11 @@ static rsdk_status sum_targets(const rsdk_listing *listing, rsdk_arena *arena, r
 }
 
 static rsdk_status finish(const rsdk_listing *listing, rsdk_arena *arena, rsdk_device_code *code) {
-    const rsdk_device_image *images = listing->images.items;
+    size_t first = 0;
     for (size_t i = 0; i < listing->bundles.count; i++) {
         rsdk_device_bundle *bundle = &listing->bundles.items[i];
-        bundle->images = images;
-        images += bundle->image_count;
+        bundle->images = bundle->image_count > 0 ? &listing->images.items[first] : NULL;
+        first += bundle->image_count;
         code->stored_size += bundle->size;
         code->compressed_count += bundle->compression != NULL;
     }

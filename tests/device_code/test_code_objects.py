@@ -1,4 +1,4 @@
-"""Code objects: the target that e_flags tell, in each version. Judges: clang, which makes them, and the table of LLVM."""
+"""Code objects: the target that e_flags tell, in each version. Judge: clang, which makes them."""
 
 from __future__ import annotations
 
