@@ -5,9 +5,9 @@
 
 #include "base/fail.h"
 
-rsdk_status rsdk_extent_damaged(const rsdk_extent *extent, const char *what, rsdk_error *error) {
+void rsdk_extent_describe_damage(const rsdk_extent *extent, const char *what, rsdk_error *error) {
     const char *path = extent->file->path;
-    return rsdk_fail(error, RSDK_BAD_ELF, path, "%s: device code at byte %" PRIu64 ": %s", path, extent->start, what);
+    (void)rsdk_fail(error, RSDK_BAD_ELF, path, "%s: device code at byte %" PRIu64 ": %s", path, extent->start, what);
 }
 
 rsdk_status rsdk_extent_read(const rsdk_extent *extent, uint64_t offset, void *buffer, size_t size, rsdk_error *error) {

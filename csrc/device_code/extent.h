@@ -32,8 +32,14 @@ static inline rsdk_extent rsdk_extent_from(const rsdk_extent *extent, uint64_t o
     return (rsdk_extent){extent->file, extent->start + offset, extent->size - offset};
 }
 
-/* Fills the error with what is wrong, and where; returns RSDK_BAD_ELF. */
-rsdk_status rsdk_extent_damaged(const rsdk_extent *extent, const char *what, rsdk_error *error);
+/* Fills the error with what is wrong, and where. */
+void rsdk_extent_describe_damage(const rsdk_extent *extent, const char *what, rsdk_error *error);
+
+/* The same, and returns RSDK_BAD_ELF. Inline, so that a static analyser sees that it never returns RSDK_OK. */
+static inline rsdk_status rsdk_extent_damaged(const rsdk_extent *extent, const char *what, rsdk_error *error) {
+    rsdk_extent_describe_damage(extent, what, error);
+    return RSDK_BAD_ELF;
+}
 
 static inline uint16_t rsdk_extent_u16(const unsigned char *bytes) {
     uint16_t value;
