@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ._all_cdlls import CdllsByShortname
+    from ._native import DeviceBundle, DeviceCode, DeviceImage, DeviceTarget, device_code
     from .errors import (
         BadArchiveError,
         BadLibraryError,
@@ -74,6 +75,10 @@ __all__ = [
     "BadMetadataError",
     "DevelopmentTreeError",
     "DevelopmentTreeLockedError",
+    "DeviceBundle",
+    "DeviceCode",
+    "DeviceImage",
+    "DeviceTarget",
     "EmptySelectionError",
     "EnvironmentOverrideError",
     "Gpu",
@@ -98,6 +103,7 @@ __all__ = [
     "VersionMismatchWarning",
     "check_gpu_access",
     "check_process",
+    "device_code",
     "find_libraries",
     "gpus",
     "initialize_process",
@@ -228,6 +234,11 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("rocm_sdk.selftest.subjects.process").check_running_process
+    if name in ("device_code", "DeviceCode", "DeviceBundle", "DeviceImage", "DeviceTarget"):
+        from . import _native
+
+        _native.add_device_code_types()
+        return getattr(_native, name)
     if name == "Problem":
         from .problems import Problem
 

@@ -215,6 +215,45 @@ class LibraryFacts(NamedTuple):
     damages: tuple[str, ...]
     sections: tuple[Section, ...]
 
+class DeviceImage(NamedTuple):
+    target: str
+    id: str | None
+    object_target: str | None
+    format: Literal["code object", "bitcode", "SPIR-V", "empty", "unknown", "unread"]
+    version: int
+    generic_version: int
+    offset: int
+    size: int
+
+class DeviceBundle(NamedTuple):
+    container: Literal["none", "bundle", "compressed bundle", "offload binary", "kpack archive"]
+    section: str | None
+    member: str | None
+    offset: int
+    size: int
+    plain_size: int
+    version: int
+    compression: Literal["zlib", "zstd"] | None
+    images: tuple[DeviceImage, ...]
+
+class DeviceTarget(NamedTuple):
+    target: str
+    size: int
+    image_count: int
+
+class DeviceCode(NamedTuple):
+    path: str
+    size: int
+    kind: str
+    targets: tuple[DeviceTarget, ...]
+    bundles: tuple[DeviceBundle, ...]
+    compressed_count: int
+    stored_size: int
+    plain_size: int
+    removed: bool
+    kernel_name: str | None
+    kpack_paths: tuple[str, ...]
+
 class _SdkFacts(TypedDict):
     version: str | None
     nonce: str
@@ -252,6 +291,8 @@ def expand_targets(names: str, /) -> tuple[str, ...]: ...
 def families_of(target: str, /) -> tuple[str, ...]: ...
 def target_id(name: str, /) -> str: ...
 def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
+def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
+def add_device_code_types() -> None: ...
 def nearest_names(name: str, names: tuple[str, ...], limit: int = 3) -> tuple[str, ...]: ...
 def problem_table() -> tuple[
     tuple[

@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from sample_device_code import bundle, compressed, library, objects
 from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
 
@@ -81,6 +82,24 @@ def _machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The libraries of the page about GPU code."""
+    directory = tmp_path_factory.mktemp("libraries")
+    content = bundle(objects("gfx1030", "gfx90a:xnack-", size=200_000))
+    library(directory / "libblas.so", [content, content])
+    library(directory / "libpacked.so", [compressed(content, 3)])
+    return directory
+
+
+@pytest.fixture
+def cwd(libraries: Path, tmp_path: Path) -> Path:
+    """The directory in which an example runs."""
+    for name in ("libblas.so", "libpacked.so"):
+        (tmp_path / name).symlink_to(libraries / name)
+    return tmp_path
+
+
 def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subprocess.CompletedProcess[str]:
     environment = clean_environment() | MACHINE | {"PYTHONPATH": str(sample)}
     environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
@@ -90,8 +109,8 @@ def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subproce
 
 
 @pytest.mark.parametrize("text", blocks("pycon"))
-def test_interactive_examples(sample: Path, tmp_path: Path, text: str) -> None:
-    result = run(sample, [sys.executable, "-c", DOCTEST, "example"], tmp_path, text)
+def test_interactive_examples(sample: Path, cwd: Path, text: str) -> None:
+    result = run(sample, [sys.executable, "-c", DOCTEST, "example"], cwd, text)
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -104,23 +123,23 @@ def test_programs(sample: Path, tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", blocks("console"))
-def test_commands(sample: Path, tmp_path: Path, text: str) -> None:
+def test_commands(sample: Path, cwd: Path, text: str) -> None:
     for example in text.split("$ ")[1:]:
         command, _, expected = example.partition("\n")
-        result = run(sample, ["bash", "-c", command], tmp_path)
+        result = run(sample, ["bash", "-c", command], cwd)
         checker = doctest.OutputChecker()
         assert checker.check_output(expected, result.stdout + result.stderr, doctest.ELLIPSIS), (command, result)
 
 
 @pytest.mark.parametrize(("text", "output"), programs_with_output())
-def test_c_programs(sample: Path, tmp_path: Path, text: str, output: str) -> None:
+def test_c_programs(sample: Path, cwd: Path, text: str, output: str) -> None:
     subprocess.run(["make", "-s", "VARIANT=gcc", "build/c/gcc/librocm_sdk.a"], cwd=ROOT, check=True)
     flags = subprocess.check_output(["pkgconf", "--libs", "libelf"], text=True).split()
-    source, program = tmp_path / "example.c", tmp_path / "example"
+    source, program = cwd / "example.c", cwd / "example"
     source.write_text(text)
     command = ["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'csrc/include'}", str(source)]
     subprocess.run([*command, str(ROOT / "build/c/gcc/librocm_sdk.a"), *flags, "-o", str(program)], check=True)
-    result = run(sample, [str(program), str(sample)], tmp_path)
+    result = run(sample, [str(program), str(sample)], cwd)
     assert (result.returncode, result.stdout, result.stderr) == (0, output, "")
 
 

@@ -40,8 +40,8 @@ rsdk_status rsdk_directory_read(const char *path, rsdk_arena *arena, rsdk_direct
         if (errno == ENOENT || errno == ENOTDIR) {
             return RSDK_OK;
         }
-        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, "%s: cannot list: %s",
-                         path, strerror(errno));
+        return rsdk_fail(error, errno == ENOMEM ? RSDK_NO_MEMORY : RSDK_IO_ERROR, path, "%s: cannot list: %s", path,
+                         strerror(errno));
     }
     directory->exists = true;
     rsdk_status status = collect_names(stream, arena, directory, error);

@@ -44,7 +44,8 @@ rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error)
     if (fstat(descriptor, &facts) != 0) {
         status = fail_errno(path, "cannot stat", error);
     } else if (!S_ISREG(facts.st_mode)) {
-        status = rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is %s where a file is expected", path, kind_of(facts.st_mode));
+        status =
+            rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is %s where a file is expected", path, kind_of(facts.st_mode));
     }
     if (status != RSDK_OK) {
         (void)close(descriptor);
@@ -76,7 +77,8 @@ rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer,
             return fail_errno(file->path, "cannot read", error);
         }
         if (got == 0) {
-            return rsdk_fail(error, RSDK_IO_ERROR, file->path, "%s: the file ends at byte %" PRIu64 ", within something that should be there", file->path,
+            return rsdk_fail(error, RSDK_IO_ERROR, file->path,
+                             "%s: the file ends at byte %" PRIu64 ", within something that should be there", file->path,
                              offset + done);
         }
         done += (size_t)got;
@@ -92,8 +94,9 @@ rsdk_status rsdk_file_read_text(const char *path, size_t limit, rsdk_arena *aren
         return status;
     }
     if (file.size > limit) {
-        status = rsdk_fail(error, RSDK_IO_ERROR, path, "%s: has %llu bytes, more than the %zu that such a file may have", path,
-                           (unsigned long long)file.size, limit);
+        status =
+            rsdk_fail(error, RSDK_IO_ERROR, path, "%s: has %llu bytes, more than the %zu that such a file may have",
+                      path, (unsigned long long)file.size, limit);
     } else if ((*text = rsdk_arena_alloc(arena, (size_t)file.size + 1, 1)) == NULL) {
         status = rsdk_fail_no_memory(error);
     } else {

@@ -17,9 +17,10 @@ enum {
 
 /* What is known while a table is being read. The same code reads both classes: headers are kept as ELF64. */
 typedef struct reading {
-    rsdk_file file;
-    rsdk_arena *arena;  /* the caller's: names and the result */
-    rsdk_arena scratch; /* what only the reading needs */
+    const rsdk_file *file;
+    uint64_t start, size; /* of the ELF file in it */
+    rsdk_arena *arena;    /* the caller's: names and the result */
+    rsdk_arena scratch;   /* what only the reading needs */
     rsdk_error *error;
     unsigned elf_class, data_encoding;
     uint64_t table_offset, count, names_index;
@@ -27,12 +28,17 @@ typedef struct reading {
 } reading;
 
 static rsdk_status damaged(const reading *r, const char *what) {
-    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: %s", r->file.path, what);
+    (void)rsdk_fail(r->error, RSDK_BAD_ELF, r->file->path, "%s: %s", r->file->path, what);
     return RSDK_BAD_ELF;
 }
 
 static bool in_file(const reading *r, uint64_t offset, uint64_t size) {
-    return offset <= r->file.size && size <= r->file.size - offset;
+    return offset <= r->size && size <= r->size - offset;
+}
+
+/* Bytes that are known to be in the ELF file. */
+static rsdk_status read_at(const reading *r, uint64_t offset, void *buffer, size_t size) {
+    return rsdk_file_read(r->file, r->start + offset, buffer, size, r->error);
 }
 
 /* Translates `size` bytes of headers of one type to this machine's byte order. */
@@ -45,6 +51,8 @@ static bool translate(const reading *r, Elf_Type type, void *raw, void *translat
 static Elf64_Shdr widen(const Elf32_Shdr *header) {
     return (Elf64_Shdr){.sh_name = header->sh_name,
                         .sh_type = header->sh_type,
+                        .sh_flags = header->sh_flags,
+                        .sh_addr = header->sh_addr,
                         .sh_offset = header->sh_offset,
                         .sh_size = header->sh_size,
                         .sh_link = header->sh_link};
@@ -64,7 +72,7 @@ static rsdk_status read_headers(reading *r, uint64_t count) {
     RSDK_NEED(translated);
     Elf64_Shdr *headers = rsdk_arena_alloc(&r->scratch, (size_t)count, sizeof *headers);
     RSDK_NEED(headers);
-    RSDK_TRY(rsdk_file_read(&r->file, r->table_offset, raw, size, error));
+    RSDK_TRY(read_at(r, r->table_offset, raw, size));
     if (!translate(r, ELF_T_SHDR, raw, translated, size)) {
         return damaged(r, "unreadable section headers");
     }
@@ -83,8 +91,8 @@ static rsdk_status read_file_header(reading *r) {
         Elf32_Ehdr narrow;
         Elf64_Ehdr wide;
     } raw = {0}, header = {0};
-    size_t available = r->file.size < sizeof raw ? (size_t)r->file.size : sizeof raw;
-    RSDK_TRY(rsdk_file_read(&r->file, 0, &raw, available, r->error));
+    size_t available = r->size < sizeof raw ? (size_t)r->size : sizeof raw;
+    RSDK_TRY(read_at(r, 0, &raw, available));
     r->elf_class = raw.ident[EI_CLASS];
     r->data_encoding = raw.ident[EI_DATA];
     bool is_wide = r->elf_class == ELFCLASS64;
@@ -137,7 +145,7 @@ static rsdk_status read_name_table(const reading *r, const char **names, uint64_
     *size = table->sh_size;
     char *bytes = rsdk_arena_alloc(r->arena, (size_t)*size + 1, 1);
     RSDK_NEED(bytes);
-    RSDK_TRY(rsdk_file_read(&r->file, table->sh_offset, bytes, (size_t)*size, error));
+    RSDK_TRY(read_at(r, table->sh_offset, bytes, (size_t)*size));
     while (*size > 0 && bytes[*size - 1] != '\0') {
         --*size;
     }
@@ -152,7 +160,12 @@ static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) 
     RSDK_TRY(read_name_table(r, &names, &table_size));
     for (size_t i = 0; i < r->count; i++) {
         const Elf64_Shdr *header = &r->headers[i];
-        rsdk_elf_section section = {.name = "", .offset = header->sh_offset, .size = header->sh_size};
+        rsdk_elf_section section = {.name = "",
+                                    .offset = header->sh_offset,
+                                    .size = header->sh_size,
+                                    .address = header->sh_addr,
+                                    .flags = header->sh_flags,
+                                    .type = header->sh_type};
         if (names != NULL && header->sh_name >= table_size) {
             return damaged(r, "the name of a section lies outside the table of names");
         }
@@ -181,17 +194,45 @@ static rsdk_status read_table(reading *r, rsdk_elf_sections *sections) {
     return take_sections(r, sections);
 }
 
-rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
-                                   rsdk_error *error) {
+rsdk_status rsdk_elf_sections_read_within(const rsdk_file *file, uint64_t start, uint64_t size, rsdk_arena *arena,
+                                          rsdk_elf_sections *sections, rsdk_error *error) {
     *sections = (rsdk_elf_sections){0};
-    reading r = {.arena = arena, .error = error};
-    RSDK_TRY(rsdk_file_open(path, &r.file, error));
+    reading r = {.file = file, .start = start, .size = size, .arena = arena, .error = error};
     (void)elf_version(EV_CURRENT);
     rsdk_status status = read_table(&r, sections);
     if (status != RSDK_OK) {
         *sections = (rsdk_elf_sections){0};
     }
-    rsdk_file_close(&r.file);
     rsdk_arena_clear(&r.scratch);
     return status;
+}
+
+rsdk_status rsdk_elf_sections_read(const char *path, rsdk_arena *arena, rsdk_elf_sections *sections,
+                                   rsdk_error *error) {
+    rsdk_file file = {0};
+    *sections = (rsdk_elf_sections){0};
+    RSDK_TRY(rsdk_file_open(path, &file, error));
+    rsdk_status status = rsdk_elf_sections_read_within(&file, 0, file.size, arena, sections, error);
+    rsdk_file_close(&file);
+    return status;
+}
+
+const rsdk_elf_section *rsdk_elf_section_find(const rsdk_elf_sections *sections, const char *name) {
+    for (size_t i = 0; i < sections->count; i++) {
+        if (strcmp(sections->items[i].name, name) == 0) {
+            return &sections->items[i];
+        }
+    }
+    return NULL;
+}
+
+const rsdk_elf_section *rsdk_elf_section_at(const rsdk_elf_sections *sections, uint64_t address) {
+    for (size_t i = 0; i < sections->count; i++) {
+        const rsdk_elf_section *section = &sections->items[i];
+        if ((section->flags & SHF_ALLOC) != 0 && section->type != SHT_NOBITS && address >= section->address &&
+            address - section->address < section->size) {
+            return section;
+        }
+    }
+    return NULL;
 }

@@ -257,7 +257,6 @@ rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, r
     if (is_driver_in_motion(initstate)) {
         return add_problem(access, RSDK_W_GPU_012, driver, "the module is being loaded or unloaded", error);
     }
-    return has_topology
-               ? add_problem(access, RSDK_W_GPU_014, driver, "KFD is there, and lists no GPU", error)
-               : add_problem(access, RSDK_W_GPU_013, driver, "the driver is there, and KFD is not", error);
+    return has_topology ? add_problem(access, RSDK_W_GPU_014, driver, "KFD is there, and lists no GPU", error)
+                        : add_problem(access, RSDK_W_GPU_013, driver, "the driver is there, and KFD is not", error);
 }

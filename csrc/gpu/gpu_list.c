@@ -167,7 +167,7 @@ static rsdk_status check_devices(builder *b, rsdk_error *error) {
 static rsdk_status report_hidden(builder *b, rsdk_error *error) {
     rsdk_gpu_problem problem = {.code = RSDK_W_GPU_015, .node = RSDK_NO_NODE, .path = "/dev/dri"};
     problem.detail = rsdk_arena_format(&b->list->arena, "the device cgroup hides %zu GPU node%s", b->list->hidden_count,
-                                      b->list->hidden_count == 1 ? "" : "s");
+                                       b->list->hidden_count == 1 ? "" : "s");
     return rsdk_problem_list_add(&b->list->problems, problem, NULL, error);
 }
 
@@ -185,10 +185,10 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
     }
     rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
     problem.detail = is_invalid
-                        ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",
-                                            problem.path, value.text)
-                        : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", problem.path,
-                                            value.text, gpu->processor);
+                         ? rsdk_arena_format(arena, "%s=%s: is not major.minor.stepping, so ROCm finds no GPU at all",
+                                             problem.path, value.text)
+                         : rsdk_arena_format(arena, "%s=%s: there is no %s, so ROCm leaves the GPU out", problem.path,
+                                             value.text, gpu->processor);
     RSDK_TRY(rsdk_problem_list_add(&b->list->problems, problem, NULL, error));
     if (is_invalid && b->override_fault == NULL) {
         b->override_fault = problem.detail;

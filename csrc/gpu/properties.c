@@ -91,11 +91,13 @@ static rsdk_status parse(const char *path, const char *text, size_t length, cons
         const wanted_key *key = find_key(line, (size_t)(key_end - line), keys, count);
         uint64_t *field = key != NULL ? (uint64_t *)(void *)((char *)record + key->offset) : NULL;
         if (newline == NULL) {
-            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: is truncated in line %u", path, number);
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: is truncated in line %u", path,
+                                number);
         }
         if (key != NULL && !read_number(key_end, stop, key->limit, field)) {
-            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s, line %u: %s is not a number from 0 to %" PRIu64,
-                             path, number, key->key, key->limit);
+            return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL,
+                                "%s, line %u: %s is not a number from 0 to %" PRIu64, path, number, key->key,
+                                key->limit);
         }
         seen |= key != NULL ? UINT32_C(1) << (key - keys) : 0;
         line = newline + 1;
@@ -103,7 +105,7 @@ static rsdk_status parse(const char *path, const char *text, size_t length, cons
     for (size_t i = 0; i < count; i++) {
         if (keys[i].is_required && (seen >> i & 1) == 0) {
             return rsdk_fail_as(error, RSDK_IO_ERROR, RSDK_E_GPU_004, path, NULL, "%s: %s %s", path,
-                             length == 0 ? "is empty, it lacks" : "lacks", keys[i].key);
+                                length == 0 ? "is empty, it lacks" : "lacks", keys[i].key);
         }
     }
     return RSDK_OK;

@@ -7,7 +7,8 @@
 
 static rsdk_status fail_id(const char *id, const char *what, const char *advice, rsdk_error *error) {
     rsdk_shown_input shown = rsdk_shown_input_make(id, strlen(id));
-    return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, RSDK_FACTS({"advice", advice}), "\"%s\": %s", shown.text, what);
+    return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, RSDK_FACTS({"advice", advice}), "\"%s\": %s",
+                        shown.text, what);
 }
 
 /* Reads one feature, `text` up to the next ':'. False where it is neither of the two, or has no sign. */

@@ -173,7 +173,8 @@ static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo
 static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsdk_error *error) {
     Dl_serinfo size;
     if (plain == NULL || dlinfo(plain, RTLD_DI_SERINFOSIZE, &size) != 0) {
-        return rsdk_fail(error, RSDK_LOAD_FAILED, NULL, "the dynamic linker does not tell its search path: it is not glibc's");
+        return rsdk_fail(error, RSDK_LOAD_FAILED, NULL,
+                         "the dynamic linker does not tell its search path: it is not glibc's");
     }
     Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
     RSDK_NEED(info);

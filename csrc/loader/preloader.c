@@ -224,11 +224,10 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
         rsdk_text_add_item(&before, ", ",
                            location->shortname != NULL ? location->shortname : rsdk_path_name(location->path));
     }
-    rsdk_status status =
-        rsdk_fail_as(p->error, RSDK_LOAD_FAILED, RSDK_E_LIB_001, refused->path,
-                     RSDK_FACTS({"name", name}, {"dlerror", dlerror_text}, {"before", before.data}),
-                     "cannot load %s (%s): %s%s%s", name, refused->path, dlerror_text,
-                     before.length > 0 ? "; loaded before and usable: " : "", rsdk_text_get(&before));
+    rsdk_status status = rsdk_fail_as(p->error, RSDK_LOAD_FAILED, RSDK_E_LIB_001, refused->path,
+                                      RSDK_FACTS({"name", name}, {"dlerror", dlerror_text}, {"before", before.data}),
+                                      "cannot load %s (%s): %s%s%s", name, refused->path, dlerror_text,
+                                      before.length > 0 ? "; loaded before and usable: " : "", rsdk_text_get(&before));
     rsdk_text_clear(&before);
     return status;
 }

@@ -44,8 +44,7 @@ static const char *fact_of(const rsdk_error *error, const char *name) {
 /* The exception: made in Python, which knows how the SDK was installed. */
 static PyObject *make_exception(PyObject *class, const rsdk_error *error, const rsdk_finding *finding) {
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
-    PyObject *found =
-        rsdk_findings_build(finding->code, finding->path, finding->facts.items, finding->facts.count);
+    PyObject *found = rsdk_findings_build(finding->code, finding->path, finding->facts.items, finding->facts.count);
     PyObject *result =
         problems != NULL && found != NULL
             ? PyObject_CallMethod(problems, "exception", "OONNN", class, found,

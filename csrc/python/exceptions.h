@@ -6,8 +6,8 @@
 #include "rocm_sdk/sdk.h"
 #include "state.h"
 
-/* Sets the exception of rocm_sdk.errors that stands for the error's status. `sdk` (NULL: none is open) is asked what the
- * error means. */
+/* Sets the exception of rocm_sdk.errors that stands for the error's status. `sdk` (NULL: none is open) is asked what
+ * the error means. */
 void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk);
 
 /* The same as an exception of the class `rocm_sdk.errors.CLASS_NAME` (MemoryError where memory is short). */

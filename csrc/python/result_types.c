@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "rocm_sdk/device_code.h"
 #include "rocm_sdk/gpu.h"
 #include "rocm_sdk/loader.h"
 
@@ -125,6 +126,14 @@ CONVERSION(from_feature) {
     return feature == RSDK_FEATURE_UNSUPPORTED ? Py_NewRef(Py_None) : PyBool_FromLong(feature == RSDK_FEATURE_ON);
 }
 
+CONVERSION(from_container) {
+    return rsdk_result_text(rsdk_device_container_name(*(const rsdk_device_container *)member_of(value, row->offset)));
+}
+
+CONVERSION(from_image_format) {
+    return rsdk_result_text(rsdk_image_format_name(*(const rsdk_image_format *)member_of(value, row->offset)));
+}
+
 CONVERSION(from_gpu_class) {
     return rsdk_result_text(rsdk_gpu_class_name(*(const rsdk_gpu_class *)member_of(value, row->offset)));
 }
@@ -189,6 +198,33 @@ CONVERSION(sections_of_file) {
     return rsdk_result_tuple(state, build_section, sections->items, sections->count);
 }
 
+static PyObject *build_image(const rsdk_module_state *state, const void *images, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_DEVICE_IMAGE, &((const rsdk_device_image *)images)[index]);
+}
+
+CONVERSION(images_of_bundle) {
+    const rsdk_device_bundle *bundle = value;
+    return rsdk_result_tuple(state, build_image, bundle->images, bundle->image_count);
+}
+
+static PyObject *build_bundle(const rsdk_module_state *state, const void *bundles, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_DEVICE_BUNDLE, &((const rsdk_device_bundle *)bundles)[index]);
+}
+
+CONVERSION(bundles_of_code) {
+    const rsdk_device_code *code = value;
+    return rsdk_result_tuple(state, build_bundle, code->bundles, code->bundle_count);
+}
+
+static PyObject *build_device_target(const rsdk_module_state *state, const void *targets, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_DEVICE_TARGET, &((const rsdk_device_target *)targets)[index]);
+}
+
+CONVERSION(targets_of_code) {
+    const rsdk_device_code *code = value;
+    return rsdk_result_tuple(state, build_device_target, code->targets, code->target_count);
+}
+
 /* ---- the tables ---- */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of members and types cannot stand in parentheses */
@@ -215,6 +251,8 @@ CONVERSION(sections_of_file) {
 #define FOUND_VIA(type, member)   from_found_via, OFFSET(type, member, rsdk_found_via), 0
 #define METHOD(type, member)      from_method, OFFSET(type, member, rsdk_step_method), 0
 #define FEATURE(type, member)     from_feature, OFFSET(type, member, rsdk_feature), 0
+#define CONTAINER(type, member)   from_container, OFFSET(type, member, rsdk_device_container), 0
+#define FORMAT(type, member)      from_image_format, OFFSET(type, member, rsdk_image_format), 0
 #define GPU_CLASS(type, member)   from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
 #define XNACK(type, member)       from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
 #define END                                                                                                            \
@@ -347,6 +385,61 @@ static const field library_facts_fields[] = {
     END,
 };
 
+static const field device_image_fields[] = {
+    {"target",          TEXT(rsdk_device_image, target), "target id by which the runtime looks for it (str): 'gfx90a:xnack-'; '' where nothing names it"},
+    {"id",              PATH(rsdk_device_image, id), "its name in the container (str), None without one"},
+    {"object_target",   TEXT(rsdk_device_image, object_target),
+     "target id that the code object itself tells (str); None where it is compressed, or no code object"},
+    {"format",          FORMAT(rsdk_device_image, format),
+     "'code object', 'bitcode', 'SPIR-V', 'empty', 'unknown', 'unread' where it is compressed (str)"},
+    {"version",         NUMBER(rsdk_device_image, version), "version of the code object, 2 to 6 (int); 0: unknown"},
+    {"generic_version", NUMBER(rsdk_device_image, generic_version), "version of code for a generic target (int); 0 for others"},
+    {"offset",          NUMBER(rsdk_device_image, offset),
+     "where it starts in the file (int), in the plain data where it is compressed; 0 in a kpack archive"},
+    {"size",            NUMBER(rsdk_device_image, size), "in bytes, not compressed (int)"},
+    END,
+};
+
+static const field device_bundle_fields[] = {
+    {"container",   CONTAINER(rsdk_device_bundle, container),
+     "'bundle', 'compressed bundle', 'offload binary', 'kpack archive', 'none' for an image by itself (str)"},
+    {"section",     PATH(rsdk_device_bundle, section), "section of the ELF file that it lies in (str or None)"},
+    {"member",      PATH(rsdk_device_bundle, member), "member of the static archive that it lies in (str or None)"},
+    {"offset",      NUMBER(rsdk_device_bundle, offset), "where it starts in the file (int)"},
+    {"size",        NUMBER(rsdk_device_bundle, size), "bytes of it in the file (int)"},
+    {"plain_size",  NUMBER(rsdk_device_bundle, plain_size), "bytes of it when it is decompressed (int)"},
+    {"version",     NUMBER(rsdk_device_bundle, version), "of the compressed format, and of others that have one (int); 0"},
+    {"compression", TEXT(rsdk_device_bundle, compression), "'zlib', 'zstd' (str), None where it is not compressed"},
+    {"images",      WHOLE(images_of_bundle), "the code in it (tuple of DeviceImage)"},
+    END,
+};
+
+static const field device_target_fields[] = {
+    {"target", TEXT(rsdk_device_target, target), "target id (str)"},
+    {"size",   NUMBER(rsdk_device_target, size), "bytes of all images for it, not compressed (int)"},
+    {"image_count", NUMBER(rsdk_device_target, image_count), "how many images there are for it (int)"},
+    END,
+};
+
+static const field device_code_fields[] = {
+    {"path",             PATH(rsdk_device_code, path), "the file (str)"},
+    {"size",             NUMBER(rsdk_device_code, size), "its size in bytes (int)"},
+    {"kind",             TEXT(rsdk_device_code, kind),
+     "'ELF file', 'static archive', 'code object', 'offload bundle', 'compressed offload bundle', 'offload binary', 'kpack archive' (str)"},
+    {"targets",          WHOLE(targets_of_code), "its targets by name, with sums over all images (tuple of DeviceTarget)"},
+    {"bundles",          WHOLE(bundles_of_code), "its containers in file order (tuple of DeviceBundle)"},
+    {"compressed_count", NUMBER(rsdk_device_code, compressed_count), "how many of them are compressed (int)"},
+    {"stored_size",      NUMBER(rsdk_device_code, stored_size), "bytes of all containers in the file (int)"},
+    {"plain_size",       NUMBER(rsdk_device_code, plain_size), "bytes of all images, not compressed (int)"},
+    {"removed",          BOOL(rsdk_device_code, has_removed_code),
+     "whether the section of code has no bytes, as in a separated debug file (bool)"},
+    {"kernel_name",      PATH(rsdk_device_code, kernels.name),
+     "key under which kpack archives have its code (str); None where it has code of its own"},
+    {"kpack_paths",      PATHS(rsdk_device_code, kernels.search_paths, kernels.search_path_count),
+     "where those archives are looked for, relative to its directory (tuple of str)"},
+    END,
+};
+
 static const struct result_type {
     const char *name;
     const char *documentation;
@@ -359,6 +452,10 @@ static const struct result_type {
     [RSDK_TYPE_GPU]           = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields},
     [RSDK_TYPE_TARGET]        = {"rocm_sdk.Target", "A gfx target.", target_fields},
     [RSDK_TYPE_SECTION]       = {"rocm_sdk.Section", "A section of a library's file.", section_fields},
+    [RSDK_TYPE_DEVICE_IMAGE]  = {"rocm_sdk.DeviceImage", "One image of GPU code for one target.", device_image_fields},
+    [RSDK_TYPE_DEVICE_BUNDLE] = {"rocm_sdk.DeviceBundle", "A container of GPU code.", device_bundle_fields},
+    [RSDK_TYPE_DEVICE_TARGET] = {"rocm_sdk.DeviceTarget", "All GPU code of a file for one target.", device_target_fields},
+    [RSDK_TYPE_DEVICE_CODE]   = {"rocm_sdk.DeviceCode", "The GPU code that a file holds.", device_code_fields},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
 };
 /* clang-format on */
@@ -379,15 +476,37 @@ static PyObject *make_type(const struct result_type *type) {
     return (PyObject *)PyStructSequence_NewType(&description);
 }
 
-int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
-    for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
-        state->types[i] = make_type(&result_types[i]);
+/* Makes those of the types `first` to `end` that are not made yet. */
+static int add_types(PyObject *module, rsdk_module_state *state, size_t first, size_t end) {
+    for (size_t i = first; i < end; i++) {
         const char *name = strchr(result_types[i].name, '.') + 1;
+        if (state->types[i] == NULL) {
+            state->types[i] = make_type(&result_types[i]);
+        }
         if (state->types[i] == NULL || PyModule_AddObjectRef(module, name, state->types[i]) < 0) {
             return -1;
         }
     }
     return 0;
+}
+
+int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
+    return add_types(module, state, 0, RSDK_TYPE_DEVICE_IMAGE);
+}
+
+/* Where there is no GIL, two threads may come here at once. */
+int rsdk_result_types_add_device_code(PyObject *module, rsdk_module_state *state) {
+    int result = 0;
+#ifdef Py_BEGIN_CRITICAL_SECTION
+    Py_BEGIN_CRITICAL_SECTION(module);
+#endif
+    if (state->types[RSDK_TYPE_COUNT - 1] == NULL) {
+        result = add_types(module, state, RSDK_TYPE_DEVICE_IMAGE, RSDK_TYPE_COUNT);
+    }
+#ifdef Py_BEGIN_CRITICAL_SECTION
+    Py_END_CRITICAL_SECTION();
+#endif
+    return result;
 }
 
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value) {

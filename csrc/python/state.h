@@ -15,6 +15,10 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_TARGET,
     RSDK_TYPE_SECTION,
     RSDK_TYPE_LIBRARY_FACTS,
+    RSDK_TYPE_DEVICE_IMAGE, /* from here on: made when they are needed first */
+    RSDK_TYPE_DEVICE_BUNDLE,
+    RSDK_TYPE_DEVICE_TARGET,
+    RSDK_TYPE_DEVICE_CODE,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 

@@ -58,8 +58,7 @@ static rsdk_status read_object(const reader *r, const char *text, size_t length,
     for (; is_object && tokens.items[at].kind != RSDK_TOKEN_END; at++) {
         is_object = tokens.items[at].kind == RSDK_TOKEN_NEWLINE || tokens.items[at].kind == RSDK_TOKEN_INDENT;
     }
-    return is_object ? RSDK_OK
-                     : rsdk_fail(error, RSDK_BAD_METADATA, r->path, "%s: not a JSON object", r->path);
+    return is_object ? RSDK_OK : rsdk_fail(error, RSDK_BAD_METADATA, r->path, "%s: not a JSON object", r->path);
 }
 
 static rsdk_status read_file(const reader *r, rsdk_error *error) {

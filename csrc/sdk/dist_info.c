@@ -15,7 +15,6 @@
 /* ESCAPE_LIMIT: bytes of source that one byte of a value may take: \\uHHHH. */
 enum { FILE_LIMIT = 1 << 20, VALUE_LIMIT = 200, ESCAPE_LIMIT = 6 };
 
-
 typedef struct statement {
     const rsdk_tokens *tokens;
     size_t at, end; /* end: its NEWLINE or `;` */

@@ -185,7 +185,8 @@ static rsdk_status search_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_p
 /* How many characters two versions have before a post-release: "7.10.0.post2" has as many as "7.10.0". */
 static size_t release_length(const char *version) {
     const char *post = strstr(version, ".post");
-    return post != NULL && post[5 + strspn(post + 5, "0123456789")] == '\0' ? (size_t)(post - version) : strlen(version);
+    return post != NULL && post[5 + strspn(post + 5, "0123456789")] == '\0' ? (size_t)(post - version)
+                                                                            : strlen(version);
 }
 
 /* Libraries of another version than core share data structures with it that differ. */
@@ -206,8 +207,8 @@ static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk
     size_t length = release_length(sdk->version);
     if (release_length(info.version) != length || strncmp(info.version, sdk->version, length) != 0) {
         rsdk_sdk_warn(sdk, "%s has version %s, %s version %s: libraries of different versions crash or compute wrongly",
-                      rsdk_package_table[package].pure_module, info.version,
-                      rsdk_package_table[RSDK_CORE].pure_module, sdk->version);
+                      rsdk_package_table[package].pure_module, info.version, rsdk_package_table[RSDK_CORE].pure_module,
+                      sdk->version);
     }
     return RSDK_OK;
 }

@@ -17,8 +17,7 @@ typedef struct scanner {
 } scanner;
 
 static rsdk_status broken(const scanner *s, unsigned line, const char *what) {
-    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->path, "%s, line %u: %s", s->path, line,
-                     what);
+    return rsdk_fail(s->error, RSDK_BAD_METADATA, s->path, "%s, line %u: %s", s->path, line, what);
 }
 
 static char peek(const scanner *s, size_t ahead) {

@@ -9,6 +9,7 @@ from rocm_sdk._native import loader_version
 # Subcommand -> summary. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and EXAMPLE.
 COMMANDS = {
     "adopt": "take over the files that AMD's distribution rocm also installs",
+    "code": "print the GPU code that files hold: targets, sizes, containers",
     "completion": "print the completion script for a shell",
     "env": "print the variables that a build needs, for a shell to evaluate",
     "explain": "explain a problem code of `rocm-sdk test` or of an error",

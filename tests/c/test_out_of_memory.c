@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "child_process.h"
+#include "rocm_sdk/device_code.h"
 #include "sample_sdk.h"
 
 /* ---- the allocator that fails ---- */
@@ -94,6 +95,7 @@ int __wrap_vasprintf(char **text, const char *format, va_list arguments) {
 
 enum { PATH_SIZE = 256 };
 static sample_site site;
+static const char *code_path; /* of the library with device code */
 
 typedef rsdk_status (*work)(rsdk_sdk *sdk, rsdk_error *error);
 
@@ -202,6 +204,26 @@ static rsdk_status explain_damaged_file(rsdk_sdk *sdk, rsdk_error *error) {
     return explain(sdk, &reason, "E-LIB-006", " rocm-sdk-core=7.10.0  # it is root's", error);
 }
 
+/* A library with a bundle, and a kpack marker. */
+#define DEVICE_CODE                                                                                                    \
+    "__asm__(\".section .hip_fatbin,\\\"a\\\"\\nfat: .ascii \\\"__CLANG_OFFLOAD_BUNDLE__\\\"\\n\"\n"                   \
+    "\".quad 1, image - fat, 64, 31\\n.ascii \\\"hipv4-amdgcn-amd-amdhsa--gfx90a\\\"\\n\"\n"                           \
+    "\"image: .byte 127,69,76,70,2,1,1,64,2\\n.fill 9\\n.byte 224\\n.fill 29\\n.long 0x53f\\n.fill 12\\n\"\n"          \
+    "\".section .hipFatBinSegment,\\\"aw\\\"\\n.p2align 3\\n.long 0x48495046, 1\\n.quad fat, 0\\n\"\n"                 \
+    "\".section .rocm_kpack_ref,\\\"a\\\"\\n.byte 0x82, 0xab\\n.ascii \\\"kernel_name\\\"\\n.byte 0xa1, 120, "         \
+    "0xb2\\n\"\n"                                                                                                      \
+    "\".ascii \\\"kpack_search_paths\\\"\\n.byte 0x91, 0xa1, 121\\n.text\\n\");"
+
+static rsdk_status read_device_code(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_device_code *code = NULL;
+    (void)sdk;
+    rsdk_status status = rsdk_device_code_read(code_path, &code, error);
+    REQUIRE(status != RSDK_OK || (code->target_count == 1 && strcmp(code->targets[0].target, "gfx90a") == 0 &&
+                                  strcmp(code->kernels.search_paths[0], "y") == 0));
+    rsdk_device_code_free(code);
+    return status;
+}
+
 /* One attempt with allocation number `number` failing; returns whether it came so far. */
 static bool attempt(work body, size_t number, rsdk_status wanted) {
     const char *search_path[] = {"", site.path};
@@ -255,10 +277,12 @@ static int make_site(void **state) {
     sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libnowhere.so.1", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libcode.so", .source = DEVICE_CODE});
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site,
                    &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = OUTSIDE "/libnowhere.so.1"});
+    code_path = sample_path(&site, CORE_LIB "/libcode.so");
     return unlink(sample_path(&site, OUTSIDE "/libnowhere.so.1"));
 }
 
@@ -271,6 +295,11 @@ static int remove_site(void **state) {
 static void planning(void **state) {
     (void)state;
     run_in_child(try_all, &(series){make_plan, RSDK_OK});
+}
+
+static void device_code(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){read_device_code, RSDK_OK});
 }
 
 static void errors(void **state) {
@@ -321,8 +350,8 @@ static void failed_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning), cmocka_unit_test(errors),         cmocka_unit_test(problems),
-        cmocka_unit_test(loading),  cmocka_unit_test(failed_loading),
+        cmocka_unit_test(planning), cmocka_unit_test(device_code), cmocka_unit_test(errors),
+        cmocka_unit_test(problems), cmocka_unit_test(loading),     cmocka_unit_test(failed_loading),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

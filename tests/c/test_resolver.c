@@ -154,8 +154,9 @@ static void one_error_names_all_missing_packages(void **state) {
     assert_int_equal(rsdk_loader_locate_all(f->sdk, names, 3, locations, &f->error), RSDK_PACKAGE_NOT_INSTALLED);
     assert_non_null(strstr(f->error.message, "roctx64, rccl, miopen"));
     assert_non_null(strstr(f->error.message, "not installed: rocm-sdk-core, rocm-sdk-libraries"));
-    assert_string_equal(problem_fix_of(&f->error, f->sdk),
-                        "pip install --upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"rocm[libraries]\"");
+    assert_string_equal(
+        problem_fix_of(&f->error, f->sdk),
+        "pip install --upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"rocm[libraries]\"");
     assert_int_equal(rsdk_loader_locate_all(f->sdk, names, 3, locations, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 

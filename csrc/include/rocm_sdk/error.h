@@ -25,8 +25,8 @@ typedef enum rsdk_status {
     RSDK_LOAD_FAILED,           /* the dynamic linker refused the library */
 } rsdk_status;
 
-/* What is owned by an error may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear. What it means and what to
- * do about it says rsdk_problem_of_error (rocm_sdk/problem.h). */
+/* What is owned by an error may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear. What it means and what
+ * to do about it says rsdk_problem_of_error (rocm_sdk/problem.h). */
 typedef struct rsdk_error {
     rsdk_status status;
     rsdk_code code;   /* more precise than the status; RSDK_NO_CODE: that of the status */

@@ -1,0 +1,17 @@
+/* clang's offload bundles, not compressed and compressed. Source: clang's "Clang Offload Bundler". */
+#ifndef RSDK_DEVICE_CODE_BUNDLE_H
+#define RSDK_DEVICE_CODE_BUNDLE_H
+
+#include "device_code/listing.h"
+
+#define RSDK_BUNDLE_MAGIC            "__CLANG_OFFLOAD_BUNDLE__"
+#define RSDK_COMPRESSED_BUNDLE_MAGIC "CCOB"
+enum { RSDK_BUNDLE_MAGIC_SIZE = 24, RSDK_COMPRESSED_BUNDLE_MAGIC_SIZE = 4 };
+
+/* Adds the bundle at the start of `extent`, whose magic was seen there; *size is how many bytes it has. */
+rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size);
+
+/* The same for a compressed one: its head is decompressed. */
+rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size);
+
+#endif

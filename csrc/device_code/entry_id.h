@@ -1,0 +1,20 @@
+/* IDs of the entries of offload bundles: "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-". Source: clang's "Clang Offload
+ * Bundler". */
+#ifndef RSDK_DEVICE_CODE_ENTRY_ID_H
+#define RSDK_DEVICE_CODE_ENTRY_ID_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+
+/* Whether an ID is of code for AMD's GPUs; then *target is where its target id begins, which may be empty. */
+bool rsdk_entry_id_parse(const char *id, const char **target);
+
+/* Whether code with this triple is for AMD's GPUs. */
+bool rsdk_entry_id_has_amd_architecture(const char *triple);
+
+/* A target id as the tools write it, features in their order, where the target is known; as it is otherwise. NULL when
+ * out of memory. */
+const char *rsdk_entry_id_normal_target(const char *target, rsdk_arena *arena);
+
+#endif

@@ -1,0 +1,239 @@
+/* HIP registers its code by wrappers (`.hipFatBinSegment`), each of which has the address of a bundle. The linker
+ * relocates that address, so it stands in a relocation, in the word itself or in both. Where there are no wrappers, as
+ * in object files, where the addresses are not known yet, the section of code is walked by its grammar. */
+#include "device_code/host_elf.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "device_code/entry_id.h"
+#include "device_code/fat_binary.h"
+#include "device_code/kernel_reference.h"
+#include "device_code/offload_binary.h"
+#include "elf/elf_relocations.h"
+#include "elf/elf_sections.h"
+
+enum {
+    WRAPPER_WORDS = 3, /* magic and version; address; index */
+    WRAPPER_SIZE = WRAPPER_WORDS * 8,
+    WRAPPER_LIMIT = 1 << 14,
+    WRAPPER_VERSION = 1,
+};
+#define MAGIC_OF_CODE       0x48495046u /* HIPF: the address is that of a bundle */
+#define MAGIC_OF_REFERENCE  0x4B504948u /* HIPK: the code is in kpack archives */
+#define OBJECT_SECTION_NAME "__CLANG_OFFLOAD_BUNDLE__"
+
+typedef struct host {
+    rsdk_listing *listing;
+    rsdk_error *error;
+    const rsdk_extent *extent;
+    const rsdk_elf_header *header;
+    rsdk_arena scratch;
+    rsdk_elf_sections sections;
+} host;
+
+/* The bytes of a section in the file. */
+static rsdk_status extent_of(const host *h, const rsdk_elf_section *section, rsdk_extent *extent) {
+    if (!rsdk_extent_has(h->extent, section->offset, section->size)) {
+        return rsdk_extent_damaged(h->extent, "a section that holds it lies outside the file", h->error);
+    }
+    *extent = (rsdk_extent){h->extent->file, h->extent->start + section->offset, section->size};
+    return RSDK_OK;
+}
+
+/* Sets the name under which what is added next appears. */
+static rsdk_status enter_section(const host *h, const char *name) {
+    rsdk_error *error = h->error;
+    h->listing->section = rsdk_arena_copy(h->listing->arena, name);
+    RSDK_NEED(h->listing->section);
+    return RSDK_OK;
+}
+
+/* ---- wrappers ---- */
+
+typedef struct wrappers {
+    uint64_t *addresses; /* of bundles, sorted, each once */
+    size_t count;
+    bool has_references; /* there is a wrapper whose code is in kpack archives */
+    bool has_unresolved; /* there is a wrapper of which the address is not known */
+} wrappers;
+
+static int compare_addresses(const void *a, const void *b) {
+    const uint64_t *left = a, *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+static void sort_once(wrappers *w) {
+    size_t kept = 0;
+    qsort(w->addresses, w->count, sizeof *w->addresses, compare_addresses);
+    for (size_t i = 0; i < w->count; i++) {
+        if (kept == 0 || w->addresses[kept - 1] != w->addresses[i]) {
+            w->addresses[kept++] = w->addresses[i];
+        }
+    }
+    w->count = kept;
+}
+
+/* The words of the section as they are in memory. */
+static rsdk_status read_words(host *h, const rsdk_elf_section *section, uint64_t **words, size_t *count) {
+    rsdk_error *error = h->error;
+    rsdk_extent extent;
+    RSDK_TRY(extent_of(h, section, &extent));
+    if (extent.size % WRAPPER_SIZE != 0 || extent.size / WRAPPER_SIZE > WRAPPER_LIMIT) {
+        return rsdk_extent_damaged(&extent, "the wrappers of bundles have a size that they cannot have", error);
+    }
+    *count = (size_t)extent.size / sizeof **words;
+    *words = rsdk_arena_alloc(&h->scratch, *count + 1, sizeof **words);
+    RSDK_NEED(*words);
+    RSDK_TRY(rsdk_extent_read(&extent, 0, *words, (size_t)extent.size, error));
+    for (size_t i = 0; i < *count; i++) {
+        (*words)[i] = le64toh((*words)[i]);
+    }
+    return rsdk_elf_relocations_apply(h->extent->file, h->extent->start, h->extent->size, h->header->machine,
+                                      &h->sections, section->address, *words, *count, error);
+}
+
+static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrappers *w) {
+    rsdk_error *error = h->error;
+    uint64_t *words = NULL;
+    size_t count = 0;
+    RSDK_TRY(read_words(h, section, &words, &count));
+    w->addresses = rsdk_arena_alloc(&h->scratch, count / WRAPPER_WORDS + 1, sizeof *w->addresses);
+    RSDK_NEED(w->addresses);
+    for (size_t i = 0; i < count; i += WRAPPER_WORDS) {
+        uint32_t magic = (uint32_t)words[i], version = (uint32_t)(words[i] >> 32);
+        if ((magic != MAGIC_OF_CODE && magic != MAGIC_OF_REFERENCE) || version != WRAPPER_VERSION) {
+            return rsdk_extent_damaged(h->extent, "the wrapper of a bundle has neither of the marks that HIP knows",
+                                       error);
+        }
+        if (magic == MAGIC_OF_REFERENCE) {
+            w->has_references = true;
+        } else if (words[i + 1] == 0) {
+            w->has_unresolved = true;
+        } else {
+            w->addresses[w->count++] = words[i + 1];
+        }
+    }
+    sort_once(w);
+    return RSDK_OK;
+}
+
+/* Adds the bundle at each address. It ends before the next one at the latest. */
+static rsdk_status list_wrapped(host *h, const wrappers *w) {
+    for (size_t i = 0; i < w->count; i++) {
+        rsdk_extent extent;
+        uint64_t size = 0;
+        const rsdk_elf_section *section = rsdk_elf_section_at(&h->sections, w->addresses[i]);
+        if (section == NULL) {
+            return rsdk_extent_damaged(h->extent, "the address of a bundle lies outside the file", h->error);
+        }
+        RSDK_TRY(extent_of(h, section, &extent));
+        extent = rsdk_extent_from(&extent, w->addresses[i] - section->address);
+        if (i + 1 < w->count && w->addresses[i + 1] - w->addresses[i] < extent.size) {
+            extent.size = w->addresses[i + 1] - w->addresses[i];
+        }
+        if (h->listing->section == NULL || strcmp(h->listing->section, section->name) != 0) {
+            RSDK_TRY(enter_section(h, section->name));
+        }
+        RSDK_TRY(rsdk_fat_binary_list_one(h->listing, &extent, &size));
+    }
+    return RSDK_OK;
+}
+
+/* ---- sections ---- */
+
+static rsdk_status list_hip(host *h) {
+    const rsdk_elf_section *code = rsdk_elf_section_find(&h->sections, ".hip_fatbin");
+    const rsdk_elf_section *segment = rsdk_elf_section_find(&h->sections, ".hipFatBinSegment");
+    bool is_reference = rsdk_elf_section_find(&h->sections, ".rocm_kpack_ref") != NULL;
+    wrappers w = {0};
+    if (segment != NULL && segment->type == SHT_NOBITS) {
+        h->listing->has_removed_code = true;
+        return RSDK_OK;
+    }
+    if (segment != NULL && h->header->type != ET_REL) {
+        RSDK_TRY(read_wrappers(h, segment, &w));
+    }
+    if (code != NULL && code->type == SHT_NOBITS) {
+        h->listing->has_removed_code = !w.has_references && !is_reference;
+        return RSDK_OK;
+    }
+    if (w.count > 0 && !w.has_unresolved) {
+        return list_wrapped(h, &w);
+    }
+    /* Bytes that a section without wrappers of its own still has are left over from the split into archives. */
+    if (code == NULL || w.has_references || is_reference) {
+        return RSDK_OK;
+    }
+    rsdk_extent extent;
+    RSDK_TRY(extent_of(h, code, &extent));
+    RSDK_TRY(enter_section(h, code->name));
+    return rsdk_fat_binary_list_all(h->listing, &extent);
+}
+
+/* A section that clang-offload-bundler has put into an object file: one image, and the section's name is its ID. */
+static rsdk_status list_object_section(host *h, const rsdk_elf_section *section) {
+    const char *id = section->name + strlen(OBJECT_SECTION_NAME), *target = NULL;
+    rsdk_error *error = h->error;
+    rsdk_extent extent;
+    rsdk_listing *listing = h->listing;
+    if (!rsdk_entry_id_parse(id, &target)) {
+        return RSDK_OK;
+    }
+    RSDK_TRY(extent_of(h, section, &extent));
+    RSDK_TRY(rsdk_listing_count(listing, &extent, strlen(id)));
+    RSDK_TRY(enter_section(h, section->name));
+    rsdk_device_image image = {.size = extent.size, .id = rsdk_arena_copy(listing->arena, id)};
+    RSDK_NEED(image.id);
+    RSDK_TRY(rsdk_listing_look_at_image(listing, &extent, &image));
+    if (target[0] != '\0') {
+        image.target = rsdk_entry_id_normal_target(target, listing->arena);
+        RSDK_NEED(image.target);
+    }
+    RSDK_TRY(rsdk_listing_add_bundle(
+        listing, &extent,
+        (rsdk_device_bundle){.offset = extent.start, .size = extent.size, .plain_size = extent.size}));
+    return rsdk_listing_add_image(listing, image);
+}
+
+static rsdk_status list_section(host *h, const rsdk_elf_section *section) {
+    rsdk_extent extent;
+    if (section->type == SHT_NOBITS) {
+        return RSDK_OK;
+    }
+    if (strncmp(section->name, OBJECT_SECTION_NAME, strlen(OBJECT_SECTION_NAME)) == 0) {
+        return list_object_section(h, section);
+    }
+    if (strncmp(section->name, ".llvm.offloading", strlen(".llvm.offloading")) == 0) {
+        RSDK_TRY(extent_of(h, section, &extent));
+        RSDK_TRY(enter_section(h, section->name));
+        return rsdk_offload_binary_list_all(h->listing, &extent);
+    }
+    if (strcmp(section->name, ".rocm_kpack_ref") == 0) {
+        RSDK_TRY(extent_of(h, section, &extent));
+        return rsdk_kernel_reference_read(h->listing, &extent);
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status list_sections(host *h) {
+    RSDK_TRY(rsdk_elf_sections_read_within(h->extent->file, h->extent->start, h->extent->size, &h->scratch,
+                                           &h->sections, h->error));
+    RSDK_TRY(list_hip(h));
+    for (size_t i = 0; i < h->sections.count; i++) {
+        RSDK_TRY(list_section(h, &h->sections.items[i]));
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_host_elf_list(rsdk_listing *listing, const rsdk_extent *extent, const rsdk_elf_header *header) {
+    host h = {.listing = listing, .error = listing->error, .extent = extent, .header = header};
+    if (header->elf_class != ELFCLASS64 || header->data_encoding != ELFDATA2LSB) {
+        return RSDK_OK; /* ROCm has no such host */
+    }
+    rsdk_status status = list_sections(&h);
+    rsdk_arena_clear(&h.scratch);
+    listing->section = NULL;
+    return status;
+}

@@ -1,0 +1,44 @@
+/* What is found in a file, while it is being read. */
+#ifndef RSDK_DEVICE_CODE_LISTING_H
+#define RSDK_DEVICE_CODE_LISTING_H
+
+#include "base/arena.h"
+#include "device_code/decompression.h"
+#include "device_code/extent.h"
+#include "rocm_sdk/device_code.h"
+
+typedef struct rsdk_listing {
+    rsdk_arena *arena;
+    rsdk_error *error;
+    const char *section, *member; /* where what is being read lies; NULL: in none */
+    RSDK_LIST(rsdk_device_bundle) bundles;
+    RSDK_LIST(rsdk_device_image) images;
+    rsdk_kernel_reference kernels;
+    bool has_removed_code;
+    rsdk_decompression decompression;
+    unsigned char *head; /* room for the head of a container, RSDK_LISTING_HEAD_LIMIT bytes at most */
+    size_t head_capacity;
+    size_t entries,
+        name_bytes; /* passed so far: a small file may claim any number, and say the same bytes many times */
+} rsdk_listing;
+
+enum { RSDK_LISTING_HEAD_LIMIT = 1 << 20 };
+
+/* Begins a bundle, to which the images that are added next belong. `member` and `section` are filled in. */
+rsdk_status rsdk_listing_add_bundle(rsdk_listing *listing, const rsdk_extent *extent, rsdk_device_bundle bundle);
+
+/* Adds an image; its target is the one that the object tells where nothing else names it. */
+rsdk_status rsdk_listing_add_image(rsdk_listing *listing, rsdk_device_image image);
+
+/* Says what an image is that begins at `image->offset` of the extent: fills format, object_target, version,
+ * generic_version, and makes the offset that in the file. */
+rsdk_status rsdk_listing_look_at_image(rsdk_listing *listing, const rsdk_extent *extent, rsdk_device_image *image);
+
+/* Counts an entry of a container that names itself with `name_size` bytes, wanted or not. RSDK_BAD_ELF where there are
+ * more than any file has. */
+rsdk_status rsdk_listing_count(rsdk_listing *listing, const rsdk_extent *extent, size_t name_size);
+
+/* Makes listing->head at least this large; what was in it is lost. */
+rsdk_status rsdk_listing_make_room(rsdk_listing *listing, size_t size);
+
+#endif

@@ -1,0 +1,178 @@
+/* msgpack: a byte says what a value is, big-endian numbers follow. */
+#include "device_code/message_pack.h"
+
+#include "base/fail.h"
+
+void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_error *error) {
+    message->extent = extent;
+    message->error = error;
+    message->position = message->window_start = message->number = 0;
+    message->window_size = 0;
+    message->kind = RSDK_MESSAGE_OTHER;
+}
+
+static rsdk_status damaged(const rsdk_message *message) {
+    return rsdk_extent_damaged(message->extent, "its msgpack data is not what it should be", message->error);
+}
+
+/* The next bytes, at most as many as a number has. */
+static rsdk_status take(rsdk_message *message, size_t size, const unsigned char **bytes) {
+    if (!rsdk_extent_has(message->extent, message->position, size)) {
+        return damaged(message);
+    }
+    uint64_t distance = message->position - message->window_start;
+    if (message->position < message->window_start || distance > message->window_size ||
+        size > message->window_size - distance) {
+        message->window_start = message->position;
+        RSDK_TRY(rsdk_extent_read_some(message->extent, message->position, message->window, sizeof message->window,
+                                       &message->window_size, message->error));
+        distance = 0;
+    }
+    *bytes = message->window + distance;
+    message->position += size;
+    return RSDK_OK;
+}
+
+static rsdk_status take_number(rsdk_message *message, size_t size) {
+    const unsigned char *bytes = NULL;
+    RSDK_TRY(take(message, size, &bytes));
+    message->number = 0;
+    for (size_t i = 0; i < size; i++) {
+        message->number = message->number << 8 | bytes[i];
+    }
+    return RSDK_OK;
+}
+
+/* Values whose head is a byte and a number of 2^`size` bytes. */
+static rsdk_status take_sized(rsdk_message *message, rsdk_message_kind kind, unsigned size) {
+    message->kind = kind;
+    return take_number(message, (size_t)1 << size);
+}
+
+static rsdk_status take_other(rsdk_message *message, uint64_t size) {
+    message->kind = RSDK_MESSAGE_OTHER;
+    message->number = size;
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_message_next(rsdk_message *message) {
+    const unsigned char *bytes = NULL;
+    RSDK_TRY(take(message, 1, &bytes));
+    unsigned head = *bytes;
+    if (head < 0x80 || (head >= 0x80 && head < 0xc0)) {
+        message->kind = head < 0x80   ? RSDK_MESSAGE_NUMBER
+                        : head < 0x90 ? RSDK_MESSAGE_MAP
+                        : head < 0xa0 ? RSDK_MESSAGE_ARRAY
+                                      : RSDK_MESSAGE_TEXT;
+        message->number = head < 0x80 ? head : head < 0xa0 ? head & 0xf : head & 0x1f;
+        return RSDK_OK;
+    }
+    if (head >= 0xe0) {
+        message->kind = RSDK_MESSAGE_NUMBER;
+        message->number = (uint64_t)(int64_t)(int8_t)head;
+        return RSDK_OK;
+    }
+    switch (head) {
+    case 0xc0: /* nil */
+    case 0xc2: /* false */
+    case 0xc3: /* true */
+        return take_other(message, 0);
+    case 0xc4: /* bin */
+    case 0xc5:
+    case 0xc6:
+        return take_sized(message, RSDK_MESSAGE_OTHER, head - 0xc4);
+    case 0xca: /* float */
+        return take_other(message, 4);
+    case 0xcb: /* double */
+        return take_other(message, 8);
+    case 0xcc: /* unsigned */
+    case 0xcd:
+    case 0xce:
+    case 0xcf:
+        return take_sized(message, RSDK_MESSAGE_NUMBER, head - 0xcc);
+    case 0xd0: /* signed; none is negative where a number is wanted */
+    case 0xd1:
+    case 0xd2:
+    case 0xd3:
+        return take_sized(message, RSDK_MESSAGE_NUMBER, head - 0xd0);
+    case 0xd9: /* str */
+    case 0xda:
+    case 0xdb:
+        return take_sized(message, RSDK_MESSAGE_TEXT, head - 0xd9);
+    case 0xdc:
+    case 0xdd:
+        return take_sized(message, RSDK_MESSAGE_ARRAY, head - 0xdc + 1);
+    case 0xde:
+    case 0xdf:
+        return take_sized(message, RSDK_MESSAGE_MAP, head - 0xde + 1);
+    default:
+        return damaged(message);
+    }
+}
+
+rsdk_status rsdk_message_expect(rsdk_message *message, rsdk_message_kind kind) {
+    RSDK_TRY(rsdk_message_next(message));
+    return message->kind == kind ? RSDK_OK : damaged(message);
+}
+
+/* Passes over the bytes of a value whose head was read. */
+static rsdk_status pass(rsdk_message *message, uint64_t size) {
+    if (!rsdk_extent_has(message->extent, message->position, size)) {
+        return damaged(message);
+    }
+    message->position += size;
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *arena, const char **text) {
+    rsdk_error *error = message->error;
+    RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_TEXT));
+    if (message->number > limit) {
+        return damaged(message);
+    }
+    size_t size = (size_t)message->number;
+    uint64_t position = message->position;
+    RSDK_TRY(pass(message, size));
+    char *copy = rsdk_arena_alloc(arena, size + 1, 1);
+    RSDK_NEED(copy);
+    *text = copy;
+    return rsdk_extent_read(message->extent, position, copy, size, error);
+}
+
+rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {
+    RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_TEXT));
+    uint64_t length = message->number, position = message->position;
+    RSDK_TRY(pass(message, length));
+    size_t taken = length < size - 1 ? (size_t)length : size - 1;
+    key[taken] = '\0';
+    if (position - message->window_start <= message->window_size &&
+        taken <= message->window_size - (position - message->window_start)) {
+        memcpy(key, message->window + (position - message->window_start), taken);
+        return RSDK_OK;
+    }
+    return rsdk_extent_read(message->extent, position, key, taken, message->error);
+}
+
+rsdk_status rsdk_message_skip(rsdk_message *message) {
+    /* Values that are still to be passed over. Each has a byte at least, so a larger number of them is a lie. */
+    for (uint64_t left = 1; left > 0;) {
+        RSDK_TRY(rsdk_message_next(message));
+        left--;
+        switch (message->kind) {
+        case RSDK_MESSAGE_NUMBER:
+            break;
+        case RSDK_MESSAGE_TEXT:
+        case RSDK_MESSAGE_OTHER:
+            RSDK_TRY(pass(message, message->number));
+            break;
+        case RSDK_MESSAGE_ARRAY:
+        case RSDK_MESSAGE_MAP:
+            if (message->number > message->extent->size || left > message->extent->size) {
+                return damaged(message);
+            }
+            left += message->kind == RSDK_MESSAGE_MAP ? 2 * message->number : message->number;
+            break;
+        }
+    }
+    return RSDK_OK;
+}

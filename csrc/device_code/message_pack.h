@@ -1,0 +1,47 @@
+/* A reader of msgpack that goes through a file in pieces of bounded size. Source: the msgpack specification; floating
+ * point numbers and extensions are passed over. */
+#ifndef RSDK_DEVICE_CODE_MESSAGE_PACK_H
+#define RSDK_DEVICE_CODE_MESSAGE_PACK_H
+
+#include "base/arena.h"
+#include "device_code/extent.h"
+
+typedef enum rsdk_message_kind {
+    RSDK_MESSAGE_NUMBER, /* `number` */
+    RSDK_MESSAGE_TEXT,   /* `number` bytes, which follow */
+    RSDK_MESSAGE_ARRAY,  /* `number` values, which follow */
+    RSDK_MESSAGE_MAP,    /* `number` pairs, which follow */
+    RSDK_MESSAGE_OTHER,  /* `number` bytes, which follow; nothing of interest */
+} rsdk_message_kind;
+
+enum { RSDK_MESSAGE_WINDOW = 4096 };
+
+typedef struct rsdk_message {
+    const rsdk_extent *extent;
+    rsdk_error *error;
+    uint64_t position;
+    uint64_t window_start;
+    size_t window_size;
+    unsigned char window[RSDK_MESSAGE_WINDOW];
+    rsdk_message_kind kind; /* of the value that was read last */
+    uint64_t number;
+} rsdk_message;
+
+void rsdk_message_init(rsdk_message *message, const rsdk_extent *extent, rsdk_error *error);
+
+/* Reads the head of the next value. */
+rsdk_status rsdk_message_next(rsdk_message *message);
+
+/* The same for a value that must be of that kind. */
+rsdk_status rsdk_message_expect(rsdk_message *message, rsdk_message_kind kind);
+
+/* Reads a text of at most `limit` bytes. */
+rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *arena, const char **text);
+
+/* The same into memory of the caller, of `size` bytes; a longer one is cut short. */
+rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size);
+
+/* Passes the next value over, whatever is in it. */
+rsdk_status rsdk_message_skip(rsdk_message *message);
+
+#endif

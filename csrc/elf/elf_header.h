@@ -1,0 +1,31 @@
+/* The header of an ELF file of any class and byte order, for whoever asks what a file is: a library, or code for a GPU.
+ * Source: gABI chapter 4. */
+#ifndef RSDK_ELF_ELF_HEADER_H
+#define RSDK_ELF_ELF_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file.h"
+#include "rocm_sdk/error.h"
+
+enum { RSDK_ELF_HEADER_SIZE = 64 }; /* bytes of the larger of the two classes */
+
+typedef struct rsdk_elf_header {
+    unsigned elf_class, data_encoding, os_abi, abi_version; /* of e_ident */
+    unsigned type, machine;
+    uint32_t flags;
+    uint64_t segments_offset, sections_offset;
+    unsigned segment_count, segment_size, section_count, section_size; /* of the header tables */
+} rsdk_elf_header;
+
+/* False where `bytes`, the first `size` of a file, are no ELF header. */
+bool rsdk_elf_header_parse(const void *bytes, size_t size, rsdk_elf_header *header);
+
+/* Where an ELF file ends that starts at `start` of an open one and has at most `limit` bytes: behind its segments and
+ * its tables of headers. RSDK_BAD_ELF where that is not within the limit. 64-bit, little-endian files only. */
+rsdk_status rsdk_elf_header_extent(const rsdk_file *file, uint64_t start, uint64_t limit, uint64_t *extent,
+                                   rsdk_error *error);
+
+#endif

@@ -1,0 +1,110 @@
+/* The GPU code that a file holds, and for which targets.
+ *
+ *     rsdk_device_code *code = NULL;
+ *     if (rsdk_device_code_read("librocsparse.so.0", &code, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     for (size_t i = 0; i < code->target_count; i++) { puts(code->targets[i].target); }
+ *     rsdk_device_code_free(code);
+ *
+ * Headers are read, whatever the file's size; no code is. Nothing is loaded, and nothing of ROCm is needed. */
+#ifndef ROCM_SDK_DEVICE_CODE_H
+#define ROCM_SDK_DEVICE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rocm_sdk/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What holds images of code. */
+typedef enum rsdk_device_container {
+    RSDK_CONTAINER_NONE,              /* a code object that lies there by itself */
+    RSDK_CONTAINER_BUNDLE,            /* clang's offload bundle */
+    RSDK_CONTAINER_COMPRESSED_BUNDLE, /* the same, compressed ("CCOB") */
+    RSDK_CONTAINER_OFFLOAD_BINARY,    /* LLVM's OffloadBinary */
+    RSDK_CONTAINER_KPACK,             /* an archive of kernels for libraries without code of their own */
+} rsdk_device_container;
+
+typedef enum rsdk_image_format {
+    RSDK_IMAGE_UNREAD, /* it is compressed */
+    RSDK_IMAGE_EMPTY,
+    RSDK_IMAGE_CODE_OBJECT, /* an AMDGPU ELF file */
+    RSDK_IMAGE_BITCODE,     /* of LLVM */
+    RSDK_IMAGE_SPIRV,
+    RSDK_IMAGE_UNKNOWN,
+} rsdk_image_format;
+
+/* One image of code for one target. */
+typedef struct rsdk_device_image {
+    const char *target; /* target id by which the runtime looks for it, "gfx90a:xnack-"; "" where nothing names it */
+    const char *id;     /* its name in the container, "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-"; NULL: none */
+    const char *object_target; /* target id that the code object itself tells; NULL: unread, or no code object */
+    rsdk_image_format format;
+    unsigned version;         /* of the code object, 2 to 6; 0: unknown */
+    unsigned generic_version; /* of code for a generic target; 0 for others */
+    uint64_t offset;          /* in the file; in the plain data where it is compressed */
+    uint64_t size;            /* bytes of the plain image */
+} rsdk_device_image;
+
+/* A container with its images, in file order. That of a host is left out. */
+typedef struct rsdk_device_bundle {
+    rsdk_device_container container;
+    const char *section;     /* of the ELF file that it lies in; NULL: in none */
+    const char *member;      /* of the static archive that it lies in; NULL: in none */
+    uint64_t offset, size;   /* in the file */
+    uint64_t plain_size;     /* decompressed; `size` where it is not compressed */
+    unsigned version;        /* of the compressed format, 1 to 3, and of others that have one; 0 */
+    const char *compression; /* "zlib", "zstd", NULL: none */
+    const rsdk_device_image *images;
+    size_t image_count;
+} rsdk_device_bundle;
+
+/* All images for one target. */
+typedef struct rsdk_device_target {
+    const char *target;
+    uint64_t size; /* bytes of plain images */
+    size_t image_count;
+} rsdk_device_target;
+
+/* A library without code of its own names where its code is (a kpack marker). */
+typedef struct rsdk_kernel_reference {
+    const char *name;                /* key in the archives; NULL: no reference */
+    const char *const *search_paths; /* relative to the library's directory; "@GFXARCH@" stands for the target */
+    size_t search_path_count;
+} rsdk_kernel_reference;
+
+/* What a file holds. All is borrowed from it. */
+typedef struct rsdk_device_code {
+    const char *path;
+    uint64_t size;    /* bytes of the file */
+    const char *kind; /* "ELF file", "static archive", "code object", "offload bundle", "compressed offload bundle",
+                         "offload binary", "kpack archive" */
+    bool has_removed_code;         /* the section of code has no bytes here: a separated debug file */
+    uint64_t plain_size;           /* bytes of all images, decompressed */
+    uint64_t stored_size;          /* bytes of all containers, as they lie in the file */
+    size_t compressed_count;       /* of the bundles, how many are compressed */
+    rsdk_kernel_reference kernels; /* of a library without code of its own */
+    const rsdk_device_bundle *bundles;
+    size_t bundle_count;
+    const rsdk_device_target *targets; /* sorted by name */
+    size_t target_count;
+} rsdk_device_code;
+
+/* Reads which code a file holds: a library, program or object file, a static archive, a code object, a bundle,
+ * compressed or not, an offload binary, a kpack archive. RSDK_BAD_ELF where it is none of them, or damaged;
+ * RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read; RSDK_LOAD_FAILED where it is compressed and the
+ * library that decompresses it (libzstd.so.1, libz.so.1) is not on this system. */
+rsdk_status rsdk_device_code_read(const char *path, rsdk_device_code **code, rsdk_error *error);
+void rsdk_device_code_free(rsdk_device_code *code); /* NULL is allowed */
+
+/* The value as a word: "code object", "bundle", ...; "code object", "bitcode", "SPIR-V", ... */
+const char *rsdk_device_container_name(rsdk_device_container container);
+const char *rsdk_image_format_name(rsdk_image_format format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,103 @@
+"""`rocm-sdk code`: which GPU code files hold, for which targets, and how large it is."""
+
+import sys
+
+from rocm_sdk import _native
+
+from .output import complain, tell
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
+
+    from rocm_sdk._native import DeviceCode
+
+EXAMPLE = "rocm-sdk code librocsparse.so.0"
+
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+_WIDTH = 100  # of the lines of targets
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """The files, and the form of the output."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a library, program or object file, a static archive, a code object, an offload bundle, a kpack archive",
+    )
+    parser.add_argument("--json", action="store_true", help="all facts about each image, for programs")
+
+
+def run(options: "Namespace") -> int:
+    """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code."""
+    from rocm_sdk.errors import RocmSdkError
+
+    found: list[DeviceCode] = []
+    failed = False
+    for name in options.files:
+        try:
+            code = _native.device_code(name)
+        except RocmSdkError as error:
+            complain(f"{error.message} [{error.code}]", error.fix)
+            failed = True
+            continue
+        found.append(code)
+        if not options.json:
+            _print_code(code)
+    if options.json:
+        _print_json(found)
+    return 0 if not failed and any(code.targets or code.kernel_name for code in found) else 1
+
+
+def _print_code(code: "DeviceCode") -> None:
+    from rocm_sdk.problems.text import size_text
+
+    tell(f"{code.path}   {size_text(code.size)}   {_summary(code)}")
+    if code.kernel_name is not None:
+        tell(f"  {code.kernel_name} in {', '.join(code.kpack_paths)}")
+    line = ""
+    for target in code.targets:
+        word = f"{target.target or 'unknown target'} {size_text(target.size)}"
+        if line and len(line) + 3 + len(word) > _WIDTH:
+            tell(f"  {line}")
+            line = ""
+        line = f"{line}   {word}" if line else word
+    if line:
+        tell(f"  {line}")
+
+
+def _summary(code: "DeviceCode") -> str:
+    if not code.bundles:
+        if code.kernel_name is not None:
+            return "its code is in kpack archives"
+        return "its GPU code was removed: a separated debug file?" if code.removed else "no GPU code"
+    count = f"{len(code.bundles)} {_kind(code)}{'' if len(code.bundles) == 1 else 's'}"
+    if code.compressed_count == 0:
+        return f"{count}, not compressed"
+    from rocm_sdk.problems.text import size_text
+
+    which = "" if code.compressed_count == len(code.bundles) else f" {code.compressed_count}"
+    return f"{count},{which} compressed: {size_text(code.stored_size)} hold {size_text(code.plain_size)}"
+
+
+def _kind(code: "DeviceCode") -> str:
+    kinds = {bundle.container for bundle in code.bundles}
+    names = {"none": "code object", "offload binary": "offload record", "kpack archive": "kpack archive"}
+    return names.get(kinds.pop(), "bundle") if len(kinds) == 1 else "bundle"
+
+
+def _print_json(found: "Iterable[DeviceCode]") -> None:
+    import json
+
+    json.dump({"schema": _SCHEMA, "files": [_document(code) for code in found]}, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def _document(value: object) -> object:
+    """A result type as a dictionary, with those in it."""
+    fields = getattr(value, "__match_args__", None)
+    if fields is not None:
+        return {name: _document(getattr(value, name)) for name in fields}
+    return [_document(item) for item in value] if isinstance(value, tuple) else value

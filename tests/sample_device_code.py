@@ -1,0 +1,141 @@
+"""Containers of device code, written byte by byte from their specifications, and libraries that hold them."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import struct
+import subprocess
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from backports import zstd
+
+CLANG = shutil.which("clang")
+BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+HIPF, HIPK = 0x48495046, 0x4B504948
+HOST = "host-x86_64-unknown-linux--"
+
+# EF_AMDGPU_MACH and features of code object version 4
+FLAGS = {"gfx1030": 0x36, "gfx90a": 0x53F, "gfx90a:xnack-": 0x63F, "gfx90a:xnack+": 0x73F, "gfx942": 0x54C}
+
+
+def code_object(flags: int, abi: int = 2, size: int = 200, os_abi: int = 64) -> bytes:
+    """An AMDGPU ELF file without segments; bytes that differ from file to file follow its header."""
+    ident = b"\x7fELF\x02\x01\x01" + bytes([os_abi, abi]) + bytes(7)
+    header = struct.pack("<HHIQQQIHHHHHH", 3, 224, 1, 0, 0, 0, flags, 64, 56, 0, 64, 0, 0)
+    return (ident + header + hashlib.shake_256(header).digest(max(size, 64)))[:size]
+
+
+def objects(*targets: str, size: int = 200) -> dict[str, bytes]:
+    """Entries of a bundle."""
+    return {f"hipv4-amdgcn-amd-amdhsa--{target}": code_object(FLAGS[target], size=size) for target in targets}
+
+
+def bundle(entries: Mapping[str, bytes], align: int = 4096, host: str = HOST) -> bytes:
+    """An offload bundle, with an empty host entry first."""
+    ids = [host, *entries]
+    position = 32 + sum(24 + len(each) for each in ids)
+    head, body = BUNDLE_MAGIC + struct.pack("<Q", len(ids)), b""
+    start = -(-position // align) * align
+    for name in ids:
+        content = entries.get(name, b"")
+        body += bytes(-len(body) % align)
+        head += struct.pack("<QQQ", start + len(body), len(content), len(name)) + name.encode()
+        body += content
+    return head + bytes(start - len(head)) + body
+
+
+def compressed(plain: bytes, version: int, method: str = "zstd") -> bytes:
+    """The bundle as a CCOB."""
+    packed = zstd.compress(plain, 3) if method == "zstd" else zlib.compress(plain)
+    digest = hashlib.md5(plain, usedforsecurity=False).digest()[:8]
+    sizes = {
+        1: struct.pack("<I", len(plain)),
+        2: struct.pack("<II", 24 + len(packed), len(plain)),
+        3: struct.pack("<QQ", 32 + len(packed), len(plain)),
+    }[version]
+    return b"CCOB" + struct.pack("<HH", version, method == "zstd") + sizes + digest + packed
+
+
+def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2) -> bytes:
+    """Records of LLVM's OffloadBinary, one for each (triple, target, image)."""
+    result = b""
+    for triple, target, image in images:
+        texts = {"triple": triple, "arch": target}
+        row = 16 if version == 1 else 24
+        strings_at = 32 + 40
+        at = strings_at + row * len(texts)
+        rows, pool = b"", b""
+        for key, value in texts.items():
+            row_values = [at + len(pool), at + len(pool) + len(key) + 1]
+            rows += struct.pack("<QQ", *row_values) + (b"" if version == 1 else struct.pack("<Q", len(value)))
+            pool += key.encode() + b"\0" + value.encode() + b"\0"
+        image_at = -(-(at + len(pool)) // 8) * 8
+        entry = struct.pack("<HHIQQQQ", 1, 4, 0, strings_at, len(texts), image_at, len(image))
+        size = image_at + len(image)
+        count = 40 if version == 1 else 1
+        record = b"\x10\xff\x10\xad" + struct.pack("<IQQQ", version, size, 32, count) + entry + rows + pool
+        result += record + bytes(image_at - len(record)) + image
+        result += bytes(-len(result) % 8)
+    return result
+
+
+def message(value: object) -> bytes:
+    """A value in msgpack."""
+    if isinstance(value, bool) or value is None:
+        return {None: b"\xc0", False: b"\xc2", True: b"\xc3"}[value]
+    if isinstance(value, int):
+        return bytes([value]) if 0 <= value < 128 else b"\xcf" + struct.pack(">Q", value)
+    if isinstance(value, str):
+        text = value.encode()
+        return (bytes([0xA0 | len(text)]) if len(text) < 32 else b"\xd9" + bytes([len(text)])) + text
+    if isinstance(value, bytes):
+        return b"\xc4" + bytes([len(value)]) + value
+    if isinstance(value, dict):
+        return b"\xde" + struct.pack(">H", len(value)) + b"".join(message(k) + message(v) for k, v in value.items())
+    assert isinstance(value, list)
+    return bytes([0x90 | len(value)]) + b"".join(map(message, value))
+
+
+def kpack(kernels: Mapping[str, Mapping[str, bytes]], scheme: str = "none") -> bytes:
+    """A kpack archive: {"lib/libx.so.1#0": {"gfx942": code object}}."""
+    body, blobs, toc = b"", [], {}
+    for key, images in kernels.items():
+        toc[key] = {
+            target: {"type": "hsaco", "ordinal": len(blobs) + i, "original_size": len(image), "metadata": {"x": None}}
+            for i, (target, image) in enumerate(images.items())
+        }
+        for image in images.values():
+            blobs.append({"offset": 64 + len(body), "size": len(image)})
+            body += image
+    contents = {
+        "format_version": 1,
+        "group_name": "rand",
+        "gfx_arch_family": "gfx94X",
+        "gfx_arches": ["gfx942"],
+        "toc": toc,
+        "compression_scheme": scheme,
+        "blobs": blobs,
+    }
+    return b"KPAK" + struct.pack("<IQ", 1, 64 + len(body)) + bytes(48) + body + message(contents)
+
+
+def library(path: Path, bundles: Sequence[bytes], *flags: str, magic: int = HIPF, more: str = "") -> Path:
+    """A library as the HIP compiler makes them: bundles, and a wrapper for each, whose address the linker fills in."""
+    lines = ['.section .hip_fatbin,"a",@progbits']
+    for i, each in enumerate(bundles):
+        content = path.with_suffix(f".{i}.bundle")
+        content.write_bytes(each)
+        lines += [".p2align 12", f"fatbin{i}:", f'.incbin "{content}"']
+    lines.append('.section .hipFatBinSegment,"aw",@progbits')
+    lines.append(".p2align 3")
+    for i in range(len(bundles)):
+        address = f"fatbin{i}" if magic == HIPF else "marker"
+        lines += [f".long {magic}, 1", f".quad {address}", f".quad {i if magic == HIPK else 0}"]
+    source = path.with_suffix(".s")
+    source.write_text("\n".join([*lines, more, '.section .note.GNU-stack,"",@progbits', ""]))
+    output = ("-c",) if path.suffix == ".o" else ("-shared", f"-Wl,-soname,{path.name}")
+    subprocess.run(["gcc", *output, "-nostdlib", *flags, str(source), "-o", str(path)], check=True)
+    return path
