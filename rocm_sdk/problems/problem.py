@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk._native import problem_texts
 
 from .registry import ENTRIES, Entry, Severity
-from .text import one_line
+from .text import harmless, one_line
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
@@ -63,11 +63,20 @@ def problem(
     site: the directory that the packages are in, where the path does not say it. known: tells how they were installed,
     by default from what is installed now. A fact that a text names and that is missing is told in general words.
     """
-    texts = {name: one_line(value) for name, value in facts.items() if value is not None}
-    installation = (known or _ask_installed)(site or _site_of(path), texts.get("distribution"))
-    shown = one_line(path) if path is not None else None
-    title, cause, fix = map(one_line, problem_texts(code, shown, texts, installation))
-    return Problem(code, title, cause, fix, path, texts)
+    exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
+    installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"))
+    title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
+    shown = {name: one_line(value) for name, value in exact.items()}
+    return Problem(code, one_line(title), one_line(cause), harmless(fix), path, shown)
+
+
+def _exact(value: str) -> str:
+    """The value as it is, for commands; harmless if no file can have it as a part of its name."""
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError:
+        return harmless(value)
+    return value.replace("\0", r"\x00")
 
 
 def _ask_installed(site: str, distribution: str | None) -> dict[str, str]:

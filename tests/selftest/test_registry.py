@@ -67,3 +67,23 @@ def test_explain() -> None:
     unknown = explain("E-LIB-0002")
     assert (unknown.returncode, unknown.stdout) == (1, "")
     assert "there is no code E-LIB-0002; did you mean " in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["two  blanks", "a\nline", "a tab\t", " ends ", "it's", "$HOME", "`id`", "\u202eright to left", "\udcff"]
+)
+def test_a_fix_names_the_very_file(tmp_path: Path, name: str) -> None:
+    """What `rm` is to remove is that, or nothing; never another file."""
+    wrong, right = tmp_path / " ".join(name.split()), tmp_path / name
+    wrong.mkdir(exist_ok=True)
+    right.mkdir(exist_ok=True)
+    found = problem("W-PKG-007", str(right))
+    assert "\n" not in found.fix
+    result = subprocess.run(["sh", "-c", found.fix], capture_output=True, check=False)
+    assert wrong == right or wrong.exists()
+    assert (result.returncode == 0) == (not right.exists())
+
+
+def test_a_value_that_no_file_has() -> None:
+    assert problem("E-TEST-001", subject="files", detail="a\0b\ud800").cause == r"a\x00b\ud800"
+    assert problem("E-TEST-001", subject="files", detail="a\0b").cause == r"a\x00b"
