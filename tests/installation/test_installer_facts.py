@@ -76,7 +76,7 @@ WHAT = "rocm-sdk-core==7.10.0+local.1"
 def test_pip(site: DevelSite) -> None:
     (site.path / "pip").mkdir()
     python = f"'{environment_of(site)}/bin/python'"
-    assert fix(site) == f"{python} -m pip install --force-reinstall --no-deps {UNKNOWN}{WHAT} # AMD's index: {AMD}"
+    assert fix(site) == f"{python} -m pip install --force-reinstall --no-deps {UNKNOWN}{WHAT}  # AMD's index: {AMD}"
 
 
 def test_uv_where_it_is(site: DevelSite, tool: Callable[[str], None]) -> None:
