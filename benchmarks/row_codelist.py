@@ -69,14 +69,7 @@ def _ask_bundler(tool: str, path: Path, directory: Path) -> float:
     starts = rocm_sdk.device_code(path).bundles
     section, cut = directory / "section", directory / "cut"
     begin = perf_counter()
-    command = [
-        "objcopy",
-        "-O",
-        "binary",
-        "--only-section=.hip_fatbin",
-        "--set-section-flags=.hip_fatbin=alloc,contents",
-    ]
-    subprocess.run([*command, str(path), str(section)], check=True)
+    subprocess.run(["objcopy", "-O", "binary", "--only-section=.hip_fatbin", str(path), str(section)], check=True)
     with section.open("rb") as file:
         for each in starts:
             file.seek(each.offset - starts[0].offset)
