@@ -13,7 +13,17 @@ from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
 
-from . import row_cli, row_devel, row_gpus, row_import, row_init, row_init_scale, row_init_syscalls, row_selftest
+from . import (
+    row_cli,
+    row_codelist,
+    row_devel,
+    row_gpus,
+    row_import,
+    row_init,
+    row_init_scale,
+    row_init_syscalls,
+    row_selftest,
+)
 from .figures import Figure
 from .observation import ProcessError, instruction_counter
 from .stage import BUILD, Stage, make_stage
@@ -27,6 +37,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "gpus": row_gpus.run,
     "devel": row_devel.run,
     "selftest": row_selftest.run,
+    "codelist": row_codelist.run,
 }
 HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reached")
 

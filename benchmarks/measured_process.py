@@ -113,6 +113,19 @@ def bootstrap_detector(root: str) -> "Callable[[], list[object]]":
     return detect.detect_gpus
 
 
+def list_code(path: str) -> None:
+    """The GPU code of a file."""
+    import rocm_sdk
+
+    list_one = rocm_sdk.device_code
+    peak_memory()
+    before = peak_memory()
+    begin = perf_counter_ns()
+    list_one(path)
+    print_interval(begin, perf_counter_ns())
+    print("peak-growth", peak_memory() - before, sep="\t")
+
+
 def print_interval(begin: int, end: int) -> None:
     print("interval", begin, end, sep="\t")
     print("search-path-entries", len(sys.path), sep="\t")
@@ -145,6 +158,7 @@ ACTIONS = {
         preload_one,
         detect_first,
         detect_in_turn,
+        list_code,
     )
 }
 

@@ -5,7 +5,10 @@
 #include "device_code/bundle.h"
 #include "device_code/code_object.h"
 
-enum { PADDING_AT_A_TIME = 4096 };
+enum {
+    PADDING_AT_A_TIME = 4096,
+    PADDING_LIMIT = 1 << 26, /* items are aligned to a page or so; a sparse file may have any number of zero bytes */
+};
 
 rsdk_status rsdk_fat_binary_kind(const rsdk_extent *extent, rsdk_fat_kind *kind, rsdk_error *error) {
     unsigned char bytes[RSDK_ELF_HEADER_SIZE];
@@ -54,7 +57,7 @@ rsdk_status rsdk_fat_binary_list_one(rsdk_listing *listing, const rsdk_extent *e
 /* Passes zero bytes; *offset is then that of another one, or the end. */
 static rsdk_status skip_padding(const rsdk_extent *extent, uint64_t *offset, rsdk_error *error) {
     unsigned char bytes[PADDING_AT_A_TIME];
-    for (;;) {
+    for (uint64_t end = *offset + PADDING_LIMIT; *offset < end;) {
         size_t got = 0;
         RSDK_TRY(rsdk_extent_read_some(extent, *offset, bytes, sizeof bytes, &got, error));
         for (size_t i = 0; i < got; i++) {
@@ -68,6 +71,7 @@ static rsdk_status skip_padding(const rsdk_extent *extent, uint64_t *offset, rsd
             return RSDK_OK;
         }
     }
+    return rsdk_extent_damaged(extent, "it is followed by more zero bytes than any is", error);
 }
 
 rsdk_status rsdk_fat_binary_list_all(rsdk_listing *listing, const rsdk_extent *extent) {

@@ -5,7 +5,10 @@
 
 #include "base/fail.h"
 
-enum { AT_A_TIME = 1024 }; /* relocations: 24 KiB of stack */
+enum {
+    AT_A_TIME = 1024,      /* relocations: 24 KiB of stack */
+    TABLES_LIMIT = 1 << 29 /* bytes of all tables: large libraries have ten million; a sparse file may claim more */
+};
 
 static uint64_t relative_type_of(unsigned machine) {
     return machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
@@ -26,14 +29,15 @@ static void take(const Elf64_Rela *relocations, size_t taken, uint64_t type, uin
 rsdk_status rsdk_elf_relocations_apply(const rsdk_file *file, uint64_t start, uint64_t size, unsigned machine,
                                        const rsdk_elf_sections *sections, uint64_t address, uint64_t *words,
                                        size_t count, rsdk_error *error) {
-    uint64_t left = size; /* tables that overlap would be read again and again */
+    uint64_t left = size < TABLES_LIMIT ? size : TABLES_LIMIT; /* tables may overlap, too */
     for (size_t i = 0; i < sections->count; i++) {
         const rsdk_elf_section *table = &sections->items[i];
         if (table->type != SHT_RELA || (table->flags & SHF_ALLOC) == 0) {
             continue;
         }
         if (table->size > left || table->offset > size - table->size) {
-            return rsdk_fail(error, RSDK_BAD_ELF, file->path, "%s: its relocations lie outside the file", file->path);
+            return rsdk_fail(error, RSDK_BAD_ELF, file->path,
+                             "%s: its relocations lie outside the file, or are more than any has", file->path);
         }
         left -= table->size;
         for (uint64_t done = 0, total = table->size / sizeof(Elf64_Rela); done < total;) {

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from sample_device_code import bundle, compressed, library, objects
 from small_debian import compile_library, fatbin_source
 
 from rocm_sdk_build.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
@@ -64,6 +65,14 @@ def test_device_code_targets(tmp_path: Path) -> None:
     targets = read_offload_targets(compile_library(tmp_path / "a.so", source=source))
     assert in_hardware_order(targets) == ["gfx803", "gfx90a", "gfx1030"]
     assert read_offload_targets(compile_library(tmp_path / "b.so")) == frozenset()
+
+
+def test_targets_of_compressed_code(tmp_path: Path) -> None:
+    """A search for the first bytes of bundles finds none there, and in the data of others some that are none."""
+    code = objects("gfx1030", "gfx90a:xnack-", size=5000)
+    decoy = {"hipv4-amdgcn-amd-amdhsa--gfx942": bundle(objects("gfx90a"))}
+    path = library(tmp_path / "liba.so", [compressed(bundle(code), 3), bundle(code | decoy)])
+    assert read_offload_targets(path) == {"gfx1030", "gfx90a", "gfx942"}
 
 
 def test_dlopen_dependencies(tmp_path: Path) -> None:

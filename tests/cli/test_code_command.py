@@ -62,6 +62,18 @@ def test_what_cannot_be_read(script: Path, files: Path) -> None:
     assert "nothing: cannot open" in result.stderr
 
 
+def test_the_library_that_decompresses_is_missing(script: Path, files: Path) -> None:
+    """What is not compressed is still shown."""
+    (files / "libzstd.so.1").write_text("no library")
+    command = [str(script), "code", "libpacked.so", "libplain.so"]
+    variables = clean_environment() | {"LD_LIBRARY_PATH": str(files)}
+    result = subprocess.run(command, cwd=files, env=variables, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout.splitlines()[0][:11]) == (1, "libplain.so")
+    assert "libpacked.so needs libzstd.so.1" in result.stderr
+    assert "[E-LIB-002]" in result.stderr
+    assert "libzstd1" in result.stderr
+
+
 def test_no_code_at_all(script: Path, files: Path) -> None:
     assert call(script, files, "libnone.so").returncode == 1
 

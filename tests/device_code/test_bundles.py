@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
 from pathlib import Path
@@ -187,6 +188,15 @@ def test_a_bomb(tmp_path: Path) -> None:
     content[16:24] = struct.pack("<Q", 100 * 10**9)
     assert len(content) < 50_000
     assert "ends within its header" in refusal(tmp_path / "x.co", bytes(content))
+
+
+def test_a_sparse_file(tmp_path: Path) -> None:
+    """Zero bytes behind a bundle are not read to their end."""
+    path = tmp_path / "x.co"
+    path.write_bytes(bundle(ENTRIES))
+    os.truncate(path, 1 << 40)
+    with pytest.raises(BadLibraryError, match="zero bytes"):
+        device_code(path)
 
 
 def test_many_names(tmp_path: Path) -> None:
