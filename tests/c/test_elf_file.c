@@ -192,6 +192,34 @@ static void finds_flags(void **state) {
     assert_null(f->file.soname);
 }
 
+/* Linkers write both ways of saying it; either one is enough. */
+static void finds_text_relocations_said_either_way(void **state) {
+    fixture *f = *state;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_false(f->file.has_text_relocations);
+    dynamic(f, DT_FINI)->d_tag = DT_TEXTREL;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_true(f->file.has_text_relocations);
+    f->changed = f->library;
+    *dynamic(f, DT_FINI) = (Elf64_Dyn){.d_tag = DT_FLAGS, .d_un.d_val = DF_TEXTREL};
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_true(f->file.has_text_relocations);
+    dynamic(f, DT_FLAGS)->d_un.d_val = DF_BIND_NOW;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_false(f->file.has_text_relocations);
+}
+
+/* Addresses are looked up in every segment: here the strings lie in the second. */
+static void strings_may_lie_in_any_segment(void **state) {
+    fixture *f = *state;
+    Elf64_Phdr *first = segment(f, PT_LOAD), *second = first + 1, before = *first;
+    assert_int_equal(second->p_type, PT_LOAD);
+    *first = *second;
+    *second = before;
+    assert_int_equal(read_changed(f), RSDK_OK);
+    assert_string_equal(f->file.soname, "libx.so.1");
+}
+
 static void stripped_sections_do_not_matter(void **state) {
     fixture *f = *state;
     header(f)->e_shoff = 0x7fffffffffffffff;
@@ -277,6 +305,20 @@ static void other_class_and_byte_order_are_read(void **state) {
         assert_message(f, encoding == ELFDATA2LSB ? "is a 32-bit little-endian library"
                                                   : "is a 32-bit big-endian library");
     }
+}
+
+/* The file ends where its header does; what that says about sections is of no interest. */
+static void a_32_bit_header_alone_has_nothing_to_load(void **state) {
+    fixture *f = *state;
+    make_32_bit(f, ELFDATA2LSB);
+    Elf32_Ehdr *head = (Elf32_Ehdr *)(void *)f->changed.bytes;
+    head->e_phnum = 0;
+    head->e_shoff = UINT32_MAX;
+    head->e_shnum = UINT16_MAX;
+    f->changed.size = sizeof *head;
+    assert_damaged(f, "nothing to load");
+    f->changed.size--;
+    assert_damaged(f, "not an ELF file");
 }
 
 /* ---- files that are none ---- */
@@ -426,6 +468,25 @@ static void program_headers_may_lie_anywhere(void **state) {
     assert_damaged(f, "unreadable program headers");
 }
 
+/* A dynamic section of a MiB is read, a longer one is refused. */
+static void dynamic_section_as_long_as_a_library_has(void **state) {
+    enum { DYNAMIC_LIMIT = 1 << 20 };
+    fixture *f = *state;
+    const char *path = sample_path(&f->site, "changed.so");
+    Elf64_Phdr *place = segment(f, PT_DYNAMIC);
+    size_t size = place->p_filesz;
+    assert_true(f->changed.size + size <= IMAGE_LIMIT);
+    memcpy(f->changed.bytes + f->changed.size, f->changed.bytes + place->p_offset, size);
+    place->p_offset = f->changed.size;
+    f->changed.size += size;
+    for (size_t more = 0; more < 2; more++) {
+        place->p_filesz = DYNAMIC_LIMIT + more;
+        assert_int_equal(read_changed(f), RSDK_BAD_ELF); /* its end is missing yet */
+        assert_int_equal(truncate(path, (off_t)(place->p_offset + DYNAMIC_LIMIT + 1)), 0);
+        assert_int_equal(read_path(f, path), more == 0 ? RSDK_OK : RSDK_BAD_ELF);
+    }
+}
+
 /* Every DT_NEEDED entry may name the same long string: what is kept must not grow beyond all bounds. */
 static void repeated_long_names_are_refused(void **state) {
     fixture *f = *state;
@@ -492,9 +553,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(leaves_versions_out_unless_asked, start_fresh, clear),
         cmocka_unit_test_setup_teardown(rpath_counts_only_without_runpath, start_fresh, clear),
         cmocka_unit_test_setup_teardown(finds_flags, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(finds_text_relocations_said_either_way, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(strings_may_lie_in_any_segment, start_fresh, clear),
         cmocka_unit_test_setup_teardown(stripped_sections_do_not_matter, start_fresh, clear),
         cmocka_unit_test_setup_teardown(other_machine_is_named, start_fresh, clear),
         cmocka_unit_test_setup_teardown(other_class_and_byte_order_are_read, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(a_32_bit_header_alone_has_nothing_to_load, start_fresh, clear),
         cmocka_unit_test_setup_teardown(what_is_not_a_library_is_named, start_fresh, clear),
         cmocka_unit_test_setup_teardown(what_is_not_a_file_is_named, start_fresh, clear),
         cmocka_unit_test_setup_teardown(unreadable_file_is_named, start_fresh, clear),
@@ -502,6 +566,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_changed_byte_of_the_tables_is_survived, start_fresh, clear),
         cmocka_unit_test_setup_teardown(contradictions_are_named, start_fresh, clear),
         cmocka_unit_test_setup_teardown(program_headers_may_lie_anywhere, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(dynamic_section_as_long_as_a_library_has, start_fresh, clear),
         cmocka_unit_test_setup_teardown(repeated_long_names_are_refused, start_fresh, clear),
         cmocka_unit_test_setup_teardown(file_that_shrinks_while_it_is_read_is_an_error, start_fresh, clear),
     };

@@ -164,6 +164,54 @@ static void what_cannot_be_read(void **state) {
     rsdk_arena_clear(&arena);
 }
 
+/* A part may be all of a segment; one byte more lies outside. */
+static void a_part_that_fills_its_segment(void **state) {
+    (void)state;
+    headers h = sound_headers();
+    const ElfW(Phdr) *load = segment_of(&h, PT_LOAD, 0);
+    ElfW(Phdr) *part = segment_of(&h, PT_DYNAMIC, 0);
+    part->p_vaddr = load->p_vaddr;
+    part->p_memsz = load->p_memsz;
+    assert_string_equal(damages_with(&h), "");
+    part->p_memsz++;
+    assert_damage(&h, "dynamic section lies outside");
+}
+
+/* Where in the file a segment lies counts for notes alone, and for those that have something. */
+static void what_is_no_note(void **state) {
+    (void)state;
+    headers h = sound_headers();
+    segment_of(&h, PT_GNU_EH_FRAME, 0)->p_offset = image_size;
+    assert_string_equal(damages_with(&h), "");
+    h = sound_headers();
+    ElfW(Phdr) *empty = segment_of(&h, PT_NOTE, 0);
+    empty->p_filesz = empty->p_memsz = 0;
+    empty->p_offset = image_size + 1;
+    assert_string_equal(damages_with(&h), "");
+}
+
+/* 1024 headers are read, one more is damage. */
+static void as_many_headers_as_a_library_has(void **state) {
+    enum { HEADER_LIMIT = 1024 };
+    static unsigned char changed[IMAGE_LIMIT];
+    (void)state;
+    headers h = sound_headers();
+    size_t size = image_size + (HEADER_LIMIT + 1) * sizeof *h.segments;
+    assert_true(size <= sizeof changed);
+    memcpy(changed, image, image_size);
+    h.file.e_phoff = image_size; /* zeros: segments of no type */
+    for (ElfW(Half) count = HEADER_LIMIT; count <= HEADER_LIMIT + 1; count++) {
+        rsdk_arena arena = RSDK_ARENA_INIT;
+        rsdk_strings damages = {0};
+        h.file.e_phnum = count;
+        memcpy(changed, &h.file, sizeof h.file);
+        write_image(changed, size);
+        assert_int_equal(rsdk_elf_layout_find_damages(path, &arena, &damages, NULL), RSDK_OK);
+        assert_int_equal(damages.count, count > HEADER_LIMIT);
+        rsdk_arena_clear(&arena);
+    }
+}
+
 static void needs_of_glibc(void **state) {
     (void)state;
     rsdk_elf_version_need needs[] = {{"libc.so.6", "GLIBC_2.9"},
@@ -182,6 +230,9 @@ int main(void) {
         cmocka_unit_test(loads),
         cmocka_unit_test(parts),
         cmocka_unit_test(sections_and_headers),
+        cmocka_unit_test(a_part_that_fills_its_segment),
+        cmocka_unit_test(what_is_no_note),
+        cmocka_unit_test(as_many_headers_as_a_library_has),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(needs_of_glibc),
     };

@@ -2,12 +2,14 @@
 #include "elf/elf_sections.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -218,18 +220,57 @@ static void names_elsewhere(void **state) {
     assert_damaged(f, "does not exist");
 }
 
+/* The last byte of the table ends a name and is an empty one; the byte behind it is none. */
+static void names_at_the_end_of_the_table(void **state) {
+    fixture *f = *state;
+    section(f, 1)->sh_name = (Elf64_Word)names(f)->sh_size - 1;
+    assert_int_equal(read_image(f), RSDK_OK);
+    assert_string_equal(f->sections.items[1].name, "");
+    section(f, 1)->sh_name++;
+    assert_damaged(f, "outside the table of names");
+}
+
+/* A table of no bytes may lie at the end of the file; no name is in it. */
+static void empty_table_of_names_at_the_end(void **state) {
+    fixture *f = *state;
+    names(f)->sh_offset = f->size;
+    names(f)->sh_size = 0;
+    assert_damaged(f, "outside the table of names");
+    names(f)->sh_offset++;
+    assert_damaged(f, "the names of its sections lie outside the file");
+}
+
+/* A table of `count` sections of which the first holds the names: `size` bytes, all but the last one 'n'. */
+static void make_table(fixture *f, Elf64_Half count, size_t size) {
+    size_t table = 64, strings = table + count * sizeof(Elf64_Shdr);
+    header(f)->e_shoff = table;
+    header(f)->e_shnum = count;
+    header(f)->e_shstrndx = 1;
+    f->size = strings + size;
+    assert_true(f->size <= IMAGE_LIMIT);
+    memset(f->bytes + table, 0, f->size - table);
+    memset(f->bytes + strings, 'n', size - 1);
+    *section(f, 1) = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = strings, .sh_size = size};
+}
+
+/* 4 MiB of names are read, one byte more is refused. */
+static void names_as_long_as_a_library_has(void **state) {
+    enum { COUNT = 1024, NAME = 4096 };
+    fixture *f = *state;
+    make_table(f, COUNT, 1 + NAME + 1);
+    for (size_t i = 0; i < COUNT; i++) {
+        section(f, i)->sh_name = 1;
+    }
+    assert_int_equal(read_image(f), RSDK_OK);
+    assert_int_equal(strlen(f->sections.items[COUNT - 1].name), NAME);
+    section(f, 0)->sh_name = 0;
+    assert_damaged(f, "longer than those of any library");
+}
+
 /* One long name that every section shares must not become a copy for each. */
 static void shared_names(void **state) {
-    enum { COUNT = 1000, NAME = 8000 };
     fixture *f = *state;
-    size_t table = 64, strings = table + COUNT * sizeof(Elf64_Shdr);
-    header(f)->e_shoff = table;
-    header(f)->e_shnum = COUNT;
-    header(f)->e_shstrndx = 1;
-    f->size = strings + NAME;
-    memset(f->bytes + table, 0, f->size - table);
-    memset(f->bytes + strings, 'n', NAME - 1);
-    *section(f, 1) = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = strings, .sh_size = NAME};
+    make_table(f, 1000, 8000);
     assert_damaged(f, "longer than those of any library");
 }
 
@@ -237,6 +278,23 @@ static void absent_file(void **state) {
     fixture *f = *state;
     const char *path = sample_path(&f->site, "nothing.so");
     assert_int_equal(rsdk_elf_sections_read(path, &f->arena, &f->sections, &f->error), RSDK_FILE_NOT_FOUND);
+}
+
+static int next_descriptor(void) {
+    int descriptor = open("/dev/null", O_RDONLY);
+    assert_true(descriptor >= 0);
+    assert_int_equal(close(descriptor), 0);
+    return descriptor;
+}
+
+static void no_descriptor_is_left_open(void **state) {
+    fixture *f = *state;
+    int before = next_descriptor();
+    assert_int_equal(read_image(f), RSDK_OK);
+    assert_int_equal(next_descriptor(), before);
+    f->bytes[0] = 'x';
+    assert_damaged(f, "not an ELF file");
+    assert_int_equal(next_descriptor(), before);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -253,7 +311,11 @@ int main(void) {
         TEST(headers_of_another_size),
         TEST(wild_counts),
         TEST(names_elsewhere),
+        TEST(names_at_the_end_of_the_table),
+        TEST(empty_table_of_names_at_the_end),
+        TEST(names_as_long_as_a_library_has),
         TEST(shared_names),
+        TEST(no_descriptor_is_left_open),
         TEST(absent_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

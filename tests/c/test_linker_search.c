@@ -97,6 +97,21 @@ static void default_directories_do_without_a_cache(void **state) {
     assert_int_equal(access(path, R_OK), 0);
 }
 
+/* The linker lists the main program's RPATH first: as many directories as come from it are taken off. */
+static void directories_of_the_program_are_taken_off(void **state) {
+    fixture *f = *state;
+    rsdk_linker_search with_rpath;
+    const size_t before = f->search.library_path.count;
+    const size_t all = before + f->search.default_directories.count;
+    const char *first = before > 0 ? f->search.library_path.items[0] : f->search.default_directories.items[0];
+    const rsdk_link_map map = {.program_rpath = first};
+    assert_true(all > 1);
+    assert_int_equal(rsdk_linker_search_init(&f->arena, &map, &with_rpath, NULL), RSDK_OK);
+    assert_int_equal(with_rpath.program_rpath.count, 1);
+    assert_string_equal(with_rpath.program_rpath.items[0], first);
+    assert_int_equal(with_rpath.library_path.count + with_rpath.default_directories.count, all - 1);
+}
+
 /* ---- ld.so.cache ---- */
 
 #if defined(__x86_64__)
@@ -254,6 +269,7 @@ int main(int argc, char *argv[]) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(host_libraries_are_found_where_the_linker_finds_them, start, clear),
         cmocka_unit_test_setup_teardown(default_directories_do_without_a_cache, start, clear),
+        cmocka_unit_test_setup_teardown(directories_of_the_program_are_taken_off, start, clear),
         cmocka_unit_test_setup_teardown(entries_for_some_processors_are_skipped, start, clear),
         cmocka_unit_test_setup_teardown(a_text_that_the_cache_cuts_off_is_none, start, clear),
         cmocka_unit_test_setup_teardown(origin_is_filled_in, start, clear),

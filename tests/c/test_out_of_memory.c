@@ -6,17 +6,23 @@
 #include "base/arena.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
 
 #include "child_process.h"
+#include "elf/elf_file.h"
+#include "loader/linker_search.h"
 #include "rocm_sdk/device_code.h"
 #include "sample_sdk.h"
 
@@ -123,6 +129,49 @@ static rsdk_status fail_to_preload(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_status status =
         rsdk_loader_preload(sdk, &(rsdk_load_options){.shortnames = broken, .shortname_count = 2}, &loaded, error);
     rsdk_loaded_free(loaded);
+    return status;
+}
+
+/* A soft limit of this process, and what it was. */
+static rlim_t limit_to(__rlimit_resource_t resource, rlim_t value) {
+    struct rlimit limit;
+    REQUIRE(getrlimit(resource, &limit) == 0);
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = value;
+    REQUIRE(setrlimit(resource, &limit) == 0);
+    return before;
+}
+
+/* No memory file can be written, so the members are opened one by one: eight, as many as a list has room for at first.
+ * What is read behind them is seen by AddressSanitizer. */
+static rsdk_status preload_one_by_one(rsdk_sdk *sdk, rsdk_error *error) {
+    static const char *const chain[] = {"amd_smi"};
+    rsdk_loaded *loaded = NULL;
+    REQUIRE(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    rlim_t before = limit_to(RLIMIT_FSIZE, 0);
+    rsdk_status status =
+        rsdk_loader_preload(sdk, &(rsdk_load_options){.shortnames = chain, .shortname_count = 1}, &loaded, error);
+    (void)limit_to(RLIMIT_FSIZE, before);
+    rsdk_loaded_free(loaded);
+    return status;
+}
+
+/* ld.so.cache cannot be opened, and the search does without. */
+static rsdk_status search_without_cache(rsdk_sdk *sdk, rsdk_error *error) {
+    const rsdk_link_map map = {0};
+    const rsdk_load_chain alone = {0};
+    rsdk_linker_search search;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    const char *path = NULL;
+    (void)sdk;
+    rsdk_status status = rsdk_linker_search_init(&arena, &map, &search, error);
+    if (status == RSDK_OK) {
+        rlim_t before = limit_to(RLIMIT_NOFILE, 0);
+        status = rsdk_linker_search_find(&search, &alone, "libnowhere.so.9", &path, error);
+        (void)limit_to(RLIMIT_NOFILE, before);
+        REQUIRE(path == NULL && (status != RSDK_OK || search.cache == NULL));
+    }
+    rsdk_arena_clear(&arena);
     return status;
 }
 
@@ -282,6 +331,12 @@ static int make_site(void **state) {
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site,
                    &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = OUTSIDE "/libnowhere.so.1"});
+    for (char name[] = "libchain1.so.1", needs[PATH_SIZE] = ""; name[8] <= '7'; name[8]++) {
+        sample_compile(&site, &(sample_library){.file = name, .source = "", .needs = needs[0] != '\0' ? needs : NULL});
+        (void)snprintf(needs, sizeof needs, CORE_LIB "/%s", name);
+    }
+    sample_compile(&site,
+                   &(sample_library){.file = "libamd_smi.so.26", .source = "", .needs = CORE_LIB "/libchain7.so.1"});
     code_path = sample_path(&site, CORE_LIB "/libcode.so");
     return unlink(sample_path(&site, OUTSIDE "/libnowhere.so.1"));
 }
@@ -300,6 +355,35 @@ static void planning(void **state) {
 static void device_code(void **state) {
     (void)state;
     run_in_child(try_all, &(series){read_device_code, RSDK_OK});
+}
+
+static void search(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){search_without_cache, RSDK_OK});
+}
+
+/* Files cut off in their header, of either class and of none: nothing is read or written behind what was read of them,
+ * which AddressSanitizer sees. */
+static void read_cut_off(void *context) {
+    static const unsigned char classes[] = {ELFCLASSNONE, ELFCLASS32, ELFCLASS64};
+    const char *path = context;
+    const ptrdiff_t before = live;
+    for (size_t i = 0; i < sizeof classes * (sizeof(Elf64_Ehdr) + 1); i++) {
+        const char bytes[sizeof(Elf64_Ehdr)] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (char)classes[i % sizeof classes]};
+        const size_t size = i / sizeof classes;
+        rsdk_arena arena = RSDK_ARENA_INIT;
+        rsdk_elf_file file;
+        int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        REQUIRE(descriptor >= 0 && write(descriptor, bytes, size) == (ssize_t)size && close(descriptor) == 0);
+        REQUIRE(rsdk_elf_file_read(path, &arena, &file, NULL) == RSDK_BAD_ELF);
+        rsdk_arena_clear(&arena);
+    }
+    REQUIRE(live == before);
+}
+
+static void cut_off_headers(void **state) {
+    (void)state;
+    run_in_child(read_cut_off, (void *)(uintptr_t)sample_path(&site, "cut-off.so"));
 }
 
 static void errors(void **state) {
@@ -343,6 +427,11 @@ static void loading(void **state) {
     preload_alone(preload, RSDK_OK);
 }
 
+static void loading_one_by_one(void **state) {
+    (void)state;
+    preload_alone(preload_one_by_one, RSDK_OK);
+}
+
 static void failed_loading(void **state) {
     (void)state;
     preload_alone(fail_to_preload, RSDK_LOAD_FAILED);
@@ -350,8 +439,11 @@ static void failed_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning), cmocka_unit_test(device_code), cmocka_unit_test(errors),
-        cmocka_unit_test(problems), cmocka_unit_test(loading),     cmocka_unit_test(failed_loading),
+        cmocka_unit_test(planning),       cmocka_unit_test(device_code),
+        cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers),
+        cmocka_unit_test(errors),         cmocka_unit_test(problems),
+        cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
+        cmocka_unit_test(failed_loading),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

@@ -217,6 +217,43 @@ static void check_foreign_copy(void *site) {
     rsdk_loaded_free(loaded);
 }
 
+typedef struct closing {
+    void *handle;
+    char lines[1024];
+} closing;
+
+/* Closes what the process had, between the plan and the step that was to use it. */
+static void close_it(void *context, const char *line) {
+    closing *c = context;
+    (void)strncat(c->lines, line, sizeof c->lines - strlen(c->lines) - 1);
+    REQUIRE(c->handle == NULL || dlclose(c->handle) == 0);
+    c->handle = NULL;
+}
+
+static void check_closed_copy(void *site) {
+    static const char *const names[] = {"roctx64"};
+    closing c = {.handle = dlopen(sample_path(site, CORE_LIB "/libroctx64.so.4"), RTLD_NOW)};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_loaded *loaded = NULL;
+    rsdk_sdk *sdk = sample_open(site);
+    REQUIRE(c.handle != NULL);
+    const rsdk_load_options options = {
+        .shortnames = names, .shortname_count = 1, .report = close_it, .report_context = &c};
+    REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, &error) == RSDK_LOAD_FAILED);
+    REQUIRE_CONTAINS(c.lines, "in use: ");
+    REQUIRE_CONTAINS(error.message, "it is not in the process, although it was");
+    rsdk_error_clear(&error);
+    rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
+}
+
+static void copy_that_is_closed_meanwhile_is_an_error(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    in_child(check_closed_copy, &site);
+}
+
 static void copy_from_elsewhere_is_used_and_named(void **state) {
     (void)state;
     sample_site site = sample_site_new();
@@ -373,6 +410,7 @@ int main(int argc, char *argv[]) {
         cmocka_unit_test(what_is_opened_at_run_time_is_there),
         cmocka_unit_test(missing_run_time_library_is_a_warning),
         cmocka_unit_test(unversioned_names_work_when_asked_for),
+        cmocka_unit_test(copy_that_is_closed_meanwhile_is_an_error),
         cmocka_unit_test(copy_from_elsewhere_is_used_and_named),
         cmocka_unit_test(copy_from_the_library_path_is_named),
         cmocka_unit_test(dependency_from_elsewhere_is_named),

@@ -4,7 +4,8 @@ usage: python3 tests/mutants [--generated N] [--seed S] [--copy DIR] [WORD...]
 
 Without --generated: the rows of the table. With it: N of the mutations that `generate` makes of each module of the
 table, picked by the seed. Words choose rows or modules by their file or text. A mutation is killed where one of its
-tests fails; one that the table argues to change nothing is not tried. Exit status 0 where none survives, else 1.
+tests fails; C programs that notice nothing are tried under the sanitizers as well. What survives that is argued, where
+the table says why it changes nothing. Exit status 0 where none survives, else 1.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from table import ARGUED, MODULES, MUTATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 300  # of one test; a mutation may make it hang
-KILLED, SURVIVED, ARGUED_AWAY, NOT_COMPILED = "killed", "SURVIVED", "argued", "not compiled"
+KILLED, SANITIZED, SURVIVED, ARGUED_AWAY, NOT_COMPILED = "killed", "sanitized", "SURVIVED", "argued", "not compiled"
 
 
 class Mutant(NamedTuple):
@@ -59,12 +60,12 @@ class Copy:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target)
 
-    def compile(self, tests: Sequence[str]) -> bool:
+    def compile(self, tests: Sequence[str], variant: str = "gcc") -> bool:
         """Whether it compiles, as far as the tests need."""
-        programs = [f"build/c/gcc/tests/c/{test}" for test in tests if not test.startswith("tests/")]
+        programs = [f"build/c/{variant}/tests/c/{test}" for test in tests if not test.startswith("tests/")]
         develop = ["develop"] if len(programs) < len(tests) else []
         wheel = ["wheel"] if any(test.startswith("tests/adoption") for test in tests) else []
-        command = ["make", "-s", "VARIANT=gcc", *develop, *programs, *wheel]
+        command = ["make", "-s", f"VARIANT={variant}", *develop, *programs, *wheel]
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
         result = subprocess.run(
             command, cwd=self.directory, env=environment, capture_output=True, text=True, check=False
@@ -83,18 +84,25 @@ class Copy:
         try:
             if compiles and not self.compile(mutant.tests):
                 return NOT_COMPILED
-            return SURVIVED if self.passes(mutant.tests) else KILLED
+            if not self.passes(mutant.tests):
+                return KILLED
+            return SURVIVED if self.passes_sanitized(mutant) else SANITIZED
         finally:
             file.write_text(text, encoding="utf-8")
             if compiles:
                 self.compile(mutant.tests)
 
-    def passes(self, tests: Sequence[str], *, must_pass: bool = False) -> bool:
+    def passes_sanitized(self, mutant: Mutant) -> bool:
+        """Whether the C programs among the tests notice nothing under the sanitizers either."""
+        tests = [test for test in mutant.tests if mutant.file.endswith(".c") and not test.startswith("tests/")]
+        return not self.compile(tests, "asan") or self.passes(tests, "asan")
+
+    def passes(self, tests: Sequence[str], variant: str = "gcc", *, must_pass: bool = False) -> bool:
         """Whether all pass: C programs (test_plan) and pytest's paths (tests/devel/test_lock.py)."""
         for test in tests:
             command = ["build/venv-develop/bin/pytest", "-q", "-x", "-p", "no:xdist", test]
             if not test.startswith("tests/"):
-                command = [f"build/c/gcc/tests/c/{test}"]
+                command = [f"build/c/{variant}/tests/c/{test}"]
             try:
                 result = subprocess.run(
                     command, cwd=self.directory, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -151,8 +159,9 @@ def main() -> int:
     counts: Counter[str] = Counter()
     for mutant in chosen:
         began = time.monotonic()
-        is_argued = (mutant.file, mutant.before, mutant.after) in ARGUED
-        verdict = ARGUED_AWAY if is_argued else copy.verdict(mutant)
+        verdict = copy.verdict(mutant)
+        if verdict == SURVIVED and (mutant.file, mutant.before, mutant.after) in ARGUED:
+            verdict = ARGUED_AWAY
         counts[verdict] += 1
         change = f"{mutant.before}  ->  {mutant.after or 'removed'}"
         print(f"{verdict:12}  {time.monotonic() - began:4.0f} s  {mutant.file}: {change}", flush=True)

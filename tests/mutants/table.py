@@ -74,8 +74,9 @@ MUTATIONS = (
              ("tests/loader/test_inspect.py",)),
     Mutation("csrc/elf/elf_layout.c", "size <= outer_size && start - outer_start <= outer_size - size", "start - outer_start <= outer_size - size", ("test_elf_layout",)),
     Mutation("csrc/elf/elf_layout.c", "if (segment->p_filesz > segment->p_memsz) {", "if (false) {", ("test_elf_layout",)),
-    Mutation("csrc/elf/elf_sections.c", "return offset <= r->file.size && size <= r->file.size - offset;",
-             "return offset <= r->file.size || size <= r->file.size - offset;", ("test_elf_sections",)),
+    Mutation("csrc/elf/elf_sections.c", "return offset <= r->size && size <= r->size - offset;",
+             "return offset <= r->size || size <= r->size - offset;", ("test_elf_sections",)),
+    Mutation("csrc/elf/elf_file.c", "r->result->has_text_relocations = true;", "r->result->has_text_relocations = false;", ("test_elf_file",)),
     # what a fix makes a shell do
     Mutation("csrc/diagnosis/problem.c", "} else if (has_control) {", "} else if (false) {", ("test_problem",)),
     Mutation("csrc/diagnosis/problem.c", "while (end > 0 && value[end - 1] == '\\n') {", "while (false) {", ("test_problem",)),
@@ -113,11 +114,11 @@ MODULES: dict[str, tuple[str, ...]] = {
     "rocm_sdk/devel/manifest.py": ("tests/devel/test_verify.py", "tests/devel/test_hostile_notes.py"),
     "rocm_sdk/installed/inside.py": ("tests/devel/test_inside.py", "tests/devel/test_hostile_notes.py"),
     "rocm_sdk/adoption/adopt.py": ("tests/adoption/test_adoption.py", "tests/adoption/test_hostile_names.py", *_ADOPT),
-    "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding"),
+    "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding", "test_out_of_memory"),
     "csrc/loader/preloader.c": ("test_preload", "test_load_failures", "test_binding", "test_out_of_memory"),
     "csrc/elf/elf_file.c": ("test_elf_file", "test_plan", "test_out_of_memory", "tests/loader/test_inspect.py"),
     "csrc/elf/elf_layout.c": ("test_elf_layout", "test_elf_file"),
-    "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file"),
+    "csrc/elf/elf_sections.c": ("test_elf_sections", "test_elf_file", "test_out_of_memory"),
     "csrc/diagnosis/problem.c": ("test_problem", "test_load_failures", "test_out_of_memory"),
     "csrc/diagnosis/system.c": ("test_system",),
     "csrc/sdk/record.c": ("test_record", "test_out_of_memory"),
@@ -138,10 +139,30 @@ ARGUED: dict[tuple[str, str, str], str] = {
         "any bit that makes it a program",
     ("csrc/elf/elf_file.c", "size_t size = r->head_size < sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);",
      "size_t size = r->head_size <= sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);"): "the minimum of two numbers",
-    ("csrc/elf/elf_sections.c", "rsdk_file_close(&r.file);", ""): "a descriptor is leaked, which no answer shows",
-    ("csrc/elf/elf_sections.c", "rsdk_arena_clear(&r.scratch);", ""): "a leak, which no answer shows",
-    ("csrc/loader/linker_search.c", "rsdk_error_clear(&reason);", ""): "a leak, which no answer shows",
-    ("csrc/loader/preloader.c", "rsdk_error_clear(&reason);", ""): "a leak, which no answer shows",
+    ("csrc/elf/elf_file.c", "if (size < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0) {",
+     "if (size < SELFMAG && memcmp(head, ELFMAG, SELFMAG) != 0) {"): "read_with asks libelf, and refuses with the same words",
+    ("csrc/elf/elf_file.c", "} else if (head[EI_CLASS] == ELFCLASS32 && size >= sizeof(Elf32_Ehdr)) {",
+     "} else if (head[EI_CLASS] == ELFCLASS32 && size > sizeof(Elf32_Ehdr)) {"):
+        "a file that ends with its header has nothing to load, and libelf takes it whatever it says of sections",
+    ("csrc/elf/elf_layout.c", "if (align > 1 && ((align & (align - 1)) != 0 || (segment->p_vaddr - segment->p_offset) % align != 0)) {",
+     "if (align >= 1 && ((align & (align - 1)) != 0 || (segment->p_vaddr - segment->p_offset) % align != 0)) {"):
+        "1 divides every address, and 1 & 0 is 0",
+    ("csrc/elf/elf_layout.c", "for (size_t i = 0; i < l->count; i++) {", "for (size_t i = 0; i <= l->count; i++) {"):
+        "of load_of: the segments are allocated with one more, whose type is PT_NULL (in the checks it is killed)",
+    ("csrc/loader/preloader.c", "for (size_t number = 0; number < step->members.count; number++) {",
+     "for (size_t number = 0; number <= step->members.count; number++) {"):
+        "the groups are allocated with one more than there are nodes; an empty group is left alone",
+    ("csrc/loader/preloader.c", "return false;", "return true;"): "the last of open_members: no outcome is left (elsewhere it is killed)",
+    ("csrc/loader/preloader.c", "bool *members = rsdk_arena_alloc(arena_of(p), count + 1, sizeof *members);",
+     "bool *members = rsdk_arena_alloc(arena_of(p), count, sizeof *members);"):
+        "indices are those of nodes, less than the count, and a step has a node",
+    ("csrc/gpu/visibility.c", "return c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c;", "return c >= 'a' && c < 'z' ? c - 'a' + 'A' : c;"):
+        "neither a number nor a UUID has a Z",
+    ("csrc/gpu/visibility.c", "return is_too_large || *index >= count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;",
+     "return is_too_large || *index > count ? RSDK_TOKEN_OUT_OF_RANGE : RSDK_TOKEN_GOOD;"):
+        "the token is not empty, so the loop has asked",
+    ("csrc/gpu/visibility.c", "bool is_negative = at < t.end && *at == '-', is_too_large = false;",
+     "bool is_negative = at <= t.end && *at == '-', is_too_large = false;"): "rocr_device has refused the empty token",
     ("csrc/loader/linker_search.c", "if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {",
      "if (start != NULL && size - (size_t)(start - bytes) > sizeof(cache_header)) {"): "a cache of a header alone has no entries",
 }  # fmt: skip
