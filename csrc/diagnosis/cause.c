@@ -75,13 +75,7 @@ static rsdk_status take_error(const rsdk_error *from, rsdk_arena *arena, rsdk_fi
         finding->path = rsdk_arena_copy(arena, from->path);
         RSDK_NEED(finding->path);
     }
-    for (size_t i = 0; i < from->fact_count; i++) {
-        const char *name = rsdk_arena_copy(arena, from->facts[i].name);
-        const char *value = rsdk_arena_copy(arena, from->facts[i].value);
-        RSDK_NEED(name);
-        RSDK_NEED(value);
-        RSDK_TRY(rsdk_finding_add(finding, arena, name, value, error));
-    }
+    RSDK_TRY(rsdk_finding_copy_facts(finding, arena, from->facts, from->fact_count, error));
     if (rsdk_finding_fact(finding, "detail") == NULL) {
         const char *detail = rsdk_arena_copy(arena, rsdk_error_message(from));
         RSDK_NEED(detail);

@@ -15,13 +15,31 @@ rsdk_status rsdk_finding_add(rsdk_finding *finding, rsdk_arena *arena, const cha
     return RSDK_OK;
 }
 
-const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name) {
-    for (size_t i = 0; i < finding->facts.count; i++) {
-        if (strcmp(finding->facts.items[i].name, name) == 0) {
-            return finding->facts.items[i].value;
+rsdk_status rsdk_finding_copy_facts(rsdk_finding *finding, rsdk_arena *arena, const rsdk_fact *facts, size_t count,
+                                    rsdk_error *error) {
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i].value == NULL) {
+            continue;
+        }
+        const char *name = rsdk_arena_copy(arena, facts[i].name), *value = rsdk_arena_copy(arena, facts[i].value);
+        RSDK_NEED(name);
+        RSDK_NEED(value);
+        RSDK_TRY(rsdk_finding_add(finding, arena, name, value, error));
+    }
+    return RSDK_OK;
+}
+
+const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *name) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(facts[i].name, name) == 0) {
+            return facts[i].value;
         }
     }
     return NULL;
+}
+
+const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name) {
+    return rsdk_fact_find(finding->facts.items, finding->facts.count, name);
 }
 
 static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const char *distribution, const char *version,

@@ -288,17 +288,8 @@ static rsdk_status compose(owned_problem *owned, const rsdk_finding *finding, co
 
 static rsdk_status copy_finding(rsdk_finding *finding, rsdk_code code, const char *path, const rsdk_fact *facts,
                                 size_t count, rsdk_arena *arena) {
-    rsdk_error *error = NULL;
     *finding = (rsdk_finding){.code = code, .path = path != NULL ? rsdk_arena_copy(arena, path) : NULL};
-    for (size_t i = 0; i < count; i++) {
-        if (facts[i].value == NULL) {
-            continue; /* not known */
-        }
-        const char *name = rsdk_arena_copy(arena, facts[i].name), *value = rsdk_arena_copy(arena, facts[i].value);
-        RSDK_NEED(name);
-        RSDK_NEED(value);
-        RSDK_TRY(rsdk_finding_add(finding, arena, name, value, error));
-    }
+    RSDK_TRY(rsdk_finding_copy_facts(finding, arena, facts, count, NULL));
     return path == NULL || finding->path != NULL ? RSDK_OK : RSDK_NO_MEMORY;
 }
 

@@ -1,8 +1,6 @@
 /* Exceptions and warnings, made by the classes of rocm_sdk.errors, which is imported when one is needed. */
 #include "exceptions.h"
 
-#include <string.h>
-
 #include "diagnosis/cause.h"
 #include "findings.h"
 #include "result_types.h"
@@ -31,14 +29,8 @@ void rsdk_exceptions_raise(const rsdk_error *error, rsdk_sdk *sdk) {
     rsdk_exceptions_raise_as(exception_names[error->status], error, sdk);
 }
 
-/* The value of a fact of the error; NULL where it has none. */
 static const char *fact_of(const rsdk_error *error, const char *name) {
-    for (size_t i = 0; i < error->fact_count; i++) {
-        if (strcmp(error->facts[i].name, name) == 0) {
-            return error->facts[i].value;
-        }
-    }
-    return NULL;
+    return rsdk_fact_find(error->facts, error->fact_count, name);
 }
 
 /* The exception: made in Python, which knows how the SDK was installed. */

@@ -1,6 +1,5 @@
 /* Functions about problems: the table of codes, and what texts it gives. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "diagnosis/cause.h"
 #include "diagnosis/load_failure.h"
@@ -122,14 +121,8 @@ static int take_facts(PyObject *dict, fact_arguments *facts) {
     return 0;
 }
 
-/* The value of a fact; NULL where it is not there. */
 static const char *find_fact(const fact_arguments *facts, const char *name) {
-    for (size_t i = 0; i < facts->count; i++) {
-        if (strcmp(facts->items[i].name, name) == 0) {
-            return facts->items[i].value;
-        }
-    }
-    return NULL;
+    return rsdk_fact_find(facts->items, facts->count, name);
 }
 
 static PyObject *make_texts(rsdk_code code, const char *path, const fact_arguments *facts,
