@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include "base/fail.h"
-#include "sdk/tables.h"
 
 enum { INPUT_SIZE = 1 << 14 };
 
@@ -26,16 +25,6 @@ static bool find(void *library, const char *name, void *function) {
     return address != NULL;
 }
 
-/* The distributions' packages that bring the library. */
-static rsdk_host_package package_with(const char *soname) {
-    for (size_t i = 0; i < rsdk_host_package_count; i++) {
-        if (strcmp(rsdk_host_packages[i].soname, soname) == 0) {
-            return rsdk_host_packages[i];
-        }
-    }
-    return (rsdk_host_package){0};
-}
-
 static rsdk_status open_library(const rsdk_extent *packed, const char *name, void **library, rsdk_error *error) {
     if (*library == NULL) {
         *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -44,13 +33,9 @@ static rsdk_status open_library(const rsdk_extent *packed, const char *name, voi
         return RSDK_OK;
     }
     const char *path = packed->file->path;
-    rsdk_host_package package = package_with(name);
-    return rsdk_fail_as(error, RSDK_LOAD_FAILED, RSDK_E_LIB_002, path,
-                        RSDK_FACTS({"needing", path}, {"name", name}, {"library", name}, {"debian", package.debian},
-                                   {"fedora", package.fedora}, {"suse", package.suse}, {"arch", package.arch},
-                                   {"gentoo", package.gentoo}),
-                        "%s: its device code is compressed, and %s, which decompresses it, cannot be loaded", path,
-                        name);
+    return rsdk_fail_as(
+        error, RSDK_LOAD_FAILED, RSDK_E_LIB_002, path, RSDK_FACTS({"needing", path}, {"name", name}, {"library", name}),
+        "%s: its device code is compressed, and %s, which decompresses it, cannot be loaded", path, name);
 }
 
 /* ---- zlib ---- */

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "diagnosis/host_package.h"
 #include "diagnosis/load_failure.h"
 #include "sdk/record.h"
 
@@ -121,6 +122,8 @@ rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_are
         rsdk_finding_fact(finding, "dlerror") != NULL) {
         const rsdk_finding refused = *finding;
         RSDK_TRY(explain_load(&refused, sdk, arena, finding));
+    } else if (finding->code == RSDK_E_LIB_002 && rsdk_finding_fact(finding, "name") != NULL) {
+        RSDK_TRY(rsdk_host_package_add(finding, arena, rsdk_finding_fact(finding, "name"), NULL));
     }
     return look_closer(finding, sdk, arena);
 }

@@ -12,6 +12,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
+#include "diagnosis/host_package.h"
 #include "elf/elf_file.h"
 #include "loader/dependency_graph.h"
 #include "loader/inventory.h"
@@ -142,38 +143,6 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
     return find(e, RSDK_E_LIB_003, e->path);
 }
 
-/* The host library, with the packages of distributions that bring it. A name that is not in the table becomes part of
- * commands that search for it, unless a shell would find something to obey in it. */
-static rsdk_status explain_of_host(explanation *e, const char *name) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
-    static const rsdk_host_package searches = {
-        NULL, "$(apt-file --package-only search /%s)", "'*/%s'", "'%s()(64bit)'", "$(pacman -Fq %s)", "$(e-file %s)",
-    };
-    const rsdk_host_package *host = NULL;
-    rsdk_error *error = e->error;
-    for (size_t i = 0; host == NULL && i < rsdk_host_package_count; i++) {
-        host = strcmp(rsdk_host_packages[i].soname, name) == 0 ? &rsdk_host_packages[i] : NULL;
-    }
-    if (name[strspn(name, plain)] != '\0') {
-        return find(e, RSDK_E_LIB_002, e->path);
-    }
-    const rsdk_host_package *row = host != NULL ? host : &searches;
-    const rsdk_fact packages[] = {{"debian", row->debian},
-                                  {"fedora", row->fedora},
-                                  {"suse", row->suse},
-                                  {"arch", row->arch},
-                                  {"gentoo", row->gentoo}};
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        const char *mark = strstr(packages[i].value, "%s");
-        const char *value = mark == NULL ? packages[i].value
-                                         : rsdk_arena_format(e->arena, "%.*s%s%s", (int)(mark - packages[i].value),
-                                                             packages[i].value, name, mark + 2);
-        RSDK_NEED(value);
-        RSDK_TRY(add(e, packages[i].name, value));
-    }
-    return find(e, RSDK_E_LIB_002, e->path);
-}
-
 static rsdk_status explain_missing_name(explanation *e, const char *name, const char *needing, const char *also) {
     const rsdk_catalog_entry *entry = catalog_entry_of(name);
     rsdk_recorded_file recorded;
@@ -184,7 +153,11 @@ static rsdk_status explain_missing_name(explanation *e, const char *name, const 
     if (recorded.distribution != NULL) {
         return find(e, RSDK_E_FILE_001, recorded.path);
     }
-    return entry != NULL ? explain_of_catalog(e, entry, name) : explain_of_host(e, name);
+    if (entry != NULL) {
+        return explain_of_catalog(e, entry, name);
+    }
+    RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, name, e->error));
+    return find(e, RSDK_E_LIB_002, e->path);
 }
 
 /* What the graph knows to be missing counts first: the linker names only the first name that it comes to. */

@@ -84,7 +84,7 @@ MUTATIONS = (
              ("test_problem",)),
     Mutation("csrc/diagnosis/problem.c", "add_word(text, rsdk_text_get(&requirement));", 'rsdk_text_add(text, "%s", rsdk_text_get(&requirement));',
              ("test_problem",)),
-    Mutation("csrc/diagnosis/load_failure.c", "if (name[strspn(name, plain)] != '\\0') {", "if (name[strspn(name, plain)] == '\\1') {",
+    Mutation("csrc/diagnosis/host_package.c", "if (name[strspn(name, plain)] != '\\0') {", "if (name[strspn(name, plain)] == '\\1') {",
              ("test_load_failures",)),
     # whose file it is
     Mutation("csrc/sdk/record.c", "if (q->relative != NULL || access(path, F_OK) != 0) {", "if (true) {", ("test_record",)),

@@ -1,0 +1,12 @@
+/* Which packages of the distributions bring a library of the system. */
+#ifndef RSDK_DIAGNOSIS_HOST_PACKAGE_H
+#define RSDK_DIAGNOSIS_HOST_PACKAGE_H
+
+#include "diagnosis/finding.h"
+
+/* Adds a fact for each distribution: its package with the library `name`, by the table. A name that is not in the table
+ * becomes part of a command that searches for it; one that a shell would obey is in no command, and nothing is added.
+ * RSDK_NO_MEMORY is the only failure. */
+rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error);
+
+#endif
