@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError, DevelopmentTreeError
-from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.distributions import name_of_directory
 from rocm_sdk.installed.record import read_record
 from rocm_sdk.problems.fixes import reinstall_fix
 
@@ -86,6 +86,6 @@ class Record:
 
     def _damaged(self, what: str) -> BadMetadataError:
         directory = os.path.dirname(self.path)
-        name = normalised(os.path.basename(directory).removesuffix(".dist-info").rpartition("-")[0])
+        name = name_of_directory(os.path.basename(directory))
         fix = reinstall_fix(name, os.path.dirname(directory))
         return BadMetadataError(f"{self.path} is damaged: {what}", fix, self.path)

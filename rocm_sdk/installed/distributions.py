@@ -107,12 +107,17 @@ class Distribution:
 
 def sdk_distributions(site: str) -> list[Distribution]:
     """The distributions of the SDK in `site`, the selector `rocm` and this package included, ordered by directory."""
-    bases = ((name, normalised(name.removesuffix(".dist-info").rpartition("-")[0])) for name in names_in(site))
+    bases = ((name, name_of_directory(name)) for name in names_in(site))
     return [
         Distribution(os.path.join(site, name))
         for name, base in bases
         if name.endswith(".dist-info") and _SDK.fullmatch(base) and base != BUILDER
     ]
+
+
+def name_of_directory(directory: str) -> str:
+    """The normalised name of the distribution whose `.dist-info` directory has this name."""
+    return normalised(directory.removesuffix(".dist-info").rpartition("-")[0])
 
 
 def normalised(name: str) -> str:

@@ -15,7 +15,7 @@ import sys
 import sysconfig
 from urllib.parse import unquote, urlsplit
 
-from .distributions import Distribution, normalised, sdk_distributions
+from .distributions import Distribution, name_of_directory, sdk_distributions
 from .files import names_in, read_beginning
 
 AMD_INDEX = "https://repo.amd.com/rocm/whl-multi-arch/"
@@ -139,7 +139,7 @@ def _has_module(name: str) -> bool:
 def _metadata_of(site: str, distribution: str | None) -> Distribution | None:
     """The distribution that is asked for, else another one of the SDK; None if there is none."""
     found = [name for name in names_in(site) if name.endswith(".dist-info") and name.lower().startswith("rocm")]
-    names = {normalised(name.removesuffix(".dist-info").rpartition("-")[0]): name for name in found}
+    names = {name_of_directory(name): name for name in found}
     name = names.get(distribution or "") or names.get("rocm-sdk-core") or next(iter(found), None)
     return Distribution(os.path.join(site, name)) if name is not None else None
 

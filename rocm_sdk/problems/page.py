@@ -1,12 +1,11 @@
 """The page of a code: what `rocm-sdk explain` prints and what the documentation holds."""
 
+from .problem import problem
 from .registry import ALIASES, ENTRIES, Fix
 
 
 def page(code: str) -> tuple[str, list[str]]:
     """The title of the page, and its paragraphs without markup; KeyError for an unknown code."""
-    from .problem import problem
-
     if code in ALIASES:
         return f"{code} is not used any more", [f"In its place there are {ALIASES[code]}."]
     entry = ENTRIES[code]

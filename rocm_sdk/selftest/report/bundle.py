@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import sys
 import zipfile
@@ -12,6 +11,7 @@ from typing import Any
 from rocm_sdk import _native
 from rocm_sdk.installed.files import read_beginning
 
+from .complete_file import complete_file
 from .mask import make_mask, reported_environment
 
 _LIMIT = 1 << 20  # bytes of each file
@@ -27,15 +27,9 @@ def write_bundle(path: str, report: str, document: dict[str, Any]) -> None:
         "os-release": _text_of("/etc/os-release"),
         "maps": _text_of("/proc/self/maps"),
     }
-    partial = f"{path}.partial"
-    try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as bundle:
-            for name, text in files.items():
-                bundle.writestr(name, mask(text).encode("utf-8", errors="backslashreplace"))
-        os.replace(partial, path)
-    finally:
-        if os.path.exists(partial):
-            os.unlink(partial)
+    with complete_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for name, text in files.items():
+            bundle.writestr(name, mask(text).encode("utf-8", errors="backslashreplace"))
 
 
 def _system() -> dict[str, Any]:

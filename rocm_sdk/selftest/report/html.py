@@ -16,8 +16,9 @@ from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
 
+from .complete_file import complete_file
 from .mask import make_mask, reported_environment
-from .text import breaks_text
+from .text import breaks_text, errors_text
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886 }
@@ -42,20 +43,14 @@ def write_html(
 ) -> None:
     """Writes the page, which gets its name when it is complete. Raises OSError if that fails."""
     page = make_mask(escape)("\n".join(_page(installation, recorders, problems, end)))
-    partial = f"{path}.partial"
-    try:
-        with open(partial, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(page)
-        os.replace(partial, path)
-    finally:
-        if os.path.exists(partial):
-            os.unlink(partial)
+    with complete_file(path) as partial, open(partial, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(page)
 
 
 def _page(
     installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
 ) -> Iterator[str]:
-    title = f"ROCm SDK {installation.version}: {_verdict(problems)}"
+    title = f"ROCm SDK {installation.version}: {errors_text(problems)}"
     yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body>"
@@ -80,11 +75,6 @@ def _page(
 
 def _text(value: object) -> str:
     return escape(harmless(str(value)))
-
-
-def _verdict(problems: Sequence[Problem]) -> str:
-    errors = sum(found.severity == "error" for found in problems)
-    return "no problems" if errors == 0 else "1 problem" if errors == 1 else f"{errors:,} problems"
 
 
 def _problem(found: Problem) -> Iterator[str]:

@@ -113,15 +113,20 @@ def _shown_number(names: Sequence[str], width: int | None) -> int:
 def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
     """The last line. end: how the test ended, "Exit status 1."."""
     found = list(found)
-    errors = sum(each.severity == "error" for each in found)
     warnings = sum(each.severity == "warning" for each in found)
     notes = 0 if verbose else sum(each.severity == "note" for each in found)
-    parts = [_plural(errors, "problem")] if errors else ["no problems"]
+    parts = [errors_text(found)]
     if warnings:
         parts.append(_plural(warnings, "warning"))
     if notes:
         parts.append(f"{_plural(notes, 'note')} (-v shows them)")
     return f"{', '.join(parts)}. {end}"
+
+
+def errors_text(found: Iterable[Problem]) -> str:
+    """How many errors there are: "no problems", "2 problems"."""
+    errors = sum(each.severity == "error" for each in found)
+    return _plural(errors, "problem") if errors else "no problems"
 
 
 def _plural(count: int, word: str) -> str:
