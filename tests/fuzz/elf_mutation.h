@@ -122,4 +122,13 @@ static inline size_t mutate_elf(uint8_t *bytes, size_t size, size_t limit, unsig
     return parts.size;
 }
 
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t limit); /* libFuzzer's own */
+
+/* A change for LLVMFuzzerCustomMutator: one that knows what an ELF file is, if it shall and can, else libFuzzer's. */
+static inline size_t mutate(uint8_t *bytes, size_t size, size_t limit, unsigned seed, bool knows_elf) {
+    size_t changed = knows_elf ? mutate_elf(bytes, size, limit, seed) : 0;
+    return changed != 0 ? changed : LLVMFuzzerMutate(bytes, size, limit);
+}
+
 #endif

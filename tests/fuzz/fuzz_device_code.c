@@ -9,13 +9,10 @@
 #include "rocm_sdk/device_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t limit); /* libFuzzer's own */
 
 /* Half of the changes to an ELF file know what it is. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed) {
-    size_t changed = seed % 2 != 0 ? mutate_elf(bytes, size, limit, seed) : 0;
-    return changed != 0 ? changed : LLVMFuzzerMutate(bytes, size, limit);
+    return mutate(bytes, size, limit, seed, seed % 2 != 0);
 }
 
 static void require(int condition) {

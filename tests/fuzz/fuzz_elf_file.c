@@ -14,13 +14,10 @@
 #include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed);
-size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t limit); /* libFuzzer's own */
 
 /* Three of four changes know what an ELF file is. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t limit, unsigned seed) {
-    size_t changed = seed % 4 != 0 ? mutate_elf(bytes, size, limit, seed) : 0;
-    return changed != 0 ? changed : LLVMFuzzerMutate(bytes, size, limit);
+    return mutate(bytes, size, limit, seed, seed % 4 != 0);
 }
 
 static size_t length_of(const char *text) {
