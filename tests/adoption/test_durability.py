@@ -11,11 +11,15 @@ from typing import Any
 from system_calls import traced
 
 
-def test_files_reach_the_disk_before_they_get_their_names(make_environment: Callable[..., Any], tmp_path: Path) -> None:
+def adoption_calls(make_environment: Callable[..., Any], tmp_path: Path, names: str) -> list[str]:
+    """The system calls of these names that an adoption makes."""
     environment = make_environment("pip")
     environment.install("rocm==7.10.0", "rocm-sdk-loader")
-    adoption = [str(environment.python), "-m", "rocm_sdk.adoption"]
-    lines = traced(adoption, "rename,renameat,renameat2,fsync,flock", tmp_path / "calls")
+    return traced([str(environment.python), "-m", "rocm_sdk.adoption"], names, tmp_path / "calls")
+
+
+def test_files_reach_the_disk_before_they_get_their_names(make_environment: Callable[..., Any], tmp_path: Path) -> None:
+    lines = adoption_calls(make_environment, tmp_path, "rename,renameat,renameat2,fsync,flock")
     synced: set[str] = set()
     named = 0
     is_locked = False
@@ -32,10 +36,7 @@ def test_files_reach_the_disk_before_they_get_their_names(make_environment: Call
 
 def test_names_reach_the_disk_one_step_after_the_other(make_environment: Callable[..., Any], tmp_path: Path) -> None:
     """What an adoption keeps is there before RECORD lists it, and before the files are replaced."""
-    environment = make_environment("pip")
-    environment.install("rocm==7.10.0", "rocm-sdk-loader")
-    adoption = [str(environment.python), "-m", "rocm_sdk.adoption"]
-    lines = traced(adoption, "rename,renameat,renameat2,fsync", tmp_path / "calls")
+    lines = adoption_calls(make_environment, tmp_path, "rename,renameat,renameat2,fsync")
     unsynced: set[str] = set()
     named = 0
     for line in lines:
