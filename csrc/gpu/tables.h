@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/gpu.h"
 
 extern const rsdk_target rsdk_target_table[];
@@ -15,6 +16,9 @@ extern const size_t rsdk_generic_table_size;
 
 extern const rsdk_target_family rsdk_family_table[];
 extern const size_t rsdk_family_table_size;
+
+extern const rsdk_extended_isa rsdk_extended_isa_table[];
+extern const size_t rsdk_extended_isa_table_size;
 
 /* AMD's PCI device ids `first` to `last` are GPUs of one target. */
 typedef struct rsdk_pci_devices {

@@ -1,4 +1,6 @@
 /* Target ids: a processor and the features that its code is built for, as in "gfx942:sramecc+:xnack-". */
+#include "gpu/target_id.h"
+
 #include <string.h>
 
 #include "base/fail.h"
@@ -26,6 +28,18 @@ static bool read_feature(const char *text, size_t length, char *sramecc, char *x
     return false;
 }
 
+bool rsdk_target_id_read(const char *id, rsdk_target_id *parts) {
+    *parts = (rsdk_target_id){.processor_length = strcspn(id, ":")};
+    for (const char *at = id + parts->processor_length; *at != '\0';) {
+        size_t length = strcspn(++at, ":");
+        if (!read_feature(at, length, &parts->sramecc, &parts->xnack)) {
+            return false;
+        }
+        at += length;
+    }
+    return true;
+}
+
 static char *append(char *at, const char *text, char sign) {
     size_t length = strlen(text);
     memcpy(at, text, length);
@@ -39,26 +53,22 @@ static char *append(char *at, const char *text, char sign) {
 
 rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error) {
     const rsdk_target *target = NULL;
-    char sramecc = '\0', xnack = '\0';
+    rsdk_target_id parts;
     RSDK_TRY(rsdk_target_find_or_fail(id, &target, error));
-    for (const char *at = id + strcspn(id, ":"); *at != '\0';) {
-        size_t length = strcspn(++at, ":");
-        if (!read_feature(at, length, &sramecc, &xnack)) {
-            return fail_id(id, "features are sramecc and xnack, each once at most, with + or - behind it",
-                           "write for instance gfx942:sramecc+:xnack-", error);
-        }
-        at += length;
+    if (!rsdk_target_id_read(id, &parts)) {
+        return fail_id(id, "features are sramecc and xnack, each once at most, with + or - behind it",
+                       "write for instance gfx942:sramecc+:xnack-", error);
     }
-    if (sramecc != '\0' && !target->has_sramecc) {
+    if (parts.sramecc != '\0' && !target->has_sramecc) {
         return fail_id(id, "this processor has no feature sramecc", "leave it out", error);
     }
-    if (xnack != '\0' && (target->xnack == RSDK_XNACK_NONE || target->xnack == RSDK_XNACK_ALWAYS)) {
+    if (parts.xnack != '\0' && (target->xnack == RSDK_XNACK_NONE || target->xnack == RSDK_XNACK_ALWAYS)) {
         return fail_id(id, "the feature xnack of this processor cannot be chosen", "leave it out", error);
     }
     char *end = append(normal, target->name, '\0');
-    end = sramecc != '\0' ? append(end, ":sramecc", sramecc) : end;
-    if (xnack != '\0') {
-        (void)append(end, ":xnack", xnack);
+    end = parts.sramecc != '\0' ? append(end, ":sramecc", parts.sramecc) : end;
+    if (parts.xnack != '\0') {
+        (void)append(end, ":xnack", parts.xnack);
     }
     return RSDK_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/device_code.h"
 #include "rocm_sdk/gpu.h"
 #include "rocm_sdk/loader.h"
@@ -134,6 +135,27 @@ CONVERSION(from_image_format) {
     return rsdk_result_text(rsdk_image_format_name(*(const rsdk_image_format *)member_of(value, row->offset)));
 }
 
+CONVERSION(from_fit) {
+    return rsdk_result_text(rsdk_code_fit_name(*(const rsdk_code_fit *)member_of(value, row->offset)));
+}
+
+CONVERSION(from_misfit) {
+    rsdk_misfit misfit = *(const rsdk_misfit *)member_of(value, row->offset);
+    return rsdk_result_text(misfit != RSDK_MISFIT_NONE ? rsdk_misfit_name(misfit) : NULL);
+}
+
+CONVERSION(from_mode) {
+    rsdk_mode mode = *(const rsdk_mode *)member_of(value, row->offset);
+    return mode == RSDK_MODE_ANY ? Py_NewRef(Py_None) : PyBool_FromLong(mode == RSDK_MODE_ON);
+}
+
+CONVERSION(from_patches) {
+    static const char *const debian[] = {"Debian", "Solus"}, *const solus = "Solus";
+    unsigned patches = *(const unsigned *)member_of(value, row->offset);
+    bool has_debian = (patches & RSDK_PATCHES_DEBIAN) != 0, has_solus = (patches & RSDK_PATCHES_SOLUS) != 0;
+    return rsdk_result_paths(has_debian ? debian : &solus, (size_t)has_debian + (size_t)has_solus);
+}
+
 CONVERSION(from_gpu_class) {
     return rsdk_result_text(rsdk_gpu_class_name(*(const rsdk_gpu_class *)member_of(value, row->offset)));
 }
@@ -253,6 +275,10 @@ CONVERSION(targets_of_code) {
 #define FEATURE(type, member)     from_feature, OFFSET(type, member, rsdk_feature), 0
 #define CONTAINER(type, member)   from_container, OFFSET(type, member, rsdk_device_container), 0
 #define FORMAT(type, member)      from_image_format, OFFSET(type, member, rsdk_image_format), 0
+#define FIT(type, member)         from_fit, OFFSET(type, member, rsdk_code_fit), 0
+#define MISFIT(type, member)      from_misfit, OFFSET(type, member, rsdk_misfit), 0
+#define MODE(type, member)        from_mode, OFFSET(type, member, rsdk_mode), 0
+#define PATCHES(type, member)     from_patches, OFFSET(type, member, unsigned), 0
 #define GPU_CLASS(type, member)   from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
 #define XNACK(type, member)       from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
 #define END                                                                                                            \
@@ -440,6 +466,17 @@ static const field device_code_fields[] = {
     END,
 };
 
+static const field compatibility_fields[] = {
+    {"fit",     FIT(rsdk_compatibility, fit),
+     "'exact', 'compatible', 'generic', 'SPIR-V' (compiled at first use), 'unofficial', 'none' (str)"},
+    {"misfit",  MISFIT(rsdk_compatibility, misfit),
+     "why it does not fit: 'processor', 'sramecc', 'xnack', 'generic version' (str); None where it does"},
+    {"patches", PATCHES(rsdk_compatibility, patches), "those that let it run, 'Debian' and 'Solus', where it is unofficial (tuple of str)"},
+    {"sramecc", MODE(rsdk_compatibility, sramecc), "the mode that the GPU must be in, where its id leaves it open (bool or None)"},
+    {"xnack",   MODE(rsdk_compatibility, xnack), "the same of xnack (bool or None)"},
+    END,
+};
+
 static const struct result_type {
     const char *name;
     const char *documentation;
@@ -456,6 +493,7 @@ static const struct result_type {
     [RSDK_TYPE_DEVICE_BUNDLE] = {"rocm_sdk.DeviceBundle", "A container of GPU code.", device_bundle_fields},
     [RSDK_TYPE_DEVICE_TARGET] = {"rocm_sdk.DeviceTarget", "All GPU code of a file for one target.", device_target_fields},
     [RSDK_TYPE_DEVICE_CODE]   = {"rocm_sdk.DeviceCode", "The GPU code that a file holds.", device_code_fields},
+    [RSDK_TYPE_COMPATIBILITY] = {"rocm_sdk.Compatibility", "Whether a GPU runs code for a target.", compatibility_fields},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
 };
 /* clang-format on */

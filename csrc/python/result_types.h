@@ -16,12 +16,12 @@ typedef struct rsdk_inspection {
 
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state);
 
-/* Those of device code, when they are needed first: importing the module does not pay for them. */
+/* Those of device code and of compatibility, when they are needed first: importing the module does not pay for them. */
 int rsdk_result_types_add_device_code(PyObject *module, rsdk_module_state *state);
 
 /* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
  * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_inspection, rsdk_device_code
- * and what is in it. NULL with an exception, here and below. */
+ * and what is in it, rsdk_compatibility. NULL with an exception, here and below. */
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value);
 
 /* Builds item `index` of a list of the C library. */

@@ -19,6 +19,7 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_DEVICE_BUNDLE,
     RSDK_TYPE_DEVICE_TARGET,
     RSDK_TYPE_DEVICE_CODE,
+    RSDK_TYPE_COMPATIBILITY,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 

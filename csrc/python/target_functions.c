@@ -4,6 +4,7 @@
 #include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
+#include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/gpu.h"
 
 static const char unknown_target_error[] = "UnknownTargetError";
@@ -125,11 +126,40 @@ static PyObject *target_id(PyObject *module, PyObject *argument) {
     return rsdk_target_id_normalize(id, normal, &error) == RSDK_OK ? rsdk_result_text(normal) : fail(&error);
 }
 
+PyDoc_STRVAR(
+    compatibility_doc,
+    "compatibility(code, gpu, generic_version, unofficial, /)\n--\n\n"
+    "Whether the GPU (str, a target id) runs code for the target `code` (Compatibility). generic_version: of\n"
+    "code for a generic target (int), None where it is not known. unofficial (bool): whether patched runtimes\n"
+    "count too.");
+
+static PyObject *compatibility(PyObject *module, PyObject *args) {
+    PyObject *version = NULL;
+    const char *code = NULL, *gpu = NULL;
+    unsigned long number = RSDK_GENERIC_VERSION_UNKNOWN;
+    int is_unofficial = 0;
+    if (!PyArg_ParseTuple(args, "ssOp", &code, &gpu, &version, &is_unofficial) ||
+        rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0) {
+        return NULL;
+    }
+    if (version != Py_None) {
+        number = PyLong_AsUnsignedLong(version);
+    }
+    if (PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    rsdk_compatibility found = rsdk_compatibility_check(
+        code, number < RSDK_GENERIC_VERSION_UNKNOWN ? (unsigned)number : RSDK_GENERIC_VERSION_UNKNOWN, gpu,
+        is_unofficial ? RSDK_PATCHES_ALL : 0);
+    return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COMPATIBILITY, &found);
+}
+
 PyMethodDef rsdk_target_methods[] = {
     {"target", target, METH_O, target_doc},
     {"targets", targets, METH_NOARGS, targets_doc},
     {"expand_targets", expand_targets, METH_O, expand_targets_doc},
     {"families_of", families_of, METH_O, families_of_doc},
+    {"compatibility", compatibility, METH_VARARGS, compatibility_doc},
     {"target_id", target_id, METH_O, target_id_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -12,7 +12,11 @@ Unknown names raise UnknownTargetError, a ValueError, which names the nearest kn
 from rocm_sdk import _native
 from rocm_sdk._native import Target
 
-__all__ = ["Target", "expand", "families_of", "lookup", "package_owner", "table"]
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the module
+if TYPE_CHECKING:
+    from rocm_sdk._native import Compatibility
+
+__all__ = ["Target", "compatibility", "expand", "families_of", "lookup", "package_owner", "table"]
 
 
 def lookup(name: str) -> Target:
@@ -45,3 +49,17 @@ def package_owner(target: str) -> str:
 def table() -> tuple[Target, ...]:
     """All known targets."""
     return _native.targets()
+
+
+def compatibility(
+    code: str, gpu: str, *, generic_version: int | None = None, unofficial: bool = False
+) -> "Compatibility":
+    """Whether a GPU runs code that was compiled for a target.
+
+    code: the target of the code ("gfx90a:xnack-", "gfx11-generic", "amdgcnspirv").
+    gpu: the target that ROCm presents for the GPU (`Gpu.target`). Where it leaves a feature of its processor open, as
+        "gfx90a", code for either mode fits, and the result says which mode that takes.
+    generic_version: of code for a generic target; None where it is not known.
+    unofficial: whether code counts that only runtimes with patches of distributions try.
+    """
+    return _native.compatibility(code, gpu, generic_version, unofficial)

@@ -2,12 +2,13 @@
 #ifndef ROCM_SDK_ROCM_SDK_H
 #define ROCM_SDK_ROCM_SDK_H
 
-#include "rocm_sdk/device_code.h" /* IWYU pragma: export */
-#include "rocm_sdk/error.h"       /* IWYU pragma: export */
-#include "rocm_sdk/gpu.h"         /* IWYU pragma: export */
-#include "rocm_sdk/loader.h"      /* IWYU pragma: export */
-#include "rocm_sdk/problem.h"     /* IWYU pragma: export */
-#include "rocm_sdk/sdk.h"         /* IWYU pragma: export */
-#include "rocm_sdk/version.h"     /* IWYU pragma: export */
+#include "rocm_sdk/compatibility.h" /* IWYU pragma: export */
+#include "rocm_sdk/device_code.h"   /* IWYU pragma: export */
+#include "rocm_sdk/error.h"         /* IWYU pragma: export */
+#include "rocm_sdk/gpu.h"           /* IWYU pragma: export */
+#include "rocm_sdk/loader.h"        /* IWYU pragma: export */
+#include "rocm_sdk/problem.h"       /* IWYU pragma: export */
+#include "rocm_sdk/sdk.h"           /* IWYU pragma: export */
+#include "rocm_sdk/version.h"       /* IWYU pragma: export */
 
 #endif
