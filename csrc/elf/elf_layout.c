@@ -19,6 +19,8 @@ typedef struct layout {
     ElfW(Ehdr) header;
     ElfW(Phdr) * segments;
     size_t count;
+    ElfW(Shdr) * sections; /* none where they lie outside the file */
+    size_t section_count;
 } layout;
 
 /* `sentence` NULL: memory is short. */
@@ -125,16 +127,46 @@ static rsdk_status check_notes(layout *l, rsdk_error *error) {
     return RSDK_OK;
 }
 
+static bool has_sections(const layout *l) {
+    uint64_t size = (uint64_t)l->header.e_shnum * l->header.e_shentsize;
+    return is_within(l->header.e_shoff, size, 0, l->file.size);
+}
+
+/* A section's place in the file and in memory must say the same: a tool that moves sections, as objcopy does with a
+ * table of program headers that stands behind them, believes the section and forgets the segment. */
+static bool is_misplaced(const layout *l, const ElfW(Shdr) * section) {
+    if ((section->sh_flags & SHF_ALLOC) == 0 || section->sh_type == SHT_NOBITS || section->sh_size == 0) {
+        return false;
+    }
+    const ElfW(Phdr) *load = load_of(l, section->sh_addr, section->sh_size);
+    return load != NULL && section->sh_offset - load->p_offset != section->sh_addr - load->p_vaddr;
+}
+
 /* The linker does without sections; tools do not, and their absence tells that the file's end is missing. */
 static rsdk_status check_sections(layout *l, rsdk_error *error) {
-    uint64_t size = (uint64_t)l->header.e_shnum * l->header.e_shentsize;
-    if (l->header.e_shoff != 0 && !is_within(l->header.e_shoff, size, 0, l->file.size)) {
+    if (l->header.e_shoff != 0 && !has_sections(l)) {
         RSDK_TRY(add_damage(l, "its section headers lie outside the file: its end is missing", error));
+    }
+    for (size_t i = 0; i < l->section_count; i++) {
+        if (is_misplaced(l, &l->sections[i])) {
+            RSDK_TRY(add_damage(
+                l, rsdk_arena_format(l->arena, "section %zu is somewhere else in the file than in memory", i), error));
+        }
     }
     return RSDK_OK;
 }
 
 /* ---- reading ---- */
+
+static rsdk_status read_sections(layout *l, rsdk_error *error) {
+    if (l->header.e_shoff == 0 || l->header.e_shentsize != sizeof *l->sections || !has_sections(l)) {
+        return RSDK_OK;
+    }
+    l->section_count = l->header.e_shnum;
+    l->sections = rsdk_arena_alloc(l->arena, l->section_count + 1, sizeof *l->sections);
+    RSDK_NEED(l->sections);
+    return rsdk_file_read(&l->file, l->header.e_shoff, l->sections, l->section_count * sizeof *l->sections, error);
+}
 
 static rsdk_status read_headers(layout *l, rsdk_error *error) {
     RSDK_TRY(rsdk_file_read(&l->file, 0, &l->header, sizeof l->header, error));
@@ -146,7 +178,8 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     l->count = l->header.e_phnum;
     l->segments = rsdk_arena_alloc(l->arena, l->count + 1, sizeof *l->segments);
     RSDK_NEED(l->segments);
-    return rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error);
+    RSDK_TRY(rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error));
+    return read_sections(l, error);
 }
 
 rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages,

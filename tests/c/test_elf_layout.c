@@ -76,16 +76,11 @@ static ElfW(Phdr) * segment_of(headers *h, uint32_t type, unsigned number) {
     return NULL;
 }
 
-/* The damages of the library with these headers, in one text. */
-static const char *damages_with(const headers *h) {
+/* The damages of the file as it is, in one text. */
+static const char *damages_of_file(void) {
     static char all[4096];
-    static unsigned char changed[IMAGE_LIMIT];
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_strings damages = {0};
-    memcpy(changed, image, image_size);
-    memcpy(changed, &h->file, sizeof h->file);
-    memcpy(changed + h->file.e_phoff, h->segments, h->file.e_phnum * sizeof *h->segments);
-    write_image(changed, image_size);
     assert_int_equal(rsdk_elf_layout_find_damages(path, &arena, &damages, NULL), RSDK_OK);
     all[0] = '\0';
     for (size_t i = 0; i < damages.count; i++) {
@@ -93,6 +88,16 @@ static const char *damages_with(const headers *h) {
     }
     rsdk_arena_clear(&arena);
     return all;
+}
+
+/* The damages of the library with these headers. */
+static const char *damages_with(const headers *h) {
+    static unsigned char changed[IMAGE_LIMIT];
+    memcpy(changed, image, image_size);
+    memcpy(changed, &h->file, sizeof h->file);
+    memcpy(changed + h->file.e_phoff, h->segments, h->file.e_phnum * sizeof *h->segments);
+    write_image(changed, image_size);
+    return damages_of_file();
 }
 
 static void assert_damage(const headers *h, const char *part) {
@@ -151,6 +156,35 @@ static void sections_and_headers(void **state) {
     h = sound_headers();
     h.file.e_phentsize = 1;
     assert_damage(&h, "not where it says");
+}
+
+/* Moves the first section that is loaded by some bytes in the file; its address stays. */
+static void write_moved_section(ElfW(Off) distance, uint32_t type) {
+    static unsigned char changed[IMAGE_LIMIT];
+    headers h = sound_headers();
+    memcpy(changed, image, image_size);
+    for (unsigned i = 0; i < h.file.e_shnum; i++) {
+        ElfW(Shdr) section;
+        unsigned char *place = changed + h.file.e_shoff + i * sizeof section;
+        memcpy(&section, place, sizeof section);
+        if ((section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOBITS && section.sh_size != 0) {
+            section.sh_offset += distance;
+            section.sh_type = type != 0 ? type : section.sh_type;
+            memcpy(place, &section, sizeof section);
+            break;
+        }
+    }
+    write_image(changed, image_size);
+}
+
+static void a_section_somewhere_else(void **state) {
+    (void)state;
+    write_moved_section(0, 0);
+    assert_string_equal(damages_of_file(), "");
+    write_moved_section(8, 0);
+    assert_non_null(strstr(damages_of_file(), "section 1 is somewhere else in the file than in memory"));
+    write_moved_section(8, SHT_NOBITS);
+    assert_string_equal(damages_of_file(), "");
 }
 
 static void what_cannot_be_read(void **state) {
@@ -233,6 +267,7 @@ int main(void) {
         cmocka_unit_test(a_part_that_fills_its_segment),
         cmocka_unit_test(what_is_no_note),
         cmocka_unit_test(as_many_headers_as_a_library_has),
+        cmocka_unit_test(a_section_somewhere_else),
         cmocka_unit_test(what_cannot_be_read),
         cmocka_unit_test(needs_of_glibc),
     };
