@@ -114,6 +114,11 @@ Code = Literal[
     "W-PROC-002",
     "E-PROC-003",
     "E-PROC-004",
+    "E-CODE-010",
+    "E-CODE-011",
+    "E-CODE-012",
+    "E-CODE-013",
+    "E-CODE-014",
     "E-TEST-001",
     "E-TEST-002",
 ]
@@ -253,6 +258,7 @@ class DeviceCode(NamedTuple):
     removed: bool
     kernel_name: str | None
     kpack_paths: tuple[str, ...]
+    history: str | None
 
 class Compatibility(NamedTuple):
     fit: Literal["exact", "compatible", "generic", "SPIR-V", "unofficial", "none"]

@@ -143,6 +143,12 @@ class UnsupportedTargetError(RocmSdkError, ValueError):
     code = "E-GPU-002"
 
 
+class RewriteError(RocmSdkError, ValueError):
+    """A file of GPU code cannot be rewritten; nothing was changed."""
+
+    code = "E-CODE-010"
+
+
 class DevelopmentTreeError(RocmSdkError, OSError):
     """The development tree cannot be made or changed: not enough disk space, no permission, or a concurrent change."""
 

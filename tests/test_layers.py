@@ -34,9 +34,10 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "adoption": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
+    "rewriting": {"problems", "targets"},
     "_devel": {"devel"},
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},
-    "cli": {"_devel", "adoption", "devel", "installed", "problems", "selftest", "targets"},
+    "cli": {"_devel", "adoption", "devel", "installed", "problems", "rewriting", "selftest", "targets"},
     "__main__": {"cli"},
 }
 

@@ -102,6 +102,7 @@ static rsdk_status finish(const rsdk_listing *listing, rsdk_arena *arena, rsdk_d
     code->bundles = listing->bundles.items;
     code->bundle_count = listing->bundles.count;
     code->kernels = listing->kernels;
+    code->history = listing->history;
     code->has_removed_code = listing->has_removed_code;
     return sum_targets(listing, arena, code);
 }

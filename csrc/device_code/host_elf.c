@@ -19,6 +19,7 @@ enum {
     WRAPPER_SIZE = WRAPPER_WORDS * 8,
     WRAPPER_LIMIT = 1 << 14,
     WRAPPER_VERSION = 1,
+    HISTORY_LIMIT = 1 << 16, /* bytes */
 };
 #define MAGIC_OF_CODE       0x48495046u /* HIPF: the address is that of a bundle */
 #define MAGIC_OF_REFERENCE  0x4B504948u /* HIPK: the code is in kpack archives */
@@ -197,6 +198,28 @@ static rsdk_status list_object_section(host *h, const rsdk_elf_section *section)
     return rsdk_listing_add_image(listing, image);
 }
 
+/* The note of a file that rocm_sdk.rewriting has made: owner "rocm-sdk", type 1, JSON. */
+static rsdk_status read_history(host *h, const rsdk_elf_section *section) {
+    static const char owner[12] = "rocm-sdk";
+    rsdk_error *error = h->error;
+    rsdk_extent extent;
+    Elf64_Nhdr header;
+    unsigned char start[sizeof header + sizeof owner];
+    RSDK_TRY(extent_of(h, section, &extent));
+    RSDK_TRY(rsdk_extent_read(&extent, 0, start, sizeof start, error));
+    memcpy(&header, start, sizeof header);
+    uint32_t size = le32toh(header.n_descsz);
+    if (le32toh(header.n_namesz) != sizeof "rocm-sdk" || memcmp(start + sizeof header, owner, sizeof owner) != 0 ||
+        le32toh(header.n_type) != 1 || size > HISTORY_LIMIT) {
+        return rsdk_extent_damaged(&extent, "the note of what was done to the file is damaged", error);
+    }
+    char *text = rsdk_arena_alloc(h->listing->arena, size + 1, 1);
+    RSDK_NEED(text);
+    RSDK_TRY(rsdk_extent_read(&extent, sizeof start, text, size, error));
+    h->listing->history = text;
+    return RSDK_OK;
+}
+
 static rsdk_status list_section(host *h, const rsdk_elf_section *section) {
     rsdk_extent extent;
     if (section->type == SHT_NOBITS) {
@@ -209,6 +232,9 @@ static rsdk_status list_section(host *h, const rsdk_elf_section *section) {
         RSDK_TRY(extent_of(h, section, &extent));
         RSDK_TRY(enter_section(h, section->name));
         return rsdk_offload_binary_list_all(h->listing, &extent);
+    }
+    if (strcmp(section->name, ".note.rocm-sdk") == 0) {
+        return read_history(h, section);
     }
     if (strcmp(section->name, ".rocm_kpack_ref") == 0) {
         RSDK_TRY(extent_of(h, section, &extent));

@@ -15,6 +15,7 @@ typedef struct rsdk_listing {
     RSDK_LIST(rsdk_device_image) images;
     rsdk_kernel_reference kernels;
     bool has_removed_code;
+    const char *history; /* the note of a file that was rewritten; NULL: none */
     rsdk_decompression decompression;
     unsigned char *head; /* room for the head of a container, RSDK_LISTING_HEAD_LIMIT bytes at most */
     size_t head_capacity;

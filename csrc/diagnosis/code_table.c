@@ -401,6 +401,23 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "give the number of a process that runs"}),
         "What is read is /proc/PID/maps and /proc/PID/environ.", NULL)
 
+    /* ---- rewriting files of GPU code ---- */
+    ROW(E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",
+        FIXES({ANY, WORDS, "use it as it is: the file was not changed"}),
+        "Files are rewritten where all their code is in bundles that wrappers of HIP lead to, or that lie in the file alone. What is not understood wholly is left alone. Raised as RewriteError.", NULL)
+    ROW(E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
+        FIXES({ANY, TRIED, "{install}"}),
+        "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
+    ROW(E, CODE, 012, ERROR, "{path} has no code that {gpus} runs", "it has code for {targets}",
+        FIXES({ANY, WORDS, "keep one of the targets that it has, or install the library with code for {gpus}"}),
+        "A file without code would load, and fail at the first kernel. Raised as RewriteError.", NULL)
+    ROW(E, CODE, 013, ERROR, "the new file for {path} is not what it should be", "{detail}",
+        FIXES({ANY, WORDS, "install the original again if it may be damaged; else report it with this message"}),
+        "Each new file is read back, compared with the original and loaded before it gets its name. The original is unchanged, and the new file was not kept. Raised as RewriteError.", NULL)
+    ROW(E, CODE, 014, ERROR, "{path} would grow from {before} to {size} bytes", "its code is compressed, and is to be stored plain",
+        FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
+        "More than four times the size is asked about first. Raised as RewriteError.", NULL)
+
     /* ---- the test itself ---- */
     ROW(E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),

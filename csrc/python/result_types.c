@@ -463,6 +463,8 @@ static const field device_code_fields[] = {
      "key under which kpack archives have its code (str); None where it has code of its own"},
     {"kpack_paths",      PATHS(rsdk_device_code, kernels.search_paths, kernels.search_path_count),
      "where those archives are looked for, relative to its directory (tuple of str)"},
+    {"history",          PATH(rsdk_device_code, history),
+     "the note of a file that `rocm-sdk code` has made, JSON (str); None for others"},
     END,
 };
 

@@ -28,11 +28,23 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="a library, program or object file, a static archive, a code object, an offload bundle, a kpack archive",
     )
     parser.add_argument("--json", action="store_true", help="all facts about each image, for programs")
+    from .code_rewrite import add_rewrite_arguments
+
+    add_rewrite_arguments(parser)
 
 
 def run(options: "Namespace") -> int:
-    """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code."""
+    """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code. Or makes new files."""
     from rocm_sdk.errors import RocmSdkError
+
+    from .code_rewrite import is_asked_for, misuse, rewrite_all
+
+    wrong = misuse(options)
+    if wrong is not None:
+        complain(wrong)
+        return 2
+    if is_asked_for(options):
+        return rewrite_all(options)
 
     found: list[DeviceCode] = []
     failed = False
@@ -57,6 +69,10 @@ def _print_code(code: "DeviceCode") -> None:
     tell(f"{code.path}   {size_text(code.size)}   {_summary(code)}")
     if code.kernel_name is not None:
         tell(f"  {code.kernel_name} in {', '.join(code.kpack_paths)}")
+    if code.history is not None:
+        from rocm_sdk.rewriting.note import describe_history
+
+        tell(f"  rewritten: {describe_history(code.history, code.path)}")
     line = ""
     for target in code.targets:
         word = f"{target.target or 'unknown target'} {size_text(target.size)}"

@@ -125,6 +125,12 @@ typedef enum rsdk_code {
     RSDK_E_PROC_003,
     RSDK_E_PROC_004,
 
+    RSDK_E_CODE_010,
+    RSDK_E_CODE_011,
+    RSDK_E_CODE_012,
+    RSDK_E_CODE_013,
+    RSDK_E_CODE_014,
+
     RSDK_E_TEST_001,
     RSDK_E_TEST_002,
 

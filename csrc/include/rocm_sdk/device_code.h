@@ -87,6 +87,7 @@ typedef struct rsdk_device_code {
     uint64_t stored_size;          /* bytes of all containers, as they lie in the file */
     size_t compressed_count;       /* of the bundles, how many are compressed */
     rsdk_kernel_reference kernels; /* of a library without code of its own */
+    const char *history;           /* of a file that `rocm-sdk code` has made: its note, JSON; NULL: no such file */
     const rsdk_device_bundle *bundles;
     size_t bundle_count;
     const rsdk_device_target *targets; /* sorted by name */

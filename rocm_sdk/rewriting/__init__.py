@@ -1,0 +1,1 @@
+"""Files that hold only the GPU code that is needed: `rocm-sdk code --keep`, `--compress`, `--decompress`."""

@@ -1,0 +1,34 @@
+"""Which code of a bundle is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rocm_sdk import _native
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import DeviceImage
+
+_RUNS = ("exact", "compatible", "generic")
+_COMPILED = "SPIR-V"
+_UNOFFICIAL = "unofficial"
+
+
+def choose_images(images: Sequence[DeviceImage], gpus: Sequence[str], unofficial: bool) -> list[DeviceImage]:
+    """The images that one of the GPUs runs, in their order.
+
+    SPIR-V counts where a GPU has nothing else, and what only patched runtimes try where it is asked for.
+    """
+    kept: set[int] = set()
+    for gpu in gpus:
+        fits = [_fit(image, gpu, unofficial) for image in images]
+        ready = {i for i, fit in enumerate(fits) if fit in _RUNS}
+        kept |= ready or {i for i, fit in enumerate(fits) if fit == _COMPILED}
+        kept |= {i for i, fit in enumerate(fits) if fit == _UNOFFICIAL}
+    return [image for i, image in enumerate(images) if i in kept]
+
+
+def _fit(image: DeviceImage, gpu: str, unofficial: bool) -> str:
+    version = image.generic_version if image.format == "code object" else None
+    return _native.compatibility(image.target, gpu, version, unofficial).fit

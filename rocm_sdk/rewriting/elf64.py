@@ -1,0 +1,246 @@
+"""The tables of a 64-bit, little-endian ELF file: its header, program headers and section headers.
+
+Source: gABI, chapters 4 and 5. The rest of the package reads files through the extension; here is what a writer needs.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass, replace
+
+from .refusal import refusal
+
+HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+SEGMENT = struct.Struct("<IIQQQQQQ")
+SECTION = struct.Struct("<IIQQQQIIQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+RELOCATION = struct.Struct("<QQq")
+DYNAMIC = struct.Struct("<QQ")
+
+ET_REL, ET_DYN = 1, 3
+PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_NOTE, PT_PHDR = 1, 2, 3, 4, 6
+PF_R = 4
+SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_HASH, SHT_NOTE, SHT_NOBITS, SHT_DYNSYM = 2, 3, 4, 5, 7, 8, 11
+SHT_DYNAMIC, SHT_REL, SHT_GROUP, SHT_SYMTAB_SHNDX, SHT_RELR = 6, 9, 17, 18, 19
+SHT_GNU_HASH, SHT_GNU_VERDEF, SHT_GNU_VERNEED, SHT_GNU_VERSYM = 0x6FFFFFF6, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF
+SHF_ALLOC, SHF_INFO_LINK = 0x2, 0x40
+EM_X86_64, EM_AARCH64 = 62, 183
+RELATIVE = {EM_X86_64: 8, EM_AARCH64: 1027}  # R_X86_64_RELATIVE, R_AARCH64_RELATIVE
+
+# Dynamic tags whose value is the address of a section.
+ADDRESS_TAGS = {
+    4: "DT_HASH",
+    5: "DT_STRTAB",
+    6: "DT_SYMTAB",
+    7: "DT_RELA",
+    23: "DT_JMPREL",
+    36: "DT_RELR",
+    0x6FFFFEF5: "DT_GNU_HASH",
+    0x6FFFFFF0: "DT_VERSYM",
+    0x6FFFFFFC: "DT_VERDEF",
+    0x6FFFFFFE: "DT_VERNEED",
+}
+
+_SEGMENT_LIMIT = 1024
+_SECTION_LIMIT = 0xFF00  # more are counted elsewhere than in the header
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A program header. Offsets and sizes are in bytes."""
+
+    type: int
+    flags: int
+    offset: int
+    address: int
+    physical_address: int
+    file_size: int
+    memory_size: int
+    align: int
+
+    @property
+    def end(self) -> int:
+        """The address behind its bytes in the file."""
+        return self.address + self.file_size
+
+    def holds(self, address: int, size: int) -> bool:
+        """Whether the file has the bytes of these addresses in it."""
+        return self.address <= address and address + size <= self.end
+
+    def moved(self, offset: int, address: int) -> Segment:
+        """The same at other places."""
+        physical = address if self.physical_address == self.address else self.physical_address
+        return replace(self, offset=offset, address=address, physical_address=physical)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section header, and the name of the section."""
+
+    name: bytes
+    name_offset: int
+    type: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    align: int
+    entry_size: int
+
+    @property
+    def shown(self) -> str:
+        """The name, for people."""
+        return self.name.decode(errors="replace")
+
+    @property
+    def file_size(self) -> int:
+        """Bytes in the file."""
+        return 0 if self.type == SHT_NOBITS else self.size
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it has an address."""
+        return bool(self.flags & SHF_ALLOC)
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """The tables of a file that is open as `descriptor`."""
+
+    path: str
+    descriptor: int
+    size: int
+    header: tuple[int, ...]  # what HEADER unpacks, without e_ident
+    ident: bytes
+    segments: tuple[Segment, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def type(self) -> int:
+        """e_type."""
+        return self.header[0]
+
+    @property
+    def machine(self) -> int:
+        """e_machine."""
+        return self.header[1]
+
+    @property
+    def segments_offset(self) -> int:
+        """e_phoff."""
+        return self.header[4]
+
+    @property
+    def sections_offset(self) -> int:
+        """e_shoff."""
+        return self.header[5]
+
+    @property
+    def names_index(self) -> int:
+        """e_shstrndx."""
+        return self.header[12]
+
+    def find(self, name: bytes) -> int | None:
+        """The index of the first section of that name."""
+        return next((i for i, section in enumerate(self.sections) if section.name == name), None)
+
+    def read(self, section: Section) -> bytes:
+        """The bytes of a section."""
+        return read_exactly(self.descriptor, section.offset, section.file_size, self.path)
+
+    def loads(self) -> list[Segment]:
+        """The segments that are loaded."""
+        return [segment for segment in self.segments if segment.type == PT_LOAD]
+
+    def load_of(self, address: int, size: int) -> Segment | None:
+        """The loaded segment that has the bytes of these addresses."""
+        return next((segment for segment in self.loads() if segment.holds(address, size)), None)
+
+
+def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
+    """Bytes of a file; refuses one that has them not."""
+    parts = []
+    while size > 0:
+        part = os.pread(descriptor, min(size, 1 << 24), offset)
+        if not part:
+            raise refusal(path, f"it ends at byte {offset}, before its tables say")
+        parts.append(part)
+        offset += len(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def read_elf(descriptor: int, path: str) -> Elf:
+    """The tables of a file; refuses one that is not 64-bit, little-endian, or whose tables lie outside it."""
+    size = os.fstat(descriptor).st_size
+    start = os.pread(descriptor, HEADER.size, 0)
+    if len(start) < HEADER.size or start[:6] != b"\x7fELF\x02\x01":
+        raise refusal(path, "it is no 64-bit, little-endian ELF file")
+    ident, *header = HEADER.unpack(start)
+    segment_size, segment_count, section_size, section_count, names_index = header[8:13]
+    if (segment_count and segment_size != SEGMENT.size) or (section_count and section_size != SECTION.size):
+        raise refusal(path, "its headers are not of the size that they must have")
+    if segment_count > _SEGMENT_LIMIT or section_count >= _SECTION_LIMIT or not names_index < section_count:
+        raise refusal(path, "it has more headers than a library does, or no names of sections")
+    segments = _table(descriptor, header[4], segment_count, SEGMENT, path)
+    rows = _table(descriptor, header[5], section_count, SECTION, path)
+    names_at, names_size = rows[names_index][4], rows[names_index][5]
+    if rows[names_index][1] != SHT_STRTAB or names_at + names_size > size:
+        raise refusal(path, "the names of its sections lie outside it")
+    names = read_exactly(descriptor, names_at, names_size, path)
+    sections = tuple(Section(_name(names, row[0], path), *row) for row in rows)
+    if any(section.offset + section.file_size > size for section in sections):
+        raise refusal(path, "a section lies outside it")
+    found = Elf(
+        path, descriptor, size, tuple(header), ident, tuple(Segment(*_segment_order(row)) for row in segments), sections
+    )
+    if any(segment.offset + segment.file_size > size for segment in found.segments):
+        raise refusal(path, "a segment lies outside it")
+    return found
+
+
+def _table(descriptor: int, offset: int, count: int, row: struct.Struct, path: str) -> list[tuple[int, ...]]:
+    return list(row.iter_unpack(read_exactly(descriptor, offset, count * row.size, path)))
+
+
+def _segment_order(row: tuple[int, ...]) -> tuple[int, int, int, int, int, int, int, int]:
+    kind, flags, offset, address, physical, file_size, memory_size, align = row
+    return kind, flags, offset, address, physical, file_size, memory_size, align
+
+
+def _name(names: bytes, offset: int, path: str) -> bytes:
+    end = names.find(b"\0", offset)
+    if end < 0:
+        raise refusal(path, "the name of a section lies outside the table of names")
+    return names[offset:end]
+
+
+def pack_segments(segments: list[Segment]) -> bytes:
+    """The table of program headers."""
+    return b"".join(
+        SEGMENT.pack(s.type, s.flags, s.offset, s.address, s.physical_address, s.file_size, s.memory_size, s.align)
+        for s in segments
+    )
+
+
+def pack_sections(sections: list[Section]) -> bytes:
+    """The table of section headers."""
+    return b"".join(
+        SECTION.pack(
+            *(s.name_offset, s.type, s.flags, s.address, s.offset, s.size, s.link, s.info, s.align, s.entry_size)
+        )
+        for s in sections
+    )
+
+
+def align_up(value: int, align: int) -> int:
+    """The next multiple of `align`."""
+    return -(-value // align) * align
+
+
+def align_down(value: int, align: int) -> int:
+    """The multiple of `align` before."""
+    return value // align * align

@@ -1,0 +1,55 @@
+"""Writes the code objects of a file into files of their own."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from .bundles import Entry, new_scratch, read_bundle, read_code
+from .new_file import new_file
+from .pieces import Piece, write_pieces
+from .refusal import refusal
+
+_SUFFIXES = {b"\x7fELF": "co", b"BC\xc0\xde": "bc", b"\x03\x02\x23\x07": "spv"}  # by the first bytes
+_UNSAFE = str.maketrans({"/": "_", "\0": "_"})
+
+
+class Extracted(NamedTuple):
+    """A code object that was written."""
+
+    path: str
+    id: str  # of the entry of its bundle
+    size: int
+
+
+def extract_code(path: str, directory: str) -> list[Extracted]:
+    """Writes each image of the file as `<file>.<number of its bundle>.<ID>.<kind>` into a directory, which is made.
+
+    Files that exist are not replaced: then RewriteError, as for what cannot be read in full. Raises OSError.
+    """
+    with open(path, "rb", buffering=0) as source:
+        code = read_code(source.fileno(), path)
+        if not code.bundles:
+            raise refusal(path, "it has no GPU code")
+        os.makedirs(directory, exist_ok=True)
+        found = []
+        for number, bundle in enumerate(code.bundles):
+            with new_scratch(directory) as scratch:
+                names = {image.id or "": image for image in bundle.images}
+                for entry in read_bundle(source.fileno(), bundle, path, scratch).entries:
+                    image = names.get(entry.name if bundle.container != "none" else "")
+                    if image is None or not entry.size:
+                        continue
+                    place = _place(directory, path, number, entry)
+                    if os.path.lexists(place):
+                        raise refusal(path, f"{place} exists; code is extracted into a directory that does not have it")
+                    with new_file(source.fileno(), place) as new:
+                        write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], path)
+                        os.fchmod(new, 0o644)
+                    found.append(Extracted(place, entry.name, entry.size))
+        return found
+
+
+def _place(directory: str, path: str, number: int, entry: Entry) -> str:
+    suffix = _SUFFIXES.get(os.pread(entry.descriptor, 4, entry.offset), "bin")
+    return os.path.join(directory, f"{os.path.basename(path)}.{number}.{entry.name.translate(_UNSAFE)}.{suffix}")

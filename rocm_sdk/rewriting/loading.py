@@ -1,0 +1,78 @@
+"""Loads a library in a process of its own and looks where the wrappers of its code lead there.
+
+That a library loads says nothing about its code: HIP registers a wrapper that leads to garbage, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_SECONDS = 120
+# sys.argv: library, library whose dependencies are loaded first, the addresses of the wrappers' words.
+_PROGRAM = """
+import ctypes, json, sys
+library, original, *places = sys.argv[1:]
+try:
+    import rocm_sdk
+    rocm_sdk.preload_for(original)
+except Exception:
+    pass
+class LinkMap(ctypes.Structure):
+    _fields_ = [("address", ctypes.c_size_t)]
+try:
+    handle = ctypes.CDLL(library)
+except OSError as error:
+    print(json.dumps({"refused": str(error)}))
+    raise SystemExit
+dlinfo = ctypes.CDLL(None).dlinfo
+dlinfo.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
+link_map = ctypes.POINTER(LinkMap)()
+if dlinfo(handle._handle, 2, ctypes.byref(link_map)) != 0:
+    raise SystemExit("dlinfo fails")
+base = link_map.contents.address
+words = [ctypes.c_uint64.from_address(base + int(place)).value - base for place in places]
+starts = [ctypes.string_at(base + word, 24).hex() for word in words]
+print(json.dumps({"words": words, "starts": starts}))
+"""
+
+
+class Loaded(NamedTuple):
+    """What loading a library showed."""
+
+    refusal: str | None  # why it does not load
+    words: tuple[int, ...] = ()  # the addresses in the wrappers, from where the library is loaded
+    starts: tuple[bytes, ...] = ()  # the first bytes there
+
+
+def load(library: str, original: str, places: Sequence[int]) -> Loaded:
+    """Loads `library` behind the dependencies of `original`. places: the addresses of the words to read."""
+    command = [sys.executable, "-c", _PROGRAM, library, original, *map(str, places)]
+    path = os.pathsep.join(filter(None, [_own_parent(), os.environ.get("PYTHONPATH", "")]))
+    try:
+        done = subprocess.run(
+            command,
+            env={**os.environ, "PYTHONPATH": path},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Loaded(f"loading takes longer than {_SECONDS} seconds")
+    if done.returncode != 0:
+        ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
+        return Loaded(f"the process that loads it ends with {ended}: {done.stderr.strip()[-500:]}")
+    document = json.loads(done.stdout.splitlines()[-1])
+    if "refused" in document:
+        return Loaded(str(document["refused"]))
+    return Loaded(None, tuple(document["words"]), tuple(map(bytes.fromhex, document["starts"])))
+
+
+def _own_parent() -> str:
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

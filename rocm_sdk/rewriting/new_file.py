@@ -1,0 +1,66 @@
+"""A file that gets its name when it is complete."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+
+# Of a file system that has no files without names.
+_UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
+
+
+@contextlib.contextmanager
+def new_file(source: int, output: str | None) -> Iterator[int]:
+    """A new file, which becomes `output` at the end of the block, with the mode and extended attributes of `source`.
+
+    None: it gets no name. Nothing is left of a block that fails, nor, where the file system has files without names, of
+    a process that is killed in it. Raises OSError.
+    """
+    if output is not None and os.path.isdir(output):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
+    directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
+    descriptor, name = _open(directory)
+    try:
+        yield descriptor
+        if output is not None:
+            _copy_attributes(source, descriptor)
+            os.fsync(descriptor)
+            name = name or _give_name(descriptor, directory)
+            os.replace(name, output)
+            name = None
+    finally:
+        os.close(descriptor)
+        if name is not None:
+            os.unlink(name)
+
+
+def _open(directory: str) -> tuple[int, str | None]:
+    """A new file, and its name if it must have one."""
+    try:
+        return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600), None
+    except OSError as error:
+        if error.errno not in _UNNAMED_REFUSED or not os.path.isdir(directory):
+            raise
+    return tempfile.mkstemp(prefix=".rocm-sdk-", dir=directory)
+
+
+def _give_name(descriptor: int, directory: str) -> str:
+    name = f".rocm-sdk-{os.getpid()}-{descriptor}.new"
+    place = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        # With a descriptor of the directory, os.link calls linkat, which follows the link in /proc.
+        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=place, follow_symlinks=True)
+    finally:
+        os.close(place)
+    return f"{directory}/{name}"
+
+
+def _copy_attributes(source: int, target: int) -> None:
+    os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode))
+    for name in os.listxattr(source):
+        with contextlib.suppress(OSError):  # some only the system sets
+            os.setxattr(target, name, os.getxattr(source, name))

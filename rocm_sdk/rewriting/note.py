@@ -1,0 +1,69 @@
+"""The note that a rewritten file carries: what it was made from, and what was done.
+
+An ELF note, owner `rocm-sdk`, type 1; its description is JSON: {"schema": 1, "sha256": of the file that it began with,
+"steps": [{"operation": "keep", "targets": ["gfx1030"]}, ...]}, in the order in which they were done.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import NamedTuple
+
+from .refusal import refusal
+
+_OWNER = b"rocm-sdk\0"
+_TYPE = 1
+_SCHEMA = 1
+_HEADER = struct.Struct("<III")
+
+
+class Step(NamedTuple):
+    """One rewriting."""
+
+    operation: str  # "keep", "decompress", "compress", "retarget"
+    targets: tuple[str, ...]
+
+
+class History(NamedTuple):
+    """What was done to a file."""
+
+    sha256: str  # hexadecimal, of the file as its maker made it
+    steps: tuple[Step, ...]
+
+
+def parse_history(text: str | None, path: str) -> History | None:
+    """What the note of a file says (`DeviceCode.history`); None without one. Refuses a note that is damaged."""
+    if text is None:
+        return None
+    try:
+        document = json.loads(text)
+        steps = tuple(Step(str(each["operation"]), tuple(map(str, each["targets"]))) for each in document["steps"])
+        return History(str(document["sha256"]), steps)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise refusal(path, f"its note of what was done to it is damaged: {error}") from error
+
+
+def describe_history(text: str, path: str) -> str:
+    """The note in words. Raises RewriteError where it is damaged."""
+    history = parse_history(text, path)
+    assert history is not None
+    steps = [
+        f"{step.operation} {':'.join(step.targets) if step.operation == 'retarget' else ', '.join(step.targets)}"
+        for step in history.steps
+    ]
+    unofficial = " (unofficial)" if any(step.operation == "retarget" for step in history.steps) else ""
+    return f"{'; '.join(map(str.strip, steps))}{unofficial}; made of a file with SHA-256 {history.sha256}"
+
+
+def pack_history(history: History) -> bytes:
+    """The bytes of the note."""
+    steps = [{"operation": step.operation, "targets": list(step.targets)} for step in history.steps]
+    document = {"schema": _SCHEMA, "sha256": history.sha256, "steps": steps}
+    text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
+    text += b" " * (-len(text) % 4)
+    return _HEADER.pack(len(_OWNER), len(text), _TYPE) + _OWNER.ljust(_padded(len(_OWNER)), b"\0") + text
+
+
+def _padded(size: int) -> int:
+    return -(-size // 4) * 4

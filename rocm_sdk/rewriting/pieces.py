@@ -1,0 +1,99 @@
+"""The bytes of a new file as pieces of open files: what is kept is copied by the kernel, never held in memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .refusal import refusal
+
+_CHUNK = 1 << 20
+# What copy_file_range answers where the two files are not of one file system, or of one that cannot.
+_NOT_THERE = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
+
+
+class Piece(NamedTuple):
+    """Bytes of an open file, and where they go. Between pieces there are zero bytes."""
+
+    target: int  # offset in what is made
+    descriptor: int
+    offset: int
+    size: int
+
+    def at(self, distance: int) -> Piece:
+        """The same, `distance` bytes further."""
+        return self._replace(target=self.target + distance)
+
+
+def write_pieces(descriptor: int, pieces: Iterable[Piece], path: str) -> None:
+    """Copies each piece to its place in the file that is open for writing. path: of the original, for errors."""
+    for piece in pieces:
+        _copy(descriptor, piece, path)
+
+
+def _copy(descriptor: int, piece: Piece, path: str) -> None:
+    done = 0
+    while done < piece.size:
+        try:
+            count = os.copy_file_range(
+                piece.descriptor, descriptor, piece.size - done, piece.offset + done, piece.target + done
+            )
+        except OSError as error:
+            if error.errno not in _NOT_THERE:
+                raise
+            count = _copy_by_hand(descriptor, piece, done)
+        if count == 0:
+            raise refusal(path, "it became shorter while it was read")
+        done += count
+
+
+def _copy_by_hand(descriptor: int, piece: Piece, done: int) -> int:
+    data = os.pread(piece.descriptor, min(_CHUNK, piece.size - done), piece.offset + done)
+    write_all(descriptor, data, piece.target + done)
+    return len(data)
+
+
+def write_all(descriptor: int, data: bytes, offset: int) -> None:
+    """Writes all bytes; os.pwrite may write fewer."""
+    view = memoryview(data)
+    while view:
+        count = os.pwrite(descriptor, view, offset)
+        view = view[count:]
+        offset += count
+
+
+def read_pieces(pieces: Iterable[Piece], path: str) -> Iterator[bytes]:
+    """The bytes that pieces make, in chunks, with the zero bytes between them. They must be in order."""
+    position = 0
+    for piece in pieces:
+        yield from _zeros(piece.target - position)
+        yield from read_range(piece.descriptor, piece.offset, piece.size, path)
+        position = piece.target + piece.size
+
+
+def _zeros(size: int) -> Iterator[bytes]:
+    for start in range(0, size, _CHUNK):
+        yield bytes(min(_CHUNK, size - start))
+
+
+def read_range(descriptor: int, offset: int, size: int, path: str) -> Iterator[bytes]:
+    """The bytes of a range of a file, in chunks of equal size; refuses a file that is shorter."""
+    end = offset + size
+    while offset < end:
+        chunk = os.pread(descriptor, min(_CHUNK, end - offset), offset)
+        if not chunk:
+            raise refusal(path, f"it ends at byte {offset}")
+        offset += len(chunk)
+        yield chunk
+
+
+def have_same_bytes(one: tuple[int, int], other: tuple[int, int], size: int) -> bool:
+    """Whether two ranges, each (descriptor, offset), hold the same `size` bytes."""
+    for start in range(0, size, _CHUNK):
+        count = min(_CHUNK, size - start)
+        left = os.pread(one[0], count, one[1] + start)
+        if len(left) != count or left != os.pread(other[0], count, other[1] + start):
+            return False
+    return True

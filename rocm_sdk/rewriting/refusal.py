@@ -1,0 +1,17 @@
+"""What is said of a file that cannot be rewritten."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocm_sdk.errors import RewriteError
+from rocm_sdk.problems.problem import problem
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+
+
+def refusal(path: str, detail: str = "", code: Code = "E-CODE-010", **facts: object) -> RewriteError:
+    """The error to raise, by default because the file is not of a form that can be rewritten."""
+    found = problem(code, path, detail=detail, **facts)
+    return RewriteError(f"{found.title}: {found.cause}", found.fix, path, code, found)

@@ -1,0 +1,217 @@
+"""Makes files that hold only the GPU code that is needed. Originals are never changed, nothing half-written stays."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from rocm_sdk import _native
+
+from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, new_scratch, read_bundle, read_code
+from .choice import choose_images
+from .elf64 import ET_REL, read_elf
+from .host_file import HostFile, Placed, read_host_file, write_host_file
+from .new_file import new_file
+from .note import History, Step, pack_history, parse_history
+from .pieces import read_range, write_pieces
+from .refusal import refusal
+from .retarget import Pair, retargeted
+from .verification import Verified, WantedImage, refuse_damaged, verify_host_file, verify_images
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import DeviceBundle, DeviceCode
+
+_ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
+_ZSTD = 1
+_VERSION = 3  # of the compressed format where a bundle was not compressed: what clang writes today
+_GROWTH = 4  # a file that becomes larger than this many times asks for consent
+
+
+class Wish(NamedTuple):
+    """What a file is to become."""
+
+    gpus: tuple[str, ...] = ()  # targets whose code is kept; (): all code
+    unofficial: bool = False  # keep what only patched runtimes try on them, too
+    compressed: bool | None = None  # of the bundles; None: as they are
+    retarget: tuple[Pair, ...] = ()  # what is offered for more targets, unofficially
+    may_grow: bool = False  # to more than four times its size
+    check_loading: bool = True
+
+    def steps(self) -> tuple[Step, ...]:
+        """What the note of the file says."""
+        steps = []
+        if self.gpus:
+            steps.append(Step("keep", self.gpus))
+        steps += [Step("retarget", pair) for pair in self.retarget]
+        if self.compressed is not None:
+            steps.append(Step("compress" if self.compressed else "decompress", ()))
+        return tuple(steps)
+
+
+class Rewritten(NamedTuple):
+    """What a file became. Sizes are in bytes."""
+
+    path: str
+    output: str | None  # None: nothing was written, it was only asked how large it would be
+    size_before: int
+    size: int
+    bundle_count: int
+    kept: tuple[str, ...]  # targets
+    dropped: tuple[str, ...]
+    loaded: bool  # the new file was loaded in a process of its own
+    remark: str | None  # why not
+
+
+def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
+    """Writes the file `path` anew as `output`, as the wish says; None: only tells what it would be.
+
+    Raises RewriteError where it cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
+    verification (E-CODE-013), and OSError where a file cannot be read or written. `output` then is what it was.
+    """
+    with open(path, "rb", buffering=0) as source:
+        descriptor = source.fileno()
+        if output is not None and os.path.exists(output) and os.path.samestat(os.stat(output), os.fstat(descriptor)):
+            raise refusal(path, "the output is the file itself; a file is never rewritten in place")
+        code = read_code(descriptor, path)
+        directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
+        with new_scratch(directory) as scratch, new_file(descriptor, output) as new:
+            return _Rewriting(path, descriptor, code, wish, scratch).run(new, output)
+
+
+class _Rewriting:
+    def __init__(self, path: str, descriptor: int, code: DeviceCode, wish: Wish, scratch: IO[bytes]) -> None:
+        self.path, self.descriptor, self.code, self.wish, self.scratch = path, descriptor, code, wish, scratch
+        self.kept: set[str] = set()
+        self.retargeted = 0
+        self.wanted: list[list[WantedImage]] = []
+
+    def run(self, new: int, output: str | None) -> Rewritten:
+        """Makes the file that is open as `new`, and verifies it."""
+        if not self.code.bundles:
+            split = self.code.kernel_name is not None
+            raise refusal(self.path, "its code is in kpack archives" if split else "it has no GPU code")
+        host = self._read_host() if self.code.kind == _ELF else None
+        if host is None and self.code.kind not in _LOOSE:
+            raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
+        pairs = [(found, self._make(found)) for found in self.code.bundles]
+        if not any(self.wanted):
+            targets = ", ".join(each.target for each in self.code.targets)
+            raise refusal(self.path, code="E-CODE-012", gpus=", ".join(self.wish.gpus), targets=targets)
+        if self.wish.retarget and not self.retargeted:
+            wanted = ", ".join(f"{pair.code} without {pair.gpu}" for pair in self.wish.retarget)
+            raise refusal(self.path, f"it has no code for {wanted}")
+        verified = self._write_host(host, pairs, new) if host is not None else self._write_loose(pairs, new)
+        size = os.fstat(new).st_size
+        if size > _GROWTH * self.code.size and not self.wish.may_grow:
+            raise refusal(self.path, code="E-CODE-014", size=size, before=self.code.size)
+        dropped = {each.target for each in self.code.targets} - self.kept
+        return Rewritten(
+            *(self.path, output, self.code.size, size, len(pairs)),
+            *(tuple(sorted(self.kept)), tuple(sorted(dropped)), verified.loaded, verified.remark),
+        )
+
+    def _read_host(self) -> HostFile:
+        elf = read_elf(self.descriptor, self.path)
+        if elf.type == ET_REL:
+            raise refusal(self.path, "it is an object file, whose code gets its place when it is linked")
+        refuse_damaged(elf)
+        return read_host_file(elf)
+
+    # ---- bundles ----
+
+    def _make(self, found: DeviceBundle) -> tuple[Bundle, NewBundle]:
+        """What takes the place of a bundle."""
+        bundle = read_bundle(self.descriptor, found, self.path, self.scratch)
+        images = {image.id or entry.name: image for image, entry in _paired(found, bundle)}
+        chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial) if self.wish.gpus else found.images
+        kept_images = set(map(id, chosen))
+        entries = [
+            entry for entry in bundle.entries if entry.name not in images or id(images[entry.name]) in kept_images
+        ]
+        self.kept |= {image.target for image in chosen}
+        for pair in self.wish.retarget:
+            more = retargeted(entries, images, pair, self.path)
+            images |= {entry.name: images[_name_before(entry, pair)] for entry in more}
+            entries += more
+            self.retargeted += len(more)
+        self.wanted.append(_wanted(entries, images))
+        new = build_plain(entries, self.scratch)
+        compressed = bundle.version > 0 if self.wish.compressed is None else self.wish.compressed
+        if compressed:
+            version, method = (bundle.version, bundle.method) if bundle.version else (_VERSION, _ZSTD)
+            new = build_compressed(new, version, method, self.path, self.scratch)
+        return bundle, new
+
+    # ---- files ----
+
+    def _write_host(
+        self, host: HostFile, pairs: Sequence[tuple[DeviceBundle, tuple[Bundle, NewBundle]]], new: int
+    ) -> Verified:
+        section = host.elf.sections[host.code]
+        placed = []
+        for found, (bundle, made) in pairs:
+            if found.section != section.name.decode():
+                raise refusal(self.path, f"its section {found.section} has code too, which is not rewritten")
+            placed.append(Placed(section.address + found.offset - section.offset, bundle.align, made))
+        known = {each.address for each in placed}
+        if any(wrapper.bundle not in known for wrapper in host.wrappers):
+            raise refusal(self.path, "a wrapper leads to something else than a bundle")
+        before = parse_history(self.code.history, self.path)
+        history = History(
+            before.sha256 if before is not None else _digest(self.descriptor, self.path),
+            (before.steps if before is not None else ()) + self.wish.steps(),
+        )
+        write_host_file(host, placed, pack_history(history), new)
+        self._verify_images(new)
+        return verify_host_file(host, new, self.path, history, self.wish.check_loading)
+
+    def _write_loose(self, pairs: Sequence[tuple[DeviceBundle, tuple[Bundle, NewBundle]]], new: int) -> Verified:
+        position = 0
+        for _, (bundle, made) in pairs:
+            position = -(-position // bundle.align) * bundle.align
+            write_pieces(new, [piece.at(position) for piece in made.pieces], self.path)
+            position += made.size
+        self._verify_images(new)
+        return Verified(False, "it is no library")
+
+    def _verify_images(self, new: int) -> None:
+        with new_scratch(tempfile.gettempdir()) as scratch:
+            found = _native.device_code(f"/proc/self/fd/{new}")
+            actual = []
+            for each in found.bundles:
+                bundle = read_bundle(new, each, self.path, scratch)
+                images = {image.id or entry.name: image for image, entry in _paired(each, bundle)}
+                actual.append(_wanted(bundle.entries, images))
+            verify_images(self.wanted, actual, self.path)
+
+
+def _paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[_native.DeviceImage, Entry]]:
+    """The images that the extension found, with their entries."""
+    entries = {entry.name: entry for entry in bundle.entries}
+    for image in found.images:
+        if image.id is None:
+            yield image, bundle.entries[0]
+        elif image.id in entries:
+            yield image, entries[image.id]
+
+
+def _wanted(entries: Sequence[Entry], images: dict[str, _native.DeviceImage]) -> list[WantedImage]:
+    return [
+        WantedImage(entry.name, entry.descriptor, entry.offset, entry.size, entry.changes)
+        for entry in entries
+        if entry.name in images
+    ]
+
+
+def _name_before(entry: Entry, pair: Pair) -> str:
+    return entry.name.replace(pair.gpu, pair.code)
+
+
+def _digest(descriptor: int, path: str) -> str:
+    digest = hashlib.sha256()
+    for chunk in read_range(descriptor, 0, os.fstat(descriptor).st_size, path):
+        digest.update(chunk)
+    return digest.hexdigest()

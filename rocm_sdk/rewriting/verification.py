@@ -1,0 +1,283 @@
+"""Whether a rewritten file is what it was to be. Nothing here knows how it was made: both files are read anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RewriteError
+
+from .bundles import Change
+from .elf64 import (
+    ADDRESS_TAGS,
+    DYNAMIC,
+    ET_DYN,
+    PT_DYNAMIC,
+    PT_INTERP,
+    PT_LOAD,
+    RELOCATION,
+    SHT_DYNAMIC,
+    SHT_DYNSYM,
+    SHT_NOBITS,
+    SHT_RELA,
+    SHT_SYMTAB,
+    SYMBOL,
+    Elf,
+    Section,
+    read_elf,
+)
+from .host_file import HostFile, read_host_file
+from .layout import NOTE_SECTION
+from .loading import load
+from .note import History, parse_history
+from .pieces import have_same_bytes
+from .refusal import refusal
+from .wrappers import SECTION_NAME as WRAPPERS
+
+_BUNDLE_STARTS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF")
+
+
+class Verified(NamedTuple):
+    """How far a new file was checked."""
+
+    loaded: bool
+    remark: str | None  # why it was not loaded
+
+
+def verify_host_file(old: HostFile, output: int, shown: str, history: History, check_loading: bool) -> Verified:
+    """Compares the file that is open as `output` with the old one, and loads it.
+
+    Refuses it (E-CODE-013) where anything differs that should not. shown: the name it will have. Images are compared
+    by `verify_images`.
+    """
+    new = read_host_file(read_elf(output, shown))
+    if _is_library(new.elf):
+        facts, before = (_native.inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
+        if facts.damages:
+            raise _mismatch(shown, f"its layout is damaged: {_damages(new.elf, facts)}")
+        if _what_linkers_read(facts) != _what_linkers_read(before):
+            raise _mismatch(shown, "the linker would read other facts about it")
+    _compare_segments(old.elf, new.elf)
+    _compare_sections(old, new)
+    if parse_history(_native.device_code(_path_of(output)).history, shown) != history:
+        raise _mismatch(shown, "its note is not the one that it was to have")
+    if [wrapper.place for wrapper in new.wrappers] != [wrapper.place for wrapper in old.wrappers]:
+        raise _mismatch(shown, "its wrappers are not where they were")
+    return _check_loading(old, new, output) if check_loading else Verified(False, "loading was not asked for")
+
+
+def refuse_damaged(elf: Elf) -> None:
+    """Refuses a file in which something is wrong already: what became of it in the new one could not be told."""
+    if _is_library(elf):
+        facts = _native.inspect_library(_path_of(elf.descriptor))
+        if facts.damages:
+            raise refusal(elf.path, f"it is damaged: {_damages(elf, facts)}")
+    misplaced = _misplaced(elf)
+    if misplaced is not None:
+        raise refusal(elf.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
+
+
+def _damages(elf: Elf, facts: _native.LibraryFacts) -> str:
+    return "; ".join(facts.damages).replace(f"{_path_of(elf.descriptor)}: ", "")
+
+
+def _misplaced(elf: Elf) -> Section | None:
+    """A section whose place in the file and address do not fit."""
+    for section in elf.sections:
+        if section.is_loaded and section.file_size:
+            load = elf.load_of(section.address, section.size)
+            if load is None or section.offset - load.offset != section.address - load.address:
+                return section
+    return None
+
+
+def _mismatch(path: str, detail: str) -> RewriteError:
+    return refusal(path, detail, "E-CODE-013")
+
+
+def _path_of(descriptor: int) -> str:
+    return f"/proc/self/fd/{descriptor}"
+
+
+def _is_library(elf: Elf) -> bool:
+    """Whether it is no program, which has an interpreter."""
+    kinds = {segment.type for segment in elf.segments}
+    return elf.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
+
+
+def _what_linkers_read(facts: _native.LibraryFacts) -> object:
+    return {name: getattr(facts, name) for name in facts.__match_args__ if name not in ("sections", "damages")}
+
+
+# ---- segments and sections ----
+
+
+def _compare_segments(old: Elf, new: Elf) -> None:
+    """Each address that the old file loads has the same rights in the new one; other headers stay."""
+    for segment in old.loads():
+        end = segment.address + segment.memory_size
+        parts = [each for each in new.loads() if segment.address <= each.address < end]
+        rights = {each.flags for each in parts}
+        if not parts or parts[0].address != segment.address or rights != {segment.flags}:
+            raise _mismatch(new.path, f"its segment at {segment.address:#x} is not what it was")
+        if max(each.address + each.memory_size for each in parts) > end:
+            raise _mismatch(new.path, f"its segment at {segment.address:#x} ends somewhere else")
+    kept = [segment.type for segment in new.segments if segment.type != PT_LOAD]
+    for segment in old.segments:
+        if segment.type in kept:
+            kept.remove(segment.type)
+        elif segment.type != PT_LOAD:
+            raise _mismatch(new.path, f"it lacks a program header of type {segment.type:#x}")
+    misplaced = _misplaced(new)
+    if misplaced is not None:
+        raise _mismatch(new.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
+
+
+def _compare_sections(old: HostFile, new: HostFile) -> None:
+    wrapped = {wrapper.place for wrapper in old.wrappers}
+    before, after = _by_name(old.elf), _by_name(new.elf)
+    if before.keys() | {(NOTE_SECTION, 0)} != after.keys():
+        raise _mismatch(new.elf.path, "it has other sections")
+    for key, one in before.items():
+        other = after[key]
+        links = (_name_of(old.elf, one.link), _name_of(new.elf, other.link))
+        if (one.type, one.flags, links[0]) != (other.type, other.flags, links[1]):
+            raise _mismatch(new.elf.path, f"its section {one.shown} is not what it was")
+        is_ours = one is old.elf.sections[old.code] or one is old.elf.sections[old.elf.names_index]
+        if is_ours or key[0] == NOTE_SECTION or one.type == SHT_NOBITS:
+            continue
+        if one.size != other.size or not _same_content(old, one, new, other, wrapped):
+            raise _mismatch(new.elf.path, f"its section {one.shown} has other content")
+
+
+def _by_name(elf: Elf) -> dict[tuple[bytes, int], Section]:
+    """The sections by their names, and the how manieth of its name each is."""
+    seen: dict[bytes, int] = {}
+    found = {}
+    for section in elf.sections[1:]:
+        number = seen.get(section.name, 0)
+        seen[section.name] = number + 1
+        found[section.name, number] = section
+    return found
+
+
+def _name_of(elf: Elf, index: int) -> bytes | None:
+    return elf.sections[index].name if 0 < index < len(elf.sections) else None
+
+
+def _same_content(old: HostFile, before: Section, new: HostFile, after: Section, wrapped: set[int]) -> bool:
+    comparable = _COMPARABLE.get(WRAPPERS if before.name == WRAPPERS else before.type)
+    if comparable is None:
+        places = (old.elf.descriptor, before.offset), (new.elf.descriptor, after.offset)
+        return have_same_bytes(*places, before.size)
+    return comparable(old, before, wrapped) == comparable(new, after, wrapped)
+
+
+def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> object:
+    data = bytearray(host.elf.read(section))
+    for place in wrapped:
+        data[place - section.address : place - section.address + 8] = bytes(8)
+    return bytes(data)
+
+
+def _tags(host: HostFile, section: Section, _: set[int]) -> object:
+    """Dynamic tags, addresses of tables as the names of their sections."""
+    names = {each.address: each.name for each in host.elf.sections if each.is_loaded and each.size}
+    data = host.elf.read(section)
+    usable = len(data) - len(data) % DYNAMIC.size
+    return [
+        (tag, names.get(value) if tag in ADDRESS_TAGS else value)
+        for tag, value in DYNAMIC.iter_unpack(memoryview(data)[:usable])
+    ]
+
+
+def _relocations(host: HostFile, section: Section, wrapped: set[int]) -> object:
+    data = bytearray(host.elf.read(section))
+    usable = len(data) - len(data) % RELOCATION.size
+    for number, (place, _, _) in enumerate(RELOCATION.iter_unpack(bytes(data[:usable]))):
+        if place in wrapped:
+            data[number * RELOCATION.size + 16 : (number + 1) * RELOCATION.size] = bytes(8)
+    return bytes(data)
+
+
+def _symbols(host: HostFile, section: Section, _: set[int]) -> object:
+    """Symbols, values as distances from the start of their sections; those of bundles without a value."""
+    found: list[tuple[object, ...]] = []
+    data = host.elf.read(section)
+    usable = len(data) - len(data) % SYMBOL.size
+    for name, kind, visibility, owner, value, size in SYMBOL.iter_unpack(memoryview(data)[:usable]):
+        if owner == host.code:
+            found.append((name, kind, visibility, b"", 0, 0))
+        elif 0 < owner < len(host.elf.sections):
+            holder = host.elf.sections[owner]
+            found.append((name, kind, visibility, holder.name, value - holder.address, size))
+        else:
+            found.append((name, kind, visibility, owner, value, size))
+    return found
+
+
+_COMPARABLE = {
+    WRAPPERS: _wrapper_words,
+    SHT_DYNAMIC: _tags,
+    SHT_RELA: _relocations,
+    SHT_SYMTAB: _symbols,
+    SHT_DYNSYM: _symbols,
+}
+
+
+# ---- images ----
+
+
+class WantedImage(NamedTuple):
+    """An image that the new file must have, and where its bytes are in plain form."""
+
+    id: str
+    descriptor: int
+    offset: int
+    size: int
+    changes: tuple[Change, ...] = ()  # of a code object that was retargeted
+
+
+def verify_images(wanted: Sequence[Sequence[WantedImage]], found: Sequence[Sequence[WantedImage]], shown: str) -> None:
+    """Compares the images of each bundle, read back from the new file, with those that it was to have."""
+    if len(wanted) != len(found):
+        raise _mismatch(shown, f"it has {len(found)} bundles, and should have {len(wanted)}")
+    for number, (expected, actual) in enumerate(zip(wanted, found, strict=True)):
+        if [(each.id, each.size) for each in expected] != [(each.id, each.size) for each in actual]:
+            raise _mismatch(shown, f"its bundle {number} has other images")
+        for one, other in zip(expected, actual, strict=True):
+            if not _same_image(one, other):
+                raise _mismatch(shown, f"the code {one.id} of its bundle {number} differs")
+
+
+def _same_image(one: WantedImage, other: WantedImage) -> bool:
+    if not one.changes:
+        return have_same_bytes((one.descriptor, one.offset), (other.descriptor, other.offset), one.size)
+    data = bytearray(os.pread(one.descriptor, one.size, one.offset))
+    for offset, new in one.changes:
+        data[offset : offset + len(new)] = new
+    return bytes(data) == os.pread(other.descriptor, other.size, other.offset)
+
+
+# ---- loading ----
+
+
+def _check_loading(old: HostFile, new: HostFile, output: int) -> Verified:
+    if not _is_library(new.elf):
+        return Verified(False, "it is a program")
+    places = [wrapper.place for wrapper in new.wrappers]
+    original = os.path.abspath(old.elf.path)
+    path = f"/proc/{os.getpid()}/fd/{output}"
+    loaded = load(path, original, places)
+    if loaded.refusal is not None:
+        before = load(original, original, places)
+        if before.refusal is None:
+            raise _mismatch(new.elf.path, f"it does not load, as the original does: {loaded.refusal}")
+        return Verified(False, f"the original does not load here: {before.refusal}")
+    expected: Mapping[int, int] = {wrapper.place: wrapper.bundle for wrapper in new.wrappers}
+    for place, word, start in zip(places, loaded.words, loaded.starts, strict=True):
+        if word != expected[place] or not start.startswith(_BUNDLE_STARTS):
+            raise _mismatch(new.elf.path, f"where it is loaded, the wrapper at {place - 8:#x} leads to no bundle")
+    return Verified(True, None)

@@ -1,0 +1,169 @@
+"""The wrappers by which HIP finds its bundles, and everything else in a library that names an address of theirs.
+
+Source: amd-llvm's HIP offloading: `.hipFatBinSegment` is an array of 24-byte wrappers (magic, version, address, index).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from .elf64 import (
+    RELATIVE,
+    RELOCATION,
+    SHT_DYNSYM,
+    SHT_RELA,
+    SHT_RELR,
+    SHT_SYMTAB,
+    SYMBOL,
+    Elf,
+    Section,
+    read_exactly,
+)
+from .refusal import refusal
+
+SECTION_NAME = b".hipFatBinSegment"
+_WRAPPER = struct.Struct("<IIQQ")
+_MAGIC = 0x48495046  # HIPF
+_ADDRESS_AT = 8
+_WORD = struct.Struct("<Q")
+
+
+class Edit(NamedTuple):
+    """Bytes that a section gets, at an offset within it."""
+
+    section: int
+    offset: int
+    data: bytes
+
+
+class Wrapper(NamedTuple):
+    """A wrapper of a bundle."""
+
+    place: int  # the address of the word that holds the bundle's address
+    bundle: int  # the bundle's address
+    word: int  # what the file has at `place`
+    relocations: tuple[tuple[int, int], ...]  # (section, offset in it) of the addends that the linker puts there
+
+
+def read_wrappers(elf: Elf, code: Section) -> tuple[Wrapper, ...]:
+    """The wrappers of the bundles in the section `code`.
+
+    Refuses a file where one leads elsewhere, and one where anything but wrappers points into the code.
+    """
+    index = elf.find(SECTION_NAME)
+    if index is None or not elf.sections[index].is_loaded:
+        raise refusal(elf.path, "it has no wrappers (.hipFatBinSegment), by which HIP would find its code")
+    section = elf.sections[index]
+    data = elf.read(section)
+    if len(data) % _WRAPPER.size or not data:
+        raise refusal(elf.path, "its wrappers have a size that they cannot have")
+    addends = _addends_into(elf, code)
+    wrappers = []
+    for position in range(0, len(data), _WRAPPER.size):
+        magic, version, word, _ = _WRAPPER.unpack_from(data, position)
+        place = section.address + position + _ADDRESS_AT
+        if magic != _MAGIC or version != 1:
+            raise refusal(
+                elf.path, "a wrapper is none of a bundle: its code is in kpack archives, or none that HIP knows"
+            )
+        found = addends.pop(place, [])
+        bundle = found[-1][2] if found else word
+        if not code.address <= bundle < code.address + code.size:
+            raise refusal(elf.path, f"the wrapper at {place - _ADDRESS_AT:#x} leads to no bundle in {code.shown}")
+        wrappers.append(Wrapper(place, bundle, word, tuple((where, offset) for where, offset, _ in found)))
+    if addends:
+        raise refusal(elf.path, f"the word at {min(addends):#x}, which is no wrapper, points into its code")
+    _refuse_packed_pointers(elf, code, {wrapper.place for wrapper in wrappers})
+    return tuple(wrappers)
+
+
+def _addends_into(elf: Elf, code: Section) -> dict[int, list[tuple[int, int, int]]]:
+    """Relocations that make a word point into the code: place -> (section, offset of the addend in it, addend)."""
+    relative = RELATIVE.get(elf.machine)
+    if relative is None:
+        raise refusal(elf.path, f"it is for a machine (e_machine {elf.machine}) whose relocations are not known")
+    found: dict[int, list[tuple[int, int, int]]] = {}
+    end = code.address + code.size
+    for index, section in enumerate(elf.sections):
+        if section.type != SHT_RELA or not section.is_loaded:
+            continue
+        data = elf.read(section)
+        usable = len(data) - len(data) % RELOCATION.size
+        for number, (place, info, addend) in enumerate(RELOCATION.iter_unpack(memoryview(data)[:usable])):
+            if code.address <= addend < end and info & 0xFFFFFFFF == relative:
+                found.setdefault(place, []).append((index, number * RELOCATION.size + 16, addend))
+    return found
+
+
+def _refuse_packed_pointers(elf: Elf, code: Section, known: set[int]) -> None:
+    """Words that a RELR table relocates: their addend is the word itself."""
+    end = code.address + code.size
+    for section in elf.sections:
+        if section.type != SHT_RELR or not section.is_loaded:
+            continue
+        words = memoryview(elf.read(section)[: section.size // 8 * 8]).cast("Q")
+        for place in _packed_places(words):
+            holder = elf.load_of(place, 8)
+            if place in known or holder is None:
+                continue
+            (value,) = _WORD.unpack(read_exactly(elf.descriptor, holder.offset + place - holder.address, 8, elf.path))
+            if code.address <= value < end:
+                raise refusal(elf.path, f"the word at {place:#x}, which is no wrapper, points into its code")
+
+
+def _packed_places(words: memoryview[int]) -> Iterator[int]:
+    """The addresses that a RELR table names: an even word is one, an odd one a map of the 63 words behind the last."""
+    base = 0
+    for word in words:
+        if not word & 1:
+            yield word
+            base = word + 8
+            continue
+        bits, place = word >> 1, base
+        while bits:
+            if bits & 1:
+                yield place
+            bits >>= 1
+            place += 8
+        base += 63 * 8
+
+
+def edit_wrappers(elf: Elf, wrappers: tuple[Wrapper, ...], places: Mapping[int, int]) -> Iterator[Edit]:
+    """What makes each wrapper lead to the new place of its bundle. places: old address -> new address."""
+    index = elf.find(SECTION_NAME)
+    assert index is not None
+    start = elf.sections[index].address
+    for wrapper in wrappers:
+        data = _WORD.pack(places[wrapper.bundle])
+        if wrapper.word or not wrapper.relocations:
+            yield Edit(index, wrapper.place - start, data)
+        for section, offset in wrapper.relocations:
+            yield Edit(section, offset, data)
+
+
+def edit_symbols(
+    elf: Elf, code: int, places: Mapping[int, tuple[int, int]], moved: Mapping[int, int], order: Mapping[int, int]
+) -> Iterator[Edit]:
+    """The symbol tables, with new values of the symbols of bundles and of sections that move.
+
+    code: the index of the section of code. places: old address of a bundle -> its new address and size. moved: index
+    of a section -> how far its address moves. order: index of a section -> its new one.
+    """
+    for index, section in enumerate(elf.sections):
+        if section.type not in (SHT_SYMTAB, SHT_DYNSYM):
+            continue
+        before = elf.read(section)
+        data = bytearray(before)
+        usable = len(data) - len(data) % SYMBOL.size
+        for number, symbol in enumerate(SYMBOL.iter_unpack(memoryview(before)[:usable])):
+            name, kind, visibility, owner, value, size = symbol
+            if not 0 < owner < len(elf.sections):
+                continue
+            address, new_size = places.get(value, (value, size)) if owner == code else (value, size)
+            place = (order[owner], address + moved.get(owner, 0), new_size if size else 0)
+            if place != (owner, value, size):
+                SYMBOL.pack_into(data, number * SYMBOL.size, name, kind, visibility, *place)
+        if data != before:
+            yield Edit(index, 0, bytes(data))

@@ -1,0 +1,77 @@
+"""Debian's libraries with the code of one target: they load with their dependencies, and comgr finds what was kept."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk import device_code
+
+LIBRARIES = "_rocm_sdk_libraries/lib"
+
+
+def keep(site: Path, library: str, targets: str, output: Path) -> str:
+    command = [sys.executable, "-m", "rocm_sdk", "code", str(site / LIBRARIES / library), "--keep", targets]
+    return subprocess.check_output(
+        [*command, "--output", str(output)], text=True, env={**os.environ, "PYTHONPATH": str(site)}
+    )
+
+
+@pytest.mark.parametrize(
+    ("library", "targets", "kept"),
+    [
+        ("librocsparse.so.0", "gfx1030", ["gfx1030"]),
+        ("librocrand.so.1", "gfx90a", ["gfx90a:xnack+", "gfx90a:xnack-"]),
+        ("librocrand.so.1", "gfx900,gfx1030", ["gfx1030", "gfx900:xnack-"]),
+    ],
+)
+def test_one_target(
+    debian_sdk: Callable[[str], Path], tmp_path: Path, library: str, targets: str, kept: list[str]
+) -> None:
+    site = debian_sdk("none")
+    told = keep(site, library, targets, tmp_path / library)
+    assert told.splitlines()[0].endswith(", verified")
+    before, after = device_code(site / LIBRARIES / library), device_code(tmp_path / library)
+    assert [each.target for each in after.targets] == kept
+    assert len(after.bundles) == len(before.bundles)
+    dropped = sum(each.size for each in before.targets if each.target not in kept)
+    assert after.size < before.size - dropped + (1 << 20)
+
+
+class CodeObjectInfo(ctypes.Structure):
+    """amd_comgr_code_object_info_t."""
+
+    _fields_ = (("isa", ctypes.c_char_p), ("size", ctypes.c_size_t), ("offset", ctypes.c_uint64))
+
+
+def test_what_comgr_finds(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
+    """The library that HIP asks: each kept target at its offset and size, and none that was dropped."""
+    site = debian_sdk("none")
+    output = tmp_path / "librocrand.so.1"
+    keep(site, "librocrand.so.1", "gfx1030,gfx90a", output)
+    (found,) = device_code(output).bundles
+    with output.open("rb") as file:
+        file.seek(found.offset)
+        content = file.read(found.size)
+    comgr = ctypes.CDLL(str(site / "_rocm_sdk_core/lib/libamd_comgr.so.2"))
+    data = ctypes.c_uint64()
+    assert comgr.amd_comgr_create_data(9, ctypes.byref(data)) == 0  # AMD_COMGR_DATA_KIND_FATBIN
+    assert comgr.amd_comgr_set_data(data, ctypes.c_size_t(len(content)), content) == 0
+    wanted = {image.target: (image.offset - found.offset, image.size) for image in found.images}
+    assert list(wanted) == ["gfx1030", "gfx90a:xnack+", "gfx90a:xnack-"]
+    gpus = {
+        "gfx1030": wanted["gfx1030"],
+        "gfx90a:sramecc+:xnack+": wanted["gfx90a:xnack+"],
+        "gfx90a:sramecc+:xnack-": wanted["gfx90a:xnack-"],
+        **dict.fromkeys(["gfx803", "gfx900:xnack-", "gfx906:sramecc+:xnack-", "gfx908:sramecc+:xnack-"], (0, 0)),
+    }
+    for gpu, place in gpus.items():
+        query = CodeObjectInfo(f"amdgcn-amd-amdhsa--{gpu}".encode(), 0, 0)
+        assert comgr.amd_comgr_lookup_code_object(data, ctypes.byref(query), ctypes.c_size_t(1)) == 0
+        assert (query.offset, query.size) == place, gpu

@@ -1,0 +1,112 @@
+"""`rocm-sdk code --keep` and its siblings, as a user types them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample_device_code import bundle, compressed, library, objects
+from sample_machine import Machine
+
+from rocm_sdk import device_code
+
+TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
+
+
+def rocm_sdk(*words: object, status: int = 0, **variables: str) -> str:
+    """What `rocm-sdk code WORDS` prints."""
+    command = [sys.executable, "-m", "rocm_sdk", "code", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+    assert done.returncode == status, done
+    return done.stderr if status else done.stdout
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return library(tmp_path / "libx.so", [bundle(objects(*TARGETS, size=100_000))])
+
+
+def test_keep(path: Path, tmp_path: Path) -> None:
+    output = tmp_path / "slim" / "libx.so"
+    output.parent.mkdir()
+    told = rocm_sdk(path, "--keep", "gfx1030", "--output", output)
+    first, second = told.splitlines()
+    assert first.startswith(f"{output}   ")
+    assert first.endswith(" kB, 1 bundle, verified")
+    assert second == "  kept: gfx1030   dropped: gfx90a:xnack-, gfx942"
+    listed = rocm_sdk(output).splitlines()
+    assert listed[1].startswith("  rewritten: keep gfx1030; made of a file with SHA-256 ")
+    assert listed[2] == "  gfx1030 100.0 kB"
+
+
+def test_several_files_and_a_dry_run(path: Path, tmp_path: Path) -> None:
+    other = library(tmp_path / "liby.so", [compressed(bundle(objects(*TARGETS)), 3)])
+    told = rocm_sdk(path, other, "--keep", "gfx94X-all", "--dry-run").splitlines()
+    assert [line.endswith("nothing written") for line in told] == [True, False, True, False]
+    (tmp_path / "slim").mkdir()
+    rocm_sdk(path, other, "--keep", "gfx942", "--output", tmp_path / "slim")
+    for name in ("libx.so", "liby.so"):
+        assert [each.target for each in device_code(tmp_path / "slim" / name).targets] == ["gfx942"]
+
+
+def test_of_this_machine(path: Path, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    without = rocm_sdk(path, "--keep", "machine", "--dry-run", status=1, ROCM_SDK_ROOTFS=str(machine.root))
+    assert "no GPU of this machine is known" in without
+    machine.gpu(1, "gfx90a")
+    words = (path, "--keep", "machine", "--output", tmp_path / "new.so")
+    rocm_sdk(*words, ROCM_SDK_ROOTFS=str(machine.root))
+    assert [each.target for each in device_code(tmp_path / "new.so").targets] == ["gfx90a:xnack-"]
+
+
+def test_other_forms(path: Path, tmp_path: Path) -> None:
+    rocm_sdk(path, "--compress", "--output", tmp_path / "packed.so")
+    assert device_code(tmp_path / "packed.so").compressed_count == 1
+    rocm_sdk(tmp_path / "packed.so", "--decompress", "--force", "--output", tmp_path / "plain.so")
+    assert device_code(tmp_path / "plain.so").targets == device_code(path).targets
+    told = rocm_sdk(path, "--extract", tmp_path / "objects").splitlines()
+    assert len(told) == len(TARGETS) == len(list((tmp_path / "objects").iterdir()))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--keep", "gfx1030"], "say where the new file goes: --output FILE"),
+        (["--output", "x"], "--output needs --keep"),
+        (["--no-load"], "--no-load needs --keep"),
+        (["--also-unofficial", "--compress", "--output", "x"], "--also-unofficial needs --keep"),
+        (["--keep", "gfx1030", "--json", "--output", "x"], "--json lists code"),
+        (["--extract", "x", "--keep", "gfx1030"], "--extract does not go with"),
+        (["also.so", "--keep", "gfx1030", "--output", "missing"], "--output must be a directory that exists"),
+    ],
+)
+def test_misuse(path: Path, words: list[str], message: str) -> None:
+    assert message in rocm_sdk(path, *words, status=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["--keep", "gfx1100"],
+            "has no code that gfx1100 runs: it has code for gfx1030, gfx90a:xnack-, gfx942 [E-CODE-012]",
+        ),
+        (["--keep", "gfx103"], "gfx103"),
+        (["--keep", ","], "names no target"),
+        (["--retarget", "gfx1100:gfx1101"], "gfx1101 is not known to have the instructions of gfx1100"),
+    ],
+)
+def test_refused(path: Path, tmp_path: Path, words: list[str], message: str) -> None:
+    assert message in rocm_sdk(path, *words, "--output", tmp_path / "new.so", status=1)
+    assert not (tmp_path / "new.so").exists()
+
+
+def test_what_cannot_be_written(path: Path, tmp_path: Path) -> None:
+    told = rocm_sdk(path, "--keep", "gfx1030", "--output", tmp_path / "missing" / "new.so", status=1)
+    assert told.startswith("rocm-sdk: ")
+    assert "No such file or directory" in told
+    assert "Traceback" not in told

