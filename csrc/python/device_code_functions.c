@@ -1,7 +1,12 @@
-/* The function that tells which GPU code a file holds. */
+/* The functions that tell which GPU code a file holds, and which libraries have code for which GPUs. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "environment.h"
 #include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
+#include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
 
 PyDoc_STRVAR(
@@ -34,9 +39,106 @@ static PyObject *device_code(PyObject *module, PyObject *argument) {
     return result;
 }
 
+/* ---- coverage ---- */
+
+/* A tuple of str or bytes as C texts. The texts live as long as `owners`, a list of bytes objects. */
+typedef struct texts {
+    const char **items;
+    size_t count;
+    PyObject *owners;
+} texts;
+
+static void clear_texts(texts *list) {
+    free((void *)list->items);
+    Py_CLEAR(list->owners);
+}
+
+/* -1 with an exception. To be cleared in both cases. */
+static int read_texts(PyObject *tuple, texts *list) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    *list = (texts){.owners = PyList_New(0)};
+    list->items = count >= 0 ? calloc((size_t)count + 1, sizeof *list->items) : NULL;
+    if (list->items == NULL || list->owners == NULL) {
+        if (PyErr_Occurred() == NULL) {
+            PyErr_NoMemory();
+        }
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *bytes = NULL;
+        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &bytes)) {
+            return -1;
+        }
+        int appended = PyList_Append(list->owners, bytes);
+        list->items[list->count++] = PyBytes_AsString(bytes);
+        Py_DECREF(bytes);
+        if (appended < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static rsdk_status read_without_gil(rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error) {
+    rsdk_environment environment;
+    rsdk_status status = rsdk_fail_no_memory(error);
+    if (rsdk_environment_read(&environment) == 0) {
+        options->kpack_path = environment.kpack_path;
+        options->kpack_path_prefix = environment.kpack_path_prefix;
+        Py_BEGIN_ALLOW_THREADS status = rsdk_coverage_read(options, coverage, error);
+        Py_END_ALLOW_THREADS
+    }
+    rsdk_environment_clear(&environment);
+    return status;
+}
+
+static PyObject *read_coverage(PyObject *module, rsdk_coverage_options *options) {
+    rsdk_coverage *coverage = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    PyObject *result = NULL;
+    rsdk_status status = read_without_gil(options, &coverage, &error);
+    if (status == RSDK_OK) {
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COVERAGE, coverage);
+    } else if (status == RSDK_BAD_ARGUMENT) {
+        rsdk_exceptions_raise_as("UnknownTargetError", &error, NULL);
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_coverage_free(coverage);
+    return result;
+}
+
+PyDoc_STRVAR(
+    coverage_doc,
+    "coverage(directories, gpus, unofficial, /)\n--\n\n"
+    "Which libraries below the directories (tuple of str) have code for which GPUs (tuple of str, target ids)\n"
+    "(Coverage). unofficial (bool): whether code counts that patched runtimes try.");
+
+static PyObject *coverage(PyObject *module, PyObject *args) {
+    PyObject *directory_tuple = NULL, *gpu_tuple = NULL, *result = NULL;
+    texts directories = {0}, gpus = {0};
+    int is_unofficial = 0;
+    if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial) ||
+        rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0) {
+        return NULL;
+    }
+    if (read_texts(directory_tuple, &directories) == 0 && read_texts(gpu_tuple, &gpus) == 0) {
+        rsdk_coverage_options options = {.directories = directories.items,
+                                         .directory_count = directories.count,
+                                         .gpus = gpus.items,
+                                         .gpu_count = gpus.count,
+                                         .patches = is_unofficial ? RSDK_PATCHES_ALL : 0};
+        result = read_coverage(module, &options);
+    }
+    clear_texts(&directories);
+    clear_texts(&gpus);
+    return result;
+}
+
 PyDoc_STRVAR(add_device_code_types_doc,
              "add_device_code_types()\n--\n\n"
-             "Makes the types DeviceCode, DeviceBundle, DeviceImage and DeviceTarget attributes of this module.");
+             "Makes the types of device code, of compatibility and of coverage attributes of this module.");
 
 static PyObject *add_device_code_types(PyObject *module, PyObject *unused) {
     (void)unused;
@@ -45,6 +147,7 @@ static PyObject *add_device_code_types(PyObject *module, PyObject *unused) {
 
 PyMethodDef rsdk_device_code_methods[] = {
     {"device_code", device_code, METH_O, device_code_doc},
+    {"coverage", coverage, METH_VARARGS, coverage_doc},
     {"add_device_code_types", add_device_code_types, METH_NOARGS, add_device_code_types_doc},
     {NULL, NULL, 0, NULL},
 };
