@@ -101,6 +101,9 @@ Code = Literal[
     "W-GPU-024",
     "W-GPU-025",
     "W-GPU-026",
+    "E-CODE-001",
+    "E-CODE-002",
+    "W-CODE-003",
     "W-OCL-001",
     "W-ENV-001",
     "W-ENV-002",
@@ -277,6 +280,7 @@ class LibraryCoverage(NamedTuple):
     size: int
     stored_size: int
     plain_size: int
+    compressed_count: int
     targets: tuple[DeviceTarget, ...]
     gpus: tuple[GpuCoverage, ...]
 

@@ -88,6 +88,7 @@ static rsdk_status add_sizes(survey *s, library *of, const rsdk_code_file *file,
     of->shown.size += code->size;
     of->shown.stored_size += code->stored_size;
     of->shown.plain_size += code->plain_size;
+    of->shown.compressed_count += code->compressed_count;
     for (size_t i = 0; i < code->target_count; i++) {
         RSDK_TRY(rsdk_target_sums_add(&of->sums, s->arena, &code->targets[i], error));
         RSDK_TRY(rsdk_target_sums_add(&s->sums, s->arena, &code->targets[i], error));

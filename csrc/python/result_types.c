@@ -558,6 +558,7 @@ static const field library_coverage_fields[] = {
     {"size",        NUMBER(rsdk_library_coverage, size), "of these files in bytes (int)"},
     {"stored_size", NUMBER(rsdk_library_coverage, stored_size), "bytes of their code, as it lies in the files (int)"},
     {"plain_size",  NUMBER(rsdk_library_coverage, plain_size), "the same, decompressed (int)"},
+    {"compressed_count", NUMBER(rsdk_library_coverage, compressed_count), "how many of the bundles are compressed (int)"},
     {"targets",     WHOLE(targets_of_library), "the targets that it has code for, with sums (tuple of DeviceTarget)"},
     {"gpus",        WHOLE(gpus_of_library), "the library on each GPU (tuple of GpuCoverage)"},
     END,

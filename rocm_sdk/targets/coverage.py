@@ -9,6 +9,8 @@ from contextlib import suppress
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import PackageNotInstalledError
 
+_HAVING_CODE = frozenset({"exact", "compatible", "generic"})
+
 
 def coverage(
     gpus: Iterable[str] | None = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
@@ -45,3 +47,15 @@ def sdk_directories() -> tuple[str, ...]:
     with suppress(PackageNotInstalledError):  # core may be there alone
         found.append(_native.package_directory("libraries"))
     return tuple(dict.fromkeys(found))
+
+
+def with_code(found: _native.Coverage) -> tuple[_native.LibraryCoverage, ...]:
+    """The libraries that have code for GPUs, whichever, in their files or in archives."""
+    return tuple(library for library in found.libraries if library.targets or any(on.total > 0 for on in library.gpus))
+
+
+def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
+    """Of the GPUs that were asked for, those that some library has code for, in their order."""
+    supported = {on.gpu for library in found.libraries for on in library.gpus if on.verdict in _HAVING_CODE}
+    order = dict.fromkeys(on.gpu for library in found.libraries[:1] for on in library.gpus)
+    return tuple(gpu for gpu in order if gpu in supported)

@@ -69,6 +69,7 @@ typedef struct rsdk_library_coverage {
     uint64_t size;                     /* of these files */
     uint64_t stored_size;              /* bytes of their code, as it lies in the files */
     uint64_t plain_size;               /* the same, decompressed */
+    size_t compressed_count;           /* how many of the bundles are compressed */
     const rsdk_device_target *targets; /* sorted by name */
     size_t target_count;
     const rsdk_gpu_coverage *gpus; /* one for each GPU, in their order */
