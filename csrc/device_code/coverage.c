@@ -12,7 +12,7 @@
 #include "device_code/tables.h"
 #include "device_code/target_sums.h"
 
-enum { GPU_LIMIT = 64 };
+enum { GPU_LIMIT = 256 };
 
 /* A library in one mode of a GPU. */
 typedef struct tally {

@@ -9,6 +9,7 @@ from contextlib import suppress
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import PackageNotInstalledError
 
+_SPIRV = "amdgcnspirv"
 _HAVING_CODE = frozenset({"exact", "compatible", "generic"})
 
 
@@ -56,6 +57,13 @@ def with_code(found: _native.Coverage) -> tuple[_native.LibraryCoverage, ...]:
 
 def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
     """Of the GPUs that were asked for, those that some library has code for, in their order."""
-    supported = {on.gpu for library in found.libraries for on in library.gpus if on.verdict in _HAVING_CODE}
+    supported = {on.gpu for library in found.libraries for on in library.gpus if _has_code(library, on)}
     order = dict.fromkeys(on.gpu for library in found.libraries[:1] for on in library.gpus)
     return tuple(gpu for gpu in order if gpu in supported)
+
+
+def _has_code(library: _native.LibraryCoverage, on: _native.GpuCoverage) -> bool:
+    """Whether the library has code for the GPU, SPIR-V too. That it would compile what it lacks does not count."""
+    if on.verdict == "compiled at first use":
+        return any(each.target == _SPIRV for each in library.targets)
+    return on.verdict in _HAVING_CODE
