@@ -32,11 +32,12 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "problems": {"installed"},
     "installed": set(),
     "adoption": set(),
+    "archives": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
     "_devel": {"devel"},
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},
-    "cli": {"_devel", "adoption", "devel", "installed", "problems", "selftest", "targets"},
+    "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "selftest", "targets"},
     "__main__": {"cli"},
 }
 

@@ -368,6 +368,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "nothing, if the program does not use these parts: try it; `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 
+    ROW(E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
+        FIXES({ANY, WORDS, "get the archive again; if it is meant to be so, unpack it and ask about the directory"}),
+        "A wheel, zip file or tar archive was asked for the GPU code of its files. Refused are sizes that its bytes cannot hold, members that overlap, encrypted ones, compression other than that of wheels, and what is cut short.", NULL)
+    ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found} bytes of GPU code, and relocations reach 2147483648",
+        FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
+        "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be what is too much.", NULL)
+
     /* ---- OpenCL ---- */
     ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path}), and the drivers that {directory} names are: {found}",
         FIXES({ANY, WORDS, "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"}),

@@ -16,6 +16,19 @@ PyDoc_STRVAR(
     "object, an offload bundle, compressed or not, a kpack archive. Only headers are read. Raises BadLibraryError\n"
     "where it is none of them or damaged, LibraryAccessError or LibraryNotFoundError where it cannot be read.");
 
+/* The result of reading, which is freed; NULL with an exception where it failed. */
+static PyObject *build_code(PyObject *module, rsdk_status status, rsdk_device_code *code, rsdk_error *error) {
+    PyObject *result = NULL;
+    if (status == RSDK_OK) {
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_DEVICE_CODE, code);
+    } else {
+        rsdk_exceptions_raise(error, NULL);
+    }
+    rsdk_error_clear(error);
+    rsdk_device_code_free(code);
+    return result;
+}
+
 static PyObject *device_code(PyObject *module, PyObject *argument) {
     PyObject *path = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
@@ -27,14 +40,29 @@ static PyObject *device_code(PyObject *module, PyObject *argument) {
     }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_device_code_read(name, &code, &error);
-    Py_END_ALLOW_THREADS PyObject *result = NULL;
-    if (status == RSDK_OK) {
-        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_DEVICE_CODE, code);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
+    Py_END_ALLOW_THREADS PyObject *result = build_code(module, status, code, &error);
+    Py_DECREF(path);
+    return result;
+}
+
+PyDoc_STRVAR(device_code_of_part_doc,
+             "device_code_of_part(descriptor, start, size, name, /)\n--\n\n"
+             "The same of `size` bytes from `start` of an open file, which messages call `name` (str).");
+
+static PyObject *device_code_of_part(PyObject *module, PyObject *args) {
+    PyObject *path = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_device_code *code = NULL;
+    rsdk_status status = RSDK_OK;
+    unsigned long long start = 0, size = 0;
+    int descriptor = -1;
+    if (rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0 ||
+        !PyArg_ParseTuple(args, "iKKO&", &descriptor, &start, &size, PyUnicode_FSConverter, &path)) {
+        return NULL;
     }
-    rsdk_error_clear(&error);
-    rsdk_device_code_free(code);
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS status = rsdk_device_code_read_part(descriptor, start, size, name, &code, &error);
+    Py_END_ALLOW_THREADS PyObject *result = build_code(module, status, code, &error);
     Py_DECREF(path);
     return result;
 }
@@ -147,6 +175,7 @@ static PyObject *add_device_code_types(PyObject *module, PyObject *unused) {
 
 PyMethodDef rsdk_device_code_methods[] = {
     {"device_code", device_code, METH_O, device_code_doc},
+    {"device_code_of_part", device_code_of_part, METH_VARARGS, device_code_of_part_doc},
     {"coverage", coverage, METH_VARARGS, coverage_doc},
     {"add_device_code_types", add_device_code_types, METH_NOARGS, add_device_code_types_doc},
     {NULL, NULL, 0, NULL},
