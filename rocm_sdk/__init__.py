@@ -36,7 +36,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ._all_cdlls import CdllsByShortname
-    from ._native import DeviceBundle, DeviceCode, DeviceImage, DeviceTarget, device_code
+    from ._native import (
+        Compatibility,
+        Coverage,
+        CoverageFault,
+        CoveredTarget,
+        DeviceBundle,
+        DeviceCode,
+        DeviceImage,
+        DeviceTarget,
+        GpuCoverage,
+        LibraryCoverage,
+        device_code,
+    )
     from .errors import (
         BadArchiveError,
         BadLibraryError,
@@ -68,12 +80,21 @@ if TYPE_CHECKING:
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
         """What is wrong with the ROCm libraries of a process, by default this one."""
 
+    def coverage(
+        gpus: Iterable[str] | None = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
+    ) -> Coverage:
+        """Which libraries of the SDK, or of a directory, have code for which GPUs, by default this machine's."""
+
     _ALL_CDLLS: CdllsByShortname
 
 __all__ = [
     "BadArchiveError",
     "BadLibraryError",
     "BadMetadataError",
+    "Compatibility",
+    "Coverage",
+    "CoverageFault",
+    "CoveredTarget",
     "DevelopmentTreeError",
     "DevelopmentTreeLockedError",
     "DeviceBundle",
@@ -83,7 +104,9 @@ __all__ = [
     "EmptySelectionError",
     "EnvironmentOverrideError",
     "Gpu",
+    "GpuCoverage",
     "LibraryAccessError",
+    "LibraryCoverage",
     "LibraryLoadError",
     "LibraryLocation",
     "LibraryNotFoundError",
@@ -105,6 +128,7 @@ __all__ = [
     "VersionMismatchWarning",
     "check_gpu_access",
     "check_process",
+    "coverage",
     "device_code",
     "find_libraries",
     "gpus",
@@ -120,6 +144,21 @@ __all__ = [
 
 # Modules that callers use as attributes, without importing them.
 _SUBMODULES = ("_devel", "_dist_info", "targets")
+
+# Names of the extension that appear when they are used first.
+_DEVICE_CODE = (
+    "Compatibility",
+    "Coverage",
+    "CoverageFault",
+    "CoveredTarget",
+    "DeviceBundle",
+    "DeviceCode",
+    "DeviceImage",
+    "DeviceTarget",
+    "GpuCoverage",
+    "LibraryCoverage",
+    "device_code",
+)
 
 
 def find_libraries(*shortnames: str) -> "list[Path]":
@@ -236,7 +275,11 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module("rocm_sdk.selftest.subjects.process").check_running_process
-    if name in ("device_code", "DeviceCode", "DeviceBundle", "DeviceImage", "DeviceTarget"):
+    if name == "coverage":
+        from importlib import import_module
+
+        return import_module("rocm_sdk.targets.coverage").coverage
+    if name in _DEVICE_CODE:
         from . import _native
 
         _native.add_device_code_types()

@@ -101,6 +101,11 @@ Code = Literal[
     "W-GPU-024",
     "W-GPU-025",
     "W-GPU-026",
+    "E-CODE-001",
+    "E-CODE-002",
+    "W-CODE-003",
+    "E-CODE-004",
+    "W-CODE-005",
     "W-OCL-001",
     "W-ENV-001",
     "W-ENV-002",
@@ -267,6 +272,43 @@ class Compatibility(NamedTuple):
     sramecc: bool | None
     xnack: bool | None
 
+class GpuCoverage(NamedTuple):
+    gpu: str
+    verdict: Literal["exact", "compatible", "generic", "compiled at first use", "best effort", "none", "not needed"]
+    lack: Literal["processor", "mode", "generic version", "index", "archive", "kernels"] | None
+    covered: int
+    total: int
+    uncovered_modes: tuple[str, ...]
+    detail: str | None
+    database: bool | None
+
+class LibraryCoverage(NamedTuple):
+    name: str
+    files: tuple[str, ...]
+    size: int
+    stored_size: int
+    plain_size: int
+    compressed_count: int
+    targets: tuple[DeviceTarget, ...]
+    gpus: tuple[GpuCoverage, ...]
+
+class CoveredTarget(NamedTuple):
+    target: str
+    size: int
+    image_count: int
+    used: bool
+
+class CoverageFault(NamedTuple):
+    path: str
+    code: Code
+    message: str
+
+class Coverage(NamedTuple):
+    libraries: tuple[LibraryCoverage, ...]
+    targets: tuple[CoveredTarget, ...]
+    faults: tuple[CoverageFault, ...]
+    file_count: int
+
 class _SdkFacts(TypedDict):
     version: str | None
     nonce: str
@@ -306,6 +348,8 @@ def compatibility(code: str, gpu: str, generic_version: int | None, unofficial: 
 def target_id(name: str, /) -> str: ...
 def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
+def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
+def coverage(directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, /) -> Coverage: ...
 def add_device_code_types() -> None: ...
 def nearest_names(name: str, names: tuple[str, ...], limit: int = 3) -> tuple[str, ...]: ...
 def problem_table() -> tuple[

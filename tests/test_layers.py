@@ -32,12 +32,13 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "problems": {"installed"},
     "installed": set(),
     "adoption": set(),
+    "archives": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
     "rewriting": {"problems", "targets"},
     "_devel": {"devel"},
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},
-    "cli": {"_devel", "adoption", "devel", "installed", "problems", "rewriting", "selftest", "targets"},
+    "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "rewriting", "selftest", "targets"},
     "__main__": {"cli"},
 }
 

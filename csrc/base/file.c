@@ -58,6 +58,24 @@ rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error)
     return RSDK_OK;
 }
 
+rsdk_status rsdk_file_open_part(int descriptor, uint64_t start, uint64_t size, const char *path, rsdk_file *file,
+                                rsdk_error *error) {
+    struct stat facts;
+    if (fstat(descriptor, &facts) != 0) {
+        return fail_errno(path, "cannot stat", error);
+    }
+    uint64_t whole = (uint64_t)facts.st_size;
+    if (!S_ISREG(facts.st_mode) || start > whole || size > whole - start) {
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: does not lie in its archive", path);
+    }
+    *file = (rsdk_file){.descriptor = descriptor,
+                        .path = path,
+                        .start = start,
+                        .size = size,
+                        .identity = {.device = facts.st_dev, .inode = facts.st_ino}};
+    return RSDK_OK;
+}
+
 void rsdk_file_close(rsdk_file *file) {
     (void)close(file->descriptor);
     file->descriptor = -1;
@@ -65,11 +83,11 @@ void rsdk_file_close(rsdk_file *file) {
 
 rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error) {
     size_t done = 0;
-    if (offset > INT64_MAX - size) {
+    if (size > INT64_MAX || offset > INT64_MAX - size || file->start > INT64_MAX - size - offset) {
         return rsdk_fail(error, RSDK_IO_ERROR, file->path, "%s: offset out of range", file->path);
     }
     while (done < size) {
-        ssize_t got = pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(offset + done));
+        ssize_t got = pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(file->start + offset + done));
         if (got < 0 && errno == EINTR) {
             continue;
         }

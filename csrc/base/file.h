@@ -19,6 +19,7 @@ typedef struct rsdk_file_identity {
 typedef struct rsdk_file {
     int descriptor;
     const char *path; /* borrowed from the caller of rsdk_file_open */
+    uint64_t start;   /* where it begins in what the descriptor leads to: 0, but for a member of an archive */
     uint64_t size;    /* bytes, when it was opened */
     rsdk_file_identity identity;
 } rsdk_file;
@@ -31,6 +32,12 @@ bool rsdk_file_same(rsdk_file_identity a, rsdk_file_identity b);
 /* Opens a regular file for reading. Two system calls: open and fstat. A FIFO does not block, a directory is an error.
  * RSDK_FILE_NOT_FOUND when there is no such file, RSDK_IO_ERROR otherwise. */
 rsdk_status rsdk_file_open(const char *path, rsdk_file *file, rsdk_error *error);
+
+/* The `size` bytes from `start` of a regular file that is open already, under the name `path`. The descriptor stays the
+ * caller's, so the file is not to be closed. RSDK_IO_ERROR where the file has not got them. */
+rsdk_status rsdk_file_open_part(int descriptor, uint64_t start, uint64_t size, const char *path, rsdk_file *file,
+                                rsdk_error *error);
+
 void rsdk_file_close(rsdk_file *file);
 
 /* Exactly `size` bytes from `offset`; fewer are an error ("the file ends at byte ..."). */

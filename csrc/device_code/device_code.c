@@ -121,19 +121,32 @@ static rsdk_status read_into(owned_code *owned, const rsdk_file *file, rsdk_erro
     return finish(&listing, &owned->arena, &owned->code);
 }
 
-rsdk_status rsdk_device_code_read(const char *path, rsdk_device_code **code, rsdk_error *error) {
-    rsdk_file file = {0};
-    *code = NULL;
-    RSDK_TRY(rsdk_file_open(path, &file, error));
+static rsdk_status read_file(const rsdk_file *file, rsdk_device_code **code, rsdk_error *error) {
     owned_code *owned = calloc(1, sizeof *owned);
-    rsdk_status status = owned != NULL ? read_into(owned, &file, error) : rsdk_fail_no_memory(error);
-    rsdk_file_close(&file);
+    rsdk_status status = owned != NULL ? read_into(owned, file, error) : rsdk_fail_no_memory(error);
     if (status == RSDK_OK) {
         *code = &owned->code;
     } else if (owned != NULL) {
         rsdk_device_code_free(&owned->code);
     }
     return status;
+}
+
+rsdk_status rsdk_device_code_read(const char *path, rsdk_device_code **code, rsdk_error *error) {
+    rsdk_file file = {0};
+    *code = NULL;
+    RSDK_TRY(rsdk_file_open(path, &file, error));
+    rsdk_status status = read_file(&file, code, error);
+    rsdk_file_close(&file);
+    return status;
+}
+
+rsdk_status rsdk_device_code_read_part(int descriptor, uint64_t start, uint64_t size, const char *name,
+                                       rsdk_device_code **code, rsdk_error *error) {
+    rsdk_file file = {0};
+    *code = NULL;
+    RSDK_TRY(rsdk_file_open_part(descriptor, start, size, name, &file, error));
+    return read_file(&file, code, error);
 }
 
 void rsdk_device_code_free(rsdk_device_code *code) {

@@ -355,6 +355,26 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "No target has the version that it names.", NULL)
 
+    /* ---- GPU code ---- */
+    ROW(E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
+        FIXES({ANY, TRIED, "{install}"},
+              {ANY, WORDS, "do without these libraries, or take another SDK: this one has no such code"}),
+        "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. What they carry code for is printed by `rocm-sdk code`.", NULL)
+    ROW(E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
+        FIXES({ANY, TRIED, "{install}"},
+              {ANY, WORDS, "install the package of the archive in the version of the library"}),
+        "The code of these libraries lies in files of its own (.kpack), which they name. HIP finds the archive missing, or nothing of the library in it, when a kernel is launched.", NULL)
+    ROW(W, CODE, 003, WARNING, "not all of {libraries} has code for the GPU {target}", "{detail}",
+        FIXES({ANY, WORDS, "nothing, if the program does not use these parts: try it; `rocm-sdk code --json` names them"}),
+        "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
+
+    ROW(E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
+        FIXES({ANY, WORDS, "get the archive again; if it is meant to be so, unpack it and ask about the directory"}),
+        "A wheel, zip file or tar archive was asked for the GPU code of its files. Refused are sizes that its bytes cannot hold, members that overlap, encrypted ones, compression other than that of wheels, and what is cut short.", NULL)
+    ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found} bytes of GPU code, and relocations reach 2147483648",
+        FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
+        "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be what is too much.", NULL)
+
     /* ---- OpenCL ---- */
     ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path}), and the drivers that {directory} names are: {found}",
         FIXES({ANY, WORDS, "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"}),

@@ -25,6 +25,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"gid",          "GROUP"},
     {"group",        "GROUP"},
     {"leads",        "that holds it"},
+    {"libraries",    "a library"},
     {"library",      "a library"},
     {"mode",         "not enough"},
     {"more",         ""},

@@ -1,7 +1,12 @@
-/* The function that tells which GPU code a file holds. */
+/* The functions that tell which GPU code a file holds, and which libraries have code for which GPUs. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "environment.h"
 #include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
+#include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
 
 PyDoc_STRVAR(
@@ -10,6 +15,19 @@ PyDoc_STRVAR(
     "The GPU code that a file holds (DeviceCode): a library, program or object file, a static archive, a code\n"
     "object, an offload bundle, compressed or not, a kpack archive. Only headers are read. Raises BadLibraryError\n"
     "where it is none of them or damaged, LibraryAccessError or LibraryNotFoundError where it cannot be read.");
+
+/* The result of reading, which is freed; NULL with an exception where it failed. */
+static PyObject *build_code(PyObject *module, rsdk_status status, rsdk_device_code *code, rsdk_error *error) {
+    PyObject *result = NULL;
+    if (status == RSDK_OK) {
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_DEVICE_CODE, code);
+    } else {
+        rsdk_exceptions_raise(error, NULL);
+    }
+    rsdk_error_clear(error);
+    rsdk_device_code_free(code);
+    return result;
+}
 
 static PyObject *device_code(PyObject *module, PyObject *argument) {
     PyObject *path = NULL;
@@ -22,21 +40,133 @@ static PyObject *device_code(PyObject *module, PyObject *argument) {
     }
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS status = rsdk_device_code_read(name, &code, &error);
-    Py_END_ALLOW_THREADS PyObject *result = NULL;
+    Py_END_ALLOW_THREADS PyObject *result = build_code(module, status, code, &error);
+    Py_DECREF(path);
+    return result;
+}
+
+PyDoc_STRVAR(device_code_of_part_doc,
+             "device_code_of_part(descriptor, start, size, name, /)\n--\n\n"
+             "The same of `size` bytes from `start` of an open file, which messages call `name` (str).");
+
+static PyObject *device_code_of_part(PyObject *module, PyObject *args) {
+    PyObject *path = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_device_code *code = NULL;
+    rsdk_status status = RSDK_OK;
+    unsigned long long start = 0, size = 0;
+    int descriptor = -1;
+    if (rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0 ||
+        !PyArg_ParseTuple(args, "iKKO&", &descriptor, &start, &size, PyUnicode_FSConverter, &path)) {
+        return NULL;
+    }
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS status = rsdk_device_code_read_part(descriptor, start, size, name, &code, &error);
+    Py_END_ALLOW_THREADS PyObject *result = build_code(module, status, code, &error);
+    Py_DECREF(path);
+    return result;
+}
+
+/* ---- coverage ---- */
+
+/* A tuple of str or bytes as C texts. The texts live as long as `owners`, a list of bytes objects. */
+typedef struct texts {
+    const char **items;
+    size_t count;
+    PyObject *owners;
+} texts;
+
+static void clear_texts(texts *list) {
+    free((void *)list->items);
+    Py_CLEAR(list->owners);
+}
+
+/* -1 with an exception. To be cleared in both cases. */
+static int read_texts(PyObject *tuple, texts *list) {
+    Py_ssize_t count = PyTuple_Size(tuple);
+    *list = (texts){.owners = PyList_New(0)};
+    list->items = count >= 0 ? calloc((size_t)count + 1, sizeof *list->items) : NULL;
+    if (list->items == NULL || list->owners == NULL) {
+        if (PyErr_Occurred() == NULL) {
+            PyErr_NoMemory();
+        }
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *bytes = NULL;
+        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &bytes)) {
+            return -1;
+        }
+        int appended = PyList_Append(list->owners, bytes);
+        list->items[list->count++] = PyBytes_AsString(bytes);
+        Py_DECREF(bytes);
+        if (appended < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static rsdk_status read_without_gil(rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error) {
+    rsdk_environment environment;
+    rsdk_status status = rsdk_fail_no_memory(error);
+    if (rsdk_environment_read(&environment) == 0) {
+        options->kpack_path = environment.kpack_path;
+        options->kpack_path_prefix = environment.kpack_path_prefix;
+        Py_BEGIN_ALLOW_THREADS status = rsdk_coverage_read(options, coverage, error);
+        Py_END_ALLOW_THREADS
+    }
+    rsdk_environment_clear(&environment);
+    return status;
+}
+
+static PyObject *read_coverage(PyObject *module, rsdk_coverage_options *options) {
+    rsdk_coverage *coverage = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    PyObject *result = NULL;
+    rsdk_status status = read_without_gil(options, &coverage, &error);
     if (status == RSDK_OK) {
-        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_DEVICE_CODE, code);
+        result = rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COVERAGE, coverage);
+    } else if (status == RSDK_BAD_ARGUMENT) {
+        rsdk_exceptions_raise_as("UnknownTargetError", &error, NULL);
     } else {
         rsdk_exceptions_raise(&error, NULL);
     }
     rsdk_error_clear(&error);
-    rsdk_device_code_free(code);
-    Py_DECREF(path);
+    rsdk_coverage_free(coverage);
+    return result;
+}
+
+PyDoc_STRVAR(
+    coverage_doc,
+    "coverage(directories, gpus, unofficial, /)\n--\n\n"
+    "Which libraries below the directories (tuple of str) have code for which GPUs (tuple of str, target ids)\n"
+    "(Coverage). unofficial (bool): whether code counts that patched runtimes try.");
+
+static PyObject *coverage(PyObject *module, PyObject *args) {
+    PyObject *directory_tuple = NULL, *gpu_tuple = NULL, *result = NULL;
+    texts directories = {0}, gpus = {0};
+    int is_unofficial = 0;
+    if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial) ||
+        rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0) {
+        return NULL;
+    }
+    if (read_texts(directory_tuple, &directories) == 0 && read_texts(gpu_tuple, &gpus) == 0) {
+        rsdk_coverage_options options = {.directories = directories.items,
+                                         .directory_count = directories.count,
+                                         .gpus = gpus.items,
+                                         .gpu_count = gpus.count,
+                                         .patches = is_unofficial ? RSDK_PATCHES_ALL : 0};
+        result = read_coverage(module, &options);
+    }
+    clear_texts(&directories);
+    clear_texts(&gpus);
     return result;
 }
 
 PyDoc_STRVAR(add_device_code_types_doc,
              "add_device_code_types()\n--\n\n"
-             "Makes the types DeviceCode, DeviceBundle, DeviceImage and DeviceTarget attributes of this module.");
+             "Makes the types of device code, of compatibility and of coverage attributes of this module.");
 
 static PyObject *add_device_code_types(PyObject *module, PyObject *unused) {
     (void)unused;
@@ -45,6 +175,8 @@ static PyObject *add_device_code_types(PyObject *module, PyObject *unused) {
 
 PyMethodDef rsdk_device_code_methods[] = {
     {"device_code", device_code, METH_O, device_code_doc},
+    {"device_code_of_part", device_code_of_part, METH_VARARGS, device_code_of_part_doc},
+    {"coverage", coverage, METH_VARARGS, coverage_doc},
     {"add_device_code_types", add_device_code_types, METH_NOARGS, add_device_code_types_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "rocm_sdk/compatibility.h"
+#include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
 #include "rocm_sdk/gpu.h"
 #include "rocm_sdk/loader.h"
+#include "rocm_sdk/problem.h"
 
 typedef struct field {
     const char *name;
@@ -156,6 +158,19 @@ CONVERSION(from_patches) {
     return rsdk_result_paths(has_debian ? debian : &solus, (size_t)has_debian + (size_t)has_solus);
 }
 
+CONVERSION(from_verdict) {
+    return rsdk_result_text(rsdk_coverage_verdict_name(*(const rsdk_coverage_verdict *)member_of(value, row->offset)));
+}
+
+CONVERSION(from_lack) {
+    rsdk_coverage_lack lack = *(const rsdk_coverage_lack *)member_of(value, row->offset);
+    return rsdk_result_text(lack != RSDK_LACK_NOTHING ? rsdk_coverage_lack_name(lack) : NULL);
+}
+
+CONVERSION(from_code) {
+    return rsdk_result_text(rsdk_code_name(*(const rsdk_code *)member_of(value, row->offset)));
+}
+
 CONVERSION(from_gpu_class) {
     return rsdk_result_text(rsdk_gpu_class_name(*(const rsdk_gpu_class *)member_of(value, row->offset)));
 }
@@ -247,6 +262,47 @@ CONVERSION(targets_of_code) {
     return rsdk_result_tuple(state, build_device_target, code->targets, code->target_count);
 }
 
+static PyObject *build_gpu_coverage(const rsdk_module_state *state, const void *gpus, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_GPU_COVERAGE, &((const rsdk_gpu_coverage *)gpus)[index]);
+}
+
+CONVERSION(gpus_of_library) {
+    const rsdk_library_coverage *library = value;
+    return rsdk_result_tuple(state, build_gpu_coverage, library->gpus, library->gpu_count);
+}
+
+CONVERSION(targets_of_library) {
+    const rsdk_library_coverage *library = value;
+    return rsdk_result_tuple(state, build_device_target, library->targets, library->target_count);
+}
+
+static PyObject *build_library_coverage(const rsdk_module_state *state, const void *libraries, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_LIBRARY_COVERAGE, &((const rsdk_library_coverage *)libraries)[index]);
+}
+
+CONVERSION(libraries_of_coverage) {
+    const rsdk_coverage *coverage = value;
+    return rsdk_result_tuple(state, build_library_coverage, coverage->libraries, coverage->library_count);
+}
+
+static PyObject *build_covered_target(const rsdk_module_state *state, const void *targets, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_COVERED_TARGET, &((const rsdk_covered_target *)targets)[index]);
+}
+
+CONVERSION(targets_of_coverage) {
+    const rsdk_coverage *coverage = value;
+    return rsdk_result_tuple(state, build_covered_target, coverage->targets, coverage->target_count);
+}
+
+static PyObject *build_fault(const rsdk_module_state *state, const void *faults, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_COVERAGE_FAULT, &((const rsdk_coverage_fault *)faults)[index]);
+}
+
+CONVERSION(faults_of_coverage) {
+    const rsdk_coverage *coverage = value;
+    return rsdk_result_tuple(state, build_fault, coverage->faults, coverage->fault_count);
+}
+
 /* ---- the tables ---- */
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of members and types cannot stand in parentheses */
@@ -279,6 +335,9 @@ CONVERSION(targets_of_code) {
 #define MISFIT(type, member)      from_misfit, OFFSET(type, member, rsdk_misfit), 0
 #define MODE(type, member)        from_mode, OFFSET(type, member, rsdk_mode), 0
 #define PATCHES(type, member)     from_patches, OFFSET(type, member, unsigned), 0
+#define VERDICT(type, member)     from_verdict, OFFSET(type, member, rsdk_coverage_verdict), 0
+#define LACK(type, member)        from_lack, OFFSET(type, member, rsdk_coverage_lack), 0
+#define CODE(type, member)        from_code, OFFSET(type, member, rsdk_code), 0
 #define GPU_CLASS(type, member)   from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
 #define XNACK(type, member)       from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
 #define END                                                                                                            \
@@ -479,6 +538,57 @@ static const field compatibility_fields[] = {
     END,
 };
 
+static const field gpu_coverage_fields[] = {
+    {"gpu",             TEXT(rsdk_gpu_coverage, gpu), "target id of the GPU (str)"},
+    {"verdict",         VERDICT(rsdk_gpu_coverage, verdict),
+     "'exact', 'compatible', 'generic', 'compiled at first use', 'best effort', 'none', 'not needed' for a library without GPU code (str)"},
+    {"lack",            LACK(rsdk_gpu_coverage, lack),
+     "what is missing: 'processor', 'mode', 'generic version', 'index', 'archive', 'kernels' (str); None: nothing"},
+    {"covered",         NUMBER(rsdk_gpu_coverage, covered), "bundles with code for the GPU (int)"},
+    {"total",           NUMBER(rsdk_gpu_coverage, total), "bundles of the library; its loose files count as one (int)"},
+    {"uncovered_modes", PATHS(rsdk_gpu_coverage, uncovered_modes, uncovered_mode_count),
+     "modes of a GPU whose mode is open in which nothing runs (tuple of str)"},
+    {"detail",          PATH(rsdk_gpu_coverage, detail), "the archive that is missing, or has no kernels of the library (str or None)"},
+    {"database",        FEATURE(rsdk_gpu_coverage, database),
+     "whether there is a performance database for the GPU (bool); None for a library that uses none"},
+    END,
+};
+
+static const field library_coverage_fields[] = {
+    {"name",        PATH(rsdk_library_coverage, name), "'rocsparse' of librocsparse.so.1 (str)"},
+    {"files",       PATHS(rsdk_library_coverage, files, file_count), "its files: libraries, and those with code (tuple of str)"},
+    {"size",        NUMBER(rsdk_library_coverage, size), "of these files in bytes (int)"},
+    {"stored_size", NUMBER(rsdk_library_coverage, stored_size), "bytes of their code, as it lies in the files (int)"},
+    {"plain_size",  NUMBER(rsdk_library_coverage, plain_size), "the same, decompressed (int)"},
+    {"compressed_count", NUMBER(rsdk_library_coverage, compressed_count), "how many of the bundles are compressed (int)"},
+    {"targets",     WHOLE(targets_of_library), "the targets that it has code for, with sums (tuple of DeviceTarget)"},
+    {"gpus",        WHOLE(gpus_of_library), "the library on each GPU (tuple of GpuCoverage)"},
+    END,
+};
+
+static const field covered_target_fields[] = {
+    {"target",      TEXT(rsdk_covered_target, target), "target id (str)"},
+    {"size",        NUMBER(rsdk_covered_target, size), "bytes of all images for it, decompressed (int)"},
+    {"image_count", NUMBER(rsdk_covered_target, image_count), "how many images there are for it (int)"},
+    {"used",        BOOL(rsdk_covered_target, is_used), "whether one of the GPUs runs them (bool)"},
+    END,
+};
+
+static const field coverage_fault_fields[] = {
+    {"path",    PATH(rsdk_coverage_fault, path), "a file that cannot be read (str)"},
+    {"code",    CODE(rsdk_coverage_fault, code), "of the table of problems (str)"},
+    {"message", TEXT(rsdk_coverage_fault, message), "why (str)"},
+    END,
+};
+
+static const field coverage_fields[] = {
+    {"libraries",  WHOLE(libraries_of_coverage), "by name (tuple of LibraryCoverage)"},
+    {"targets",    WHOLE(targets_of_coverage), "all targets that there is code for, with sums (tuple of CoveredTarget)"},
+    {"faults",     WHOLE(faults_of_coverage), "files that could not be read (tuple of CoverageFault)"},
+    {"file_count", NUMBER(rsdk_coverage, file_count), "files that were looked at (int)"},
+    END,
+};
+
 static const struct result_type {
     const char *name;
     const char *documentation;
@@ -496,6 +606,11 @@ static const struct result_type {
     [RSDK_TYPE_DEVICE_TARGET] = {"rocm_sdk.DeviceTarget", "All GPU code of a file for one target.", device_target_fields},
     [RSDK_TYPE_DEVICE_CODE]   = {"rocm_sdk.DeviceCode", "The GPU code that a file holds.", device_code_fields},
     [RSDK_TYPE_COMPATIBILITY] = {"rocm_sdk.Compatibility", "Whether a GPU runs code for a target.", compatibility_fields},
+    [RSDK_TYPE_GPU_COVERAGE]  = {"rocm_sdk.GpuCoverage", "What a library has for a GPU.", gpu_coverage_fields},
+    [RSDK_TYPE_LIBRARY_COVERAGE] = {"rocm_sdk.LibraryCoverage", "A library and what it has for each GPU.", library_coverage_fields},
+    [RSDK_TYPE_COVERED_TARGET] = {"rocm_sdk.CoveredTarget", "A target that an installation has code for.", covered_target_fields},
+    [RSDK_TYPE_COVERAGE_FAULT] = {"rocm_sdk.CoverageFault", "A file that could not be read.", coverage_fault_fields},
+    [RSDK_TYPE_COVERAGE]      = {"rocm_sdk.Coverage", "Which libraries have code for which GPUs.", coverage_fields},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
 };
 /* clang-format on */

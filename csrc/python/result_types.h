@@ -21,7 +21,7 @@ int rsdk_result_types_add_device_code(PyObject *module, rsdk_module_state *state
 
 /* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
  * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_inspection, rsdk_device_code
- * and what is in it, rsdk_compatibility. NULL with an exception, here and below. */
+ * and what is in it, rsdk_compatibility, rsdk_coverage and what is in it. NULL with an exception, here and below. */
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value);
 
 /* Builds item `index` of a list of the C library. */

@@ -2,8 +2,6 @@
 
 import sys
 
-from rocm_sdk import _native
-
 from .output import complain, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
@@ -17,6 +15,7 @@ EXAMPLE = "rocm-sdk code librocsparse.so.0"
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _WIDTH = 100  # of the lines of targets
+_NEARLY_TOO_LARGE = 7 << 28  # bytes of code; 8 << 28 is what relocations reach
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -25,7 +24,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a library, program or object file, a static archive, a code object, an offload bundle, a kpack archive",
+        help="a library, program or object file, a static archive, a code object, an offload bundle, a kpack archive;"
+        " or a directory, wheel, zip file or tar archive with such files in it, which is read without unpacking",
     )
     parser.add_argument("--json", action="store_true", help="all facts about each image, for programs")
     from .code_rewrite import add_rewrite_arguments
@@ -35,6 +35,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code. Or makes new files."""
+    from rocm_sdk.archives import code_in
     from rocm_sdk.errors import RocmSdkError
 
     from .code_rewrite import is_asked_for, misuse, rewrite_all
@@ -49,18 +50,29 @@ def run(options: "Namespace") -> int:
     found: list[DeviceCode] = []
     failed = False
     for name in options.files:
-        try:
-            code = _native.device_code(name)
-        except RocmSdkError as error:
-            complain(f"{error.message} [{error.code}]", error.fix)
-            failed = True
-            continue
-        found.append(code)
-        if not options.json:
-            _print_code(code)
+        before = len(found)
+        for code in code_in(name):
+            if isinstance(code, RocmSdkError):
+                complain(f"{code.message} [{code.code}]", code.fix)
+                failed = True
+            elif code.path == name or code.targets or code.kernel_name is not None:
+                found.append(code)
+                _tell(code, options.json)
+        if len(found) == before and not failed:
+            complain(f"{name}: no file with GPU code is in it")
     if options.json:
         _print_json(found)
     return 0 if not failed and any(code.targets or code.kernel_name for code in found) else 1
+
+
+def _tell(code: "DeviceCode", for_programs: bool) -> None:
+    if not for_programs:
+        _print_code(code)
+    if code.kind == "ELF file" and code.stored_size > _NEARLY_TOO_LARGE:
+        from rocm_sdk.problems import problem
+
+        warning = problem("W-CODE-005", code.path, found=code.stored_size)
+        complain(f"{warning.title}: {warning.cause} [{warning.code}]", warning.fix)
 
 
 def _print_code(code: "DeviceCode") -> None:

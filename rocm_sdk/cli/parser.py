@@ -6,9 +6,11 @@ from importlib import import_module
 
 from rocm_sdk._native import loader_version
 
-# Subcommand -> summary. Its module is rocm_sdk.cli.NAME, with add_arguments(parser), run(options) and EXAMPLE.
+# Subcommand -> summary. Its module is rocm_sdk.cli.NAME, "_" in it for "-", with add_arguments(parser), run(options)
+# and EXAMPLE.
 COMMANDS = {
     "adopt": "take over the files that AMD's distribution rocm also installs",
+    "check-gpu": "check whether the installed libraries have code for a GPU",
     "code": "print the GPU code that files hold: targets, sizes, containers",
     "completion": "print the completion script for a shell",
     "env": "print the variables that a build needs, for a shell to evaluate",
@@ -39,7 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
-        module = import_module(f".{name}", __package__)
+        module = import_module(f".{name.replace('-', '_')}", __package__)
         command = commands.add_parser(
             name,
             help=summary,

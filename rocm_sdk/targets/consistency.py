@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocm_sdk import _native, targets
 
-from .packages import supporting_packages
+from .packages import supporting_packages, targets_with_code
 
 _TORCH_SECONDS = 120.0  # a cold `import torch` reads gigabytes
 _TORCH_PROGRAM = "import torch; print(*(torch._C._cuda_getArchFlags() or '').split(), sep=';')"
@@ -42,7 +42,9 @@ def check() -> Consistency:
     packages = supporting_packages()
     notes += [f"{package.distribution}: {package.fault}" for package in packages if package.fault]
     chosen = [name for package in packages for name in package.supported]
-    if packages:
+    if by_code := targets_with_code():
+        parts["libraries"] = by_code
+    elif packages:
         label = "device packages" if _native.sdk_facts()["kpack_split"] else "libraries"
         parts[label] = tuple(dict.fromkeys(chosen))
     if torch := _targets_of_torch(notes):

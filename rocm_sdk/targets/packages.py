@@ -1,5 +1,6 @@
 """Which gfx targets the installed packages of the SDK support, and which packages the GPUs of this machine need.
 
+The code in the files decides, where there is any that can be read; else what the packages say of themselves.
 Libraries have two layouts. Either there is a package for each target family, with the device code of that family. Or
 one neutral package has no device code, and there is a device package for each target.
 """
@@ -13,6 +14,8 @@ from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 from rocm_sdk.problems.fixes import install_fix
+
+from .coverage import coverage, supported_by_code
 
 
 class PackageTargets(NamedTuple):
@@ -47,8 +50,18 @@ def supporting_packages() -> list[PackageTargets]:
     ]
 
 
+def targets_with_code() -> tuple[str, ...]:
+    """The targets that a library of the SDK has code for, in the order of the table; () if none has any GPU code.
+
+    Raises PackageNotInstalledError without an SDK.
+    """
+    return supported_by_code(coverage([row.name for row in targets.table()]))
+
+
 def supported_targets() -> tuple[str, ...]:
     """The targets that the installed packages support, in the order of the table of targets, then unknown ones."""
+    if by_code := targets_with_code():
+        return by_code
     supported = {name for package in supporting_packages() for name in package.supported}
     known = [row.name for row in targets.table() if row.name in supported]
     return (*known, *sorted(supported.difference(known)))

@@ -3,7 +3,7 @@
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import EmptySelectionError, UnknownTargetError, UnsupportedTargetError
 
-from .packages import install_command, owner_of, requirement_for, supporting_packages
+from .packages import install_command, owner_of, requirement_for, supported_targets, supporting_packages
 
 
 def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -68,14 +68,13 @@ def _require_built_for(chosen: tuple[str, ...]) -> None:
 
 
 def _require_packages(chosen: tuple[str, ...]) -> None:
-    packages = supporting_packages()
-    supported = {name for package in packages for name in package.supported}
-    if not packages:
+    supported, packages = supported_targets(), supporting_packages()
+    if not supported and not packages:
         return  # no library is installed that a program could be built against
     for name in chosen:
         owner = owner_of(name)
         if owner not in supported:
-            installed = ", ".join(package.distribution for package in packages)
+            installed = ", ".join(package.distribution for package in packages) or f"code for {', '.join(supported)}"
             requirement = requirement_for(owner)
             raise UnsupportedTargetError(
                 f"the installed libraries have no device code for {name}; installed: {installed}",

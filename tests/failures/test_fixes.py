@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from sample_devel import device_files, directory, make_archive, make_wheel, member
+from sample_device_code import HIPK, bundle, code_object, kpack, message
+from sample_device_code import library as split_library
 from sample_machine import Machine
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library
 
@@ -86,7 +88,12 @@ def write_wheels(folder: Path, wheels: Path) -> None:
             **{f"{LIBRARIES}/lib/rocblas/library/kernels_{n}.co": b"code" for n in range(10)},
         }
         make_wheel(wheels, "rocm-sdk-libraries", libraries, version)
-    make_wheel(wheels, "rocm-sdk-device-gfx1100", device_files("gfx1100"))
+    kernels = {"lib/librocrand.so.1#0": {"gfx1100": code_object(0x41)}}
+    code = {
+        f"{LIBRARIES}/lib/rocsparse/library/kernels_gfx1100.co": code_object(0x41, size=64),
+        f"{LIBRARIES}/.kpack/rand_gfx1100.kpack": kpack(kernels),
+    }
+    make_wheel(wheels, "rocm-sdk-device-gfx1100", device_files("gfx1100") | code)
     devel = {"rocm_sdk_devel/__init__.py": b"", "rocm_sdk_devel/_devel.tar": make_archive(MEMBERS)}
     make_wheel(wheels, "rocm-sdk-devel", devel)
     make_wheel(wheels, "rocm-profiler", {"rocm_profiler/__init__.py": b""})
@@ -364,8 +371,34 @@ def test_a_gpu_without_packages(environment: Environment, machine: Machine) -> N
     assert environment.test(*words, **variables) == []
 
 
+def check_gpu(environment: Environment, code: str) -> str:
+    """The fix that `rocm-sdk check-gpu` prints for a gfx1100; "" where there is nothing wrong."""
+    answer = environment.run("rocm-sdk check-gpu --json --gpu gfx1100 || true")
+    (gpu,) = json.loads(answer)["gpus"]
+    return next((str(found["fix"]) for found in gpu["problems"] if found["code"] == code), "")
+
+
+def test_a_library_without_code_for_a_gpu(environment: Environment) -> None:
+    """The device package has it."""
+    kernels = environment.site / LIBRARIES / "lib/rocsparse/library/kernels_gfx942.co"
+    kernels.parent.mkdir(parents=True)
+    kernels.write_bytes(code_object(0x54C, size=64))
+    environment.run(check_gpu(environment, "E-CODE-001"))
+    assert check_gpu(environment, "E-CODE-001") == ""
+
+
+def test_an_archive_of_kernels_that_is_missing(environment: Environment) -> None:
+    marker = message({"kernel_name": "lib/librocrand.so.1", "kpack_search_paths": ["../.kpack/rand_@GFXARCH@.kpack"]})
+    text = "".join(f"\\x{byte:02x}" for byte in marker)
+    section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'
+    split = environment.site / LIBRARIES / "lib/librocrand.so.1"
+    split_library(split, [bundle({})], magic=HIPK, more=section)
+    environment.run(check_gpu(environment, "E-CODE-002"))
+    assert check_gpu(environment, "E-CODE-002") == ""
+
+
 # Codes whose fixes the tests above run without a row.
-_ELSEWHERE = {"E-PKG-014", "E-DEVEL-009", "E-LIB-018", "E-GPU-002"}
+_ELSEWHERE = {"E-PKG-014", "E-DEVEL-009", "E-LIB-018", "E-GPU-002", "E-CODE-001", "E-CODE-002"}
 
 
 def test_every_fix_that_the_table_calls_tried_is_tried() -> None:

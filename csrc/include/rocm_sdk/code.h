@@ -109,6 +109,12 @@ typedef enum rsdk_code {
     RSDK_W_GPU_025,
     RSDK_W_GPU_026,
 
+    RSDK_E_CODE_001,
+    RSDK_E_CODE_002,
+    RSDK_W_CODE_003,
+    RSDK_E_CODE_004,
+    RSDK_W_CODE_005,
+
     RSDK_W_OCL_001,
 
     RSDK_W_ENV_001,

@@ -99,6 +99,12 @@ typedef struct rsdk_device_code {
  * RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read; RSDK_LOAD_FAILED where it is compressed and the
  * library that decompresses it (libzstd.so.1, libz.so.1) is not on this system. */
 rsdk_status rsdk_device_code_read(const char *path, rsdk_device_code **code, rsdk_error *error);
+
+/* The same of a file that is `size` bytes from `start` of an open one, as a member of an archive that lies there as it
+ * is. `name` is what messages and `path` call it. Offsets count from `start`. The descriptor stays the caller's. */
+rsdk_status rsdk_device_code_read_part(int descriptor, uint64_t start, uint64_t size, const char *name,
+                                       rsdk_device_code **code, rsdk_error *error);
+
 void rsdk_device_code_free(rsdk_device_code *code); /* NULL is allowed */
 
 /* The value as a word: "code object", "bundle", ...; "code object", "bitcode", "SPIR-V", ... */

@@ -3,6 +3,7 @@
 #define ROCM_SDK_ROCM_SDK_H
 
 #include "rocm_sdk/compatibility.h" /* IWYU pragma: export */
+#include "rocm_sdk/coverage.h"      /* IWYU pragma: export */
 #include "rocm_sdk/device_code.h"   /* IWYU pragma: export */
 #include "rocm_sdk/error.h"         /* IWYU pragma: export */
 #include "rocm_sdk/gpu.h"           /* IWYU pragma: export */

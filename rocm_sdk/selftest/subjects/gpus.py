@@ -13,7 +13,9 @@ from rocm_sdk.selftest.children import python_command, run_program
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.targets.packages import missing_targets, requirement_for, supported_targets
+from rocm_sdk.targets.code_problems import problems_on
+from rocm_sdk.targets.coverage import coverage, supported_by_code, targets_of, with_code
+from rocm_sdk.targets.packages import missing_targets, owner_of, requirement_for, supported_targets
 
 from .environment import OF_ENVIRONMENT
 
@@ -33,7 +35,7 @@ print("count", count.value, *statuses)
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Checks access, packages for each GPU, and HIP's own count if a GPU is usable."""
+    """Checks access, code for each GPU, and HIP's own count if a GPU is usable."""
     try:
         gpus, problems = _native.survey_gpus()
     except RocmSdkError as error:
@@ -42,7 +44,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     recorder.problems += [_with_node(found) for found in problems if found.code not in OF_ENVIRONMENT]
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
-    _check_packages(gpus, recorder)
+    _check_libraries(gpus, recorder)
     usable = [gpu for gpu in gpus if gpu.usable]
     if usable and installation.core is not None:
         _compare_with_hip(len(usable), recorder, options)
@@ -55,17 +57,42 @@ def _with_node(found: Problem) -> Problem:
     return found if node is None else found._replace(breaks=(f"the GPU of node {node}",))
 
 
-def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
+def _check_libraries(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
+    """Whether the libraries have code for the GPUs: by the code in their files, or by the packages if there is none."""
     try:
-        if not _native.sdk_facts()["kpack_split"]:
-            for gpu in gpus:
-                recorder.skip(f"{gpu.processor}: whether the libraries have code for it cannot be told")
-            return
-        supported = supported_targets()
-        requirements = {name: requirement_for(name) for name in missing_targets(gpus, supported)}
+        found = coverage(targets_of(gpus))
+        if with_code(found):
+            _check_code(found, recorder)
+        else:
+            _check_packages(gpus, recorder)
     except RocmSdkError:
         return  # the subject `packages` reports it
-    for name, requirement in requirements.items():
+
+
+def _check_code(found: _native.Coverage, recorder: Recorder) -> None:
+    libraries = with_code(found)
+    supported = supported_by_code(found)
+    for index, on in enumerate(libraries[0].gpus):
+        name = on.gpu.partition(":")[0]
+        if on.gpu not in supported:
+            has = ", ".join(dict.fromkeys(each.target for each in found.targets))
+            recorder.bad("E-GPU-002", target=name, supported=has or "none", requirement=requirement_for(owner_of(name)))
+            continue
+        problems = problems_on(found, index)
+        for each in problems:
+            recorder.add(each)
+        if not problems:
+            recorder.good(f"{len(libraries)} libraries have code for {on.gpu}", counts=False)
+
+
+def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
+    if not _native.sdk_facts()["kpack_split"]:
+        for gpu in gpus:
+            recorder.skip(f"{gpu.processor}: whether the libraries have code for it cannot be told")
+        return
+    supported = supported_targets()
+    for name in missing_targets(gpus, supported):
+        requirement = requirement_for(name)
         recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", requirement=requirement)
 
 

@@ -1,0 +1,35 @@
+/* Which kpack archive HIP takes the kernels of a library from. Source: rocm-kpack's runtime. */
+#ifndef RSDK_DEVICE_CODE_ARCHIVE_SEARCH_H
+#define RSDK_DEVICE_CODE_ARCHIVE_SEARCH_H
+
+#include "base/arena.h"
+#include "rocm_sdk/coverage.h"
+#include "rocm_sdk/device_code.h"
+
+/* An archive that was asked for; `code` is NULL where it is not there or cannot be read. */
+typedef struct rsdk_opened_archive {
+    const char *path;
+    rsdk_device_code *code;
+} rsdk_opened_archive;
+
+typedef struct rsdk_archive_search {
+    rsdk_arena *arena;
+    const char *only, *first; /* ROCM_KPACK_PATH and ROCM_KPACK_PATH_PREFIX; NULL: not set */
+    RSDK_LIST(rsdk_opened_archive) opened;
+    rsdk_error *error;
+} rsdk_archive_search;
+
+typedef struct rsdk_found_kernels {
+    const char *target; /* of the kernels; NULL: there are none */
+    rsdk_coverage_lack lack;
+    const char *path; /* the archive that is not there, or has no kernels of the library */
+} rsdk_found_kernels;
+
+/* Looks for the kernels of a library, which lies at `path`, as HIP does for a GPU. */
+rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *path,
+                                     const rsdk_kernel_reference *kernels, const char *gpu, rsdk_found_kernels *found);
+
+/* Frees what was opened. */
+void rsdk_archive_search_clear(rsdk_archive_search *search);
+
+#endif

@@ -1,0 +1,473 @@
+/* Putting the files of an installation together to libraries, and judging each for each GPU. */
+#include "rocm_sdk/coverage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/name_table.h"
+#include "device_code/archive_search.h"
+#include "device_code/code_files.h"
+#include "device_code/fits.h"
+#include "device_code/tables.h"
+#include "device_code/target_sums.h"
+
+enum { GPU_LIMIT = 256 };
+
+/* A library in one mode of a GPU. */
+typedef struct tally {
+    rsdk_code_fit worst; /* of the files that every GPU needs; 0 while `covered` is */
+    size_t covered, total;
+    rsdk_code_fit best; /* of the files of which each is for one target */
+    bool has_index;     /* a list of kernels names the processor */
+    rsdk_coverage_lack lack;
+    const char *detail;
+} tally;
+
+typedef struct library {
+    rsdk_library_coverage shown;
+    rsdk_strings files;
+    rsdk_target_sums sums;
+    bool has_loose, has_index, has_database;
+    tally *tallies;  /* one for each mode */
+    bool *databases; /* one for each GPU */
+} library;
+
+/* The result, with the memory that it consists of. */
+typedef struct owned_coverage {
+    rsdk_coverage coverage; /* first: the caller's pointer is to it */
+    rsdk_arena arena;
+} owned_coverage;
+
+typedef struct survey {
+    const rsdk_coverage_options *options;
+    rsdk_arena *arena;
+    rsdk_arena scratch; /* cleared after each file */
+    rsdk_gpu_modes modes;
+    rsdk_file_fit *fits; /* of the file in hand */
+    RSDK_LIST(library) libraries;
+    rsdk_name_table places;
+    rsdk_target_sums sums;
+    RSDK_LIST(rsdk_coverage_fault) faults;
+    rsdk_archive_search archives;
+    rsdk_error *error;
+} survey;
+
+/* ---- files ---- */
+
+static rsdk_status add_library(survey *s, const char *name) {
+    rsdk_error *error = s->error;
+    library made = {.shown = {.name = name},
+                    .tallies = rsdk_arena_alloc(s->arena, s->modes.count + 1, sizeof *made.tallies),
+                    .databases = rsdk_arena_alloc(s->arena, s->options->gpu_count + 1, sizeof *made.databases)};
+    RSDK_NEED(made.tallies);
+    RSDK_NEED(made.databases);
+    RSDK_TRY(rsdk_name_table_set(&s->places, s->arena, name, strlen(name), s->libraries.count, error));
+    RSDK_APPEND(s->arena, &s->libraries, made);
+    return RSDK_OK;
+}
+
+/* The library of this name, a new one where there is none; it stays there until the next one is made. NULL when out of
+ * memory. */
+static library *library_of(survey *s, const char *name) {
+    size_t place = s->libraries.count;
+    if (!rsdk_name_table_find(&s->places, name, strlen(name), &place) && add_library(s, name) != RSDK_OK) {
+        return NULL;
+    }
+    return s->libraries.items != NULL ? &s->libraries.items[place] : NULL;
+}
+
+/* Adds the sizes of a file to those of its library. */
+static rsdk_status add_sizes(survey *s, library *of, const rsdk_code_file *file, const rsdk_device_code *code) {
+    rsdk_error *error = s->error;
+    bool is_library = file->kind == RSDK_CODE_FILE_LIBRARY;
+    if (code->bundle_count == 0 && code->kernels.name == NULL && !is_library) {
+        return RSDK_OK;
+    }
+    RSDK_APPEND(s->arena, &of->files, file->path);
+    of->shown.size += code->size;
+    of->shown.stored_size += code->stored_size;
+    of->shown.plain_size += code->plain_size;
+    of->shown.compressed_count += code->compressed_count;
+    for (size_t i = 0; i < code->target_count; i++) {
+        RSDK_TRY(rsdk_target_sums_add(&of->sums, s->arena, &code->targets[i], error));
+        RSDK_TRY(rsdk_target_sums_add(&s->sums, s->arena, &code->targets[i], error));
+    }
+    return RSDK_OK;
+}
+
+static rsdk_coverage_lack lack_of(rsdk_misfit misfit) {
+    static const rsdk_coverage_lack lacks[] = {[RSDK_MISFIT_NONE] = RSDK_LACK_NOTHING,
+                                               [RSDK_MISFIT_PROCESSOR] = RSDK_LACK_PROCESSOR,
+                                               [RSDK_MISFIT_SRAMECC] = RSDK_LACK_MODE,
+                                               [RSDK_MISFIT_XNACK] = RSDK_LACK_MODE,
+                                               [RSDK_MISFIT_GENERIC_VERSION] = RSDK_LACK_GENERIC_VERSION};
+    return lacks[misfit];
+}
+
+static void add_lack(tally *t, rsdk_coverage_lack lack, const char *detail) {
+    if (lack > t->lack) {
+        t->lack = lack;
+        t->detail = detail;
+    }
+}
+
+/* A file that the library needs on each GPU. */
+static void add_needed(survey *s, const library *of) {
+    for (size_t i = 0; i < s->modes.count; i++) {
+        const rsdk_file_fit *fit = &s->fits[i];
+        tally *t = &of->tallies[i];
+        if (fit->covered > 0) {
+            t->worst = t->covered == 0 || fit->worst < t->worst ? fit->worst : t->worst;
+        }
+        t->covered += fit->covered;
+        t->total += fit->total;
+        add_lack(t, lack_of(fit->misfit), NULL);
+    }
+}
+
+/* Why the name of a file rules a GPU out; RSDK_MISFIT_NONE: it does not. */
+static rsdk_misfit misfit_of_name(const rsdk_code_file *file, const char *mode) {
+    return file->target == NULL
+               ? RSDK_MISFIT_NONE
+               : rsdk_compatibility_check(file->target, RSDK_GENERIC_VERSION_UNKNOWN, mode, RSDK_PATCHES_ALL).misfit;
+}
+
+/* One of several files, of which a GPU takes those that its name has. */
+static void add_alternative(survey *s, library *of, const rsdk_code_file *file) {
+    of->has_loose = true;
+    for (size_t i = 0; i < s->modes.count; i++) {
+        const rsdk_file_fit *fit = &s->fits[i];
+        tally *t = &of->tallies[i];
+        rsdk_misfit misfit = misfit_of_name(file, s->modes.items[i].id);
+        if (misfit == RSDK_MISFIT_NONE) {
+            t->best = fit->best > t->best ? fit->best : t->best;
+        }
+        add_lack(t, lack_of(misfit != RSDK_MISFIT_NONE ? misfit : fit->misfit), NULL);
+    }
+}
+
+/* The kernels are in archives: all of them, or none. */
+static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_file *file,
+                                const rsdk_device_code *code) {
+    rsdk_error *error = s->error;
+    for (size_t i = 0; i < s->modes.count; i++) {
+        rsdk_found_kernels found;
+        tally *t = &of->tallies[i];
+        RSDK_TRY(rsdk_archive_search_find(&s->archives, file->path, &code->kernels, s->modes.items[i].id, &found));
+        t->total++;
+        if (found.target == NULL) {
+            const char *path = found.path != NULL ? rsdk_arena_copy(s->arena, found.path) : NULL;
+            if (found.path != NULL) {
+                RSDK_NEED(path);
+            }
+            add_lack(t, found.lack, path);
+            continue;
+        }
+        rsdk_code_fit fit =
+            rsdk_compatibility_check(found.target, RSDK_GENERIC_VERSION_UNKNOWN, s->modes.items[i].id, 0).fit;
+        t->worst = t->covered == 0 || fit < t->worst ? fit : t->worst;
+        t->covered++;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status take_code(survey *s, const rsdk_code_file *file, const rsdk_device_code *code) {
+    rsdk_error *error = s->error;
+    library *of = library_of(s, file->library);
+    RSDK_NEED(of);
+    RSDK_TRY(add_sizes(s, of, file, code));
+    if (file->kind == RSDK_CODE_FILE_ARCHIVE) {
+        return RSDK_OK; /* libraries lead to it */
+    }
+    if (code->kernels.name != NULL) {
+        return add_archived(s, of, file, code);
+    }
+    if (code->target_count > 0) {
+        RSDK_TRY(rsdk_file_fits(code, &s->modes, s->options->patches, &s->scratch, s->fits, s->error));
+        if (file->target != NULL || file->kind == RSDK_CODE_FILE_LOOSE) {
+            add_alternative(s, of, file);
+        } else {
+            add_needed(s, of);
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Scripts and linker scripts have the names of programs and libraries. */
+static bool is_elf(const char *path) {
+    unsigned char bytes[4] = {0};
+    rsdk_file file = {0};
+    bool result = false;
+    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
+        result = file.size >= sizeof bytes && rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
+                 memcmp(bytes, "\177ELF", sizeof bytes) == 0;
+        rsdk_file_close(&file);
+    }
+    return result;
+}
+
+static rsdk_status add_fault(survey *s, const char *path, const rsdk_error *why) {
+    rsdk_error *error = s->error;
+    rsdk_coverage_fault fault = {.path = path, .message = rsdk_arena_copy(s->arena, rsdk_error_message(why))};
+    fault.code = why->code != RSDK_NO_CODE ? why->code : why->status == RSDK_BAD_ELF ? RSDK_E_LIB_006 : RSDK_E_FILE_007;
+    RSDK_NEED(fault.message);
+    RSDK_APPEND(s->arena, &s->faults, fault);
+    return RSDK_OK;
+}
+
+static rsdk_status take_file(survey *s, const rsdk_code_file *file) {
+    rsdk_error why = RSDK_ERROR_INIT;
+    rsdk_device_code *code = NULL;
+    if (file->kind == RSDK_CODE_FILE_LIBRARY && !is_elf(file->path)) {
+        return RSDK_OK;
+    }
+    rsdk_status status = rsdk_device_code_read(file->path, &code, &why);
+    if (status == RSDK_OK) {
+        status = take_code(s, file, code);
+    } else if (status == RSDK_NO_MEMORY) {
+        status = rsdk_fail_with(s->error, &why);
+    } else {
+        status = add_fault(s, file->path, &why);
+    }
+    rsdk_device_code_free(code);
+    rsdk_error_clear(&why);
+    rsdk_arena_clear(&s->scratch);
+    return status;
+}
+
+/* Names alone: a list of kernels, a performance database. */
+static rsdk_status take_name(survey *s, const rsdk_code_file *file) {
+    rsdk_error *error = s->error;
+    library *of = library_of(s, file->library);
+    RSDK_NEED(of);
+    if (file->target == NULL) {
+        return RSDK_OK;
+    }
+    of->has_index = of->has_index || file->kind == RSDK_CODE_FILE_INDEX;
+    of->has_database = of->has_database || file->kind == RSDK_CODE_FILE_DATABASE;
+    for (size_t i = 0; i < s->modes.count; i++) {
+        const rsdk_gpu_mode *mode = &s->modes.items[i];
+        if (file->kind == RSDK_CODE_FILE_INDEX) {
+            of->tallies[i].has_index = of->tallies[i].has_index || misfit_of_name(file, mode->id) == RSDK_MISFIT_NONE;
+        } else {
+            size_t length = strcspn(mode->id, ":");
+            bool is_same = strncmp(file->target, mode->id, length) == 0 && file->target[length] == '\0';
+            of->databases[mode->gpu] = of->databases[mode->gpu] || is_same;
+        }
+    }
+    return RSDK_OK;
+}
+
+/* ---- verdicts ---- */
+
+static const rsdk_compiling_library *find_compiling(const char *name) {
+    for (size_t i = 0; i < rsdk_compiling_library_table_size; i++) {
+        if (strcmp(rsdk_compiling_library_table[i].name, name) == 0) {
+            return &rsdk_compiling_library_table[i];
+        }
+    }
+    return NULL;
+}
+
+static rsdk_coverage_verdict verdict_of(rsdk_code_fit fit) {
+    static const rsdk_coverage_verdict verdicts[] = {[RSDK_FIT_NONE] = RSDK_COVERAGE_NONE,
+                                                     [RSDK_FIT_UNOFFICIAL] = RSDK_COVERAGE_BEST_EFFORT,
+                                                     [RSDK_FIT_SPIRV] = RSDK_COVERAGE_COMPILED,
+                                                     [RSDK_FIT_GENERIC] = RSDK_COVERAGE_GENERIC,
+                                                     [RSDK_FIT_COMPATIBLE] = RSDK_COVERAGE_COMPATIBLE,
+                                                     [RSDK_FIT_EXACT] = RSDK_COVERAGE_EXACT};
+    return verdicts[fit];
+}
+
+static rsdk_coverage_verdict verdict_in_mode(const library *of, tally *t) {
+    bool is_needed = t->total > 0;
+    rsdk_code_fit fit = is_needed ? t->worst : RSDK_FIT_EXACT;
+    if (!is_needed && !of->has_loose) {
+        return find_compiling(of->shown.name) != NULL ? RSDK_COVERAGE_COMPILED : RSDK_COVERAGE_NOT_NEEDED;
+    }
+    if (of->has_loose) {
+        bool is_listed = !of->has_index || t->has_index;
+        if (!is_listed && t->best > RSDK_FIT_NONE) {
+            add_lack(t, RSDK_LACK_INDEX, NULL);
+        }
+        rsdk_code_fit best = is_listed ? t->best : RSDK_FIT_NONE;
+        fit = best < fit ? best : fit;
+        t->covered += best > RSDK_FIT_NONE;
+        t->total++;
+    }
+    rsdk_coverage_verdict verdict = verdict_of(fit);
+    return verdict == RSDK_COVERAGE_NONE && find_compiling(of->shown.name) != NULL ? RSDK_COVERAGE_COMPILED : verdict;
+}
+
+/* A GPU whose mode is open is as good as the worst mode in which something runs; the others are named. */
+static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_coverage *result) {
+    rsdk_error *error = s->error;
+    rsdk_strings uncovered = {0};
+    const rsdk_compiling_library *compiling = find_compiling(of->shown.name);
+    *result = (rsdk_gpu_coverage){.gpu = s->options->gpus[gpu]};
+    for (size_t i = 0; i < s->modes.count; i++) {
+        if (s->modes.items[i].gpu != gpu) {
+            continue;
+        }
+        tally *t = &of->tallies[i];
+        rsdk_coverage_verdict verdict = verdict_in_mode(of, t);
+        if (verdict == RSDK_COVERAGE_NONE) {
+            RSDK_APPEND(s->arena, &uncovered, s->modes.items[i].id);
+        } else if (result->verdict == RSDK_COVERAGE_NONE || verdict < result->verdict) {
+            result->verdict = verdict;
+        }
+        result->covered = t->covered > result->covered ? t->covered : result->covered;
+        result->total = t->total;
+        if (t->covered < t->total && t->lack > result->lack) {
+            result->lack = t->lack;
+            result->detail = t->detail;
+        }
+    }
+    if (result->verdict != RSDK_COVERAGE_NONE) {
+        result->uncovered_modes = uncovered.items;
+        result->uncovered_mode_count = uncovered.count;
+    }
+    if (compiling != NULL && compiling->databases != NULL) {
+        result->database = of->databases[gpu] ? RSDK_FEATURE_ON : RSDK_FEATURE_OFF;
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status judge(survey *s, library *of) {
+    rsdk_error *error = s->error;
+    rsdk_gpu_coverage *gpus = rsdk_arena_alloc(s->arena, s->options->gpu_count + 1, sizeof *gpus);
+    RSDK_NEED(gpus);
+    for (size_t i = 0; i < s->options->gpu_count; i++) {
+        RSDK_TRY(judge_gpu(s, of, i, &gpus[i]));
+    }
+    rsdk_target_sums_sort(&of->sums);
+    of->shown.gpus = gpus;
+    of->shown.gpu_count = s->options->gpu_count;
+    of->shown.files = of->files.items;
+    of->shown.file_count = of->files.count;
+    of->shown.targets = of->sums.list.items;
+    of->shown.target_count = of->sums.list.count;
+    return RSDK_OK;
+}
+
+/* ---- the result ---- */
+
+static int compare_libraries(const void *a, const void *b) {
+    return strcmp(((const rsdk_library_coverage *)a)->name, ((const rsdk_library_coverage *)b)->name);
+}
+
+/* A library of which nothing but a list of kernels or a database is there is none. */
+static rsdk_status finish_libraries(survey *s, rsdk_coverage *coverage) {
+    rsdk_error *error = s->error;
+    rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
+    RSDK_NEED(libraries);
+    for (size_t i = 0; i < s->libraries.count; i++) {
+        library *of = &s->libraries.items[i];
+        RSDK_TRY(judge(s, of));
+        if (of->files.count > 0) {
+            libraries[coverage->library_count++] = of->shown;
+        }
+    }
+    qsort(libraries, coverage->library_count, sizeof *libraries, compare_libraries);
+    coverage->libraries = libraries;
+    return RSDK_OK;
+}
+
+static rsdk_status finish_targets(survey *s, rsdk_coverage *coverage) {
+    rsdk_error *error = s->error;
+    rsdk_covered_target *targets = rsdk_arena_alloc(s->arena, s->sums.list.count + 1, sizeof *targets);
+    RSDK_NEED(targets);
+    rsdk_target_sums_sort(&s->sums);
+    for (size_t i = 0; i < s->sums.list.count; i++) {
+        const rsdk_device_target *sum = &s->sums.list.items[i];
+        targets[i] = (rsdk_covered_target){sum->target, sum->size, sum->image_count, s->modes.count == 0};
+        for (size_t k = 0; k < s->modes.count && !targets[i].is_used; k++) {
+            targets[i].is_used =
+                rsdk_compatibility_check(sum->target, RSDK_GENERIC_VERSION_UNKNOWN, s->modes.items[k].id, 0).fit !=
+                RSDK_FIT_NONE;
+        }
+    }
+    coverage->targets = targets;
+    coverage->target_count = s->sums.list.count;
+    return RSDK_OK;
+}
+
+static rsdk_status read_files(survey *s, rsdk_coverage *coverage) {
+    rsdk_error *error = s->error;
+    rsdk_code_files files = {0};
+    if (s->options->gpu_count > GPU_LIMIT) {
+        return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, "more than %d GPUs were named", GPU_LIMIT);
+    }
+    for (size_t i = 0; i < s->options->gpu_count; i++) {
+        RSDK_TRY(rsdk_gpu_modes_add(&s->modes, s->arena, i, s->options->gpus[i], error));
+    }
+    s->fits = rsdk_arena_alloc(s->arena, s->modes.count + 1, sizeof *s->fits);
+    RSDK_NEED(s->fits);
+    for (size_t i = 0; i < s->options->directory_count; i++) {
+        RSDK_TRY(rsdk_code_files_collect(s->options->directories[i], s->arena, &files, error));
+    }
+    for (size_t i = 0; i < files.list.count; i++) {
+        const rsdk_code_file *file = &files.list.items[i];
+        bool is_name = file->kind == RSDK_CODE_FILE_INDEX || file->kind == RSDK_CODE_FILE_DATABASE;
+        RSDK_TRY(is_name ? take_name(s, file) : take_file(s, file));
+    }
+    coverage->file_count = files.list.count;
+    RSDK_TRY(finish_libraries(s, coverage));
+    RSDK_TRY(finish_targets(s, coverage));
+    coverage->faults = s->faults.items;
+    coverage->fault_count = s->faults.count;
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error) {
+    *coverage = NULL;
+    owned_coverage *owned = calloc(1, sizeof *owned);
+    if (owned == NULL) {
+        return rsdk_fail_no_memory(error);
+    }
+    survey s = {.options = options,
+                .arena = &owned->arena,
+                .archives = {.arena = &owned->arena,
+                             .only = options->kpack_path,
+                             .first = options->kpack_path_prefix,
+                             .error = error},
+                .error = error};
+    rsdk_status status = read_files(&s, &owned->coverage);
+    rsdk_archive_search_clear(&s.archives);
+    rsdk_arena_clear(&s.scratch);
+    if (status == RSDK_OK) {
+        *coverage = &owned->coverage;
+    } else {
+        rsdk_coverage_free(&owned->coverage);
+    }
+    return status;
+}
+
+void rsdk_coverage_free(rsdk_coverage *coverage) {
+    owned_coverage *owned = (owned_coverage *)(void *)coverage;
+    if (owned != NULL) {
+        rsdk_arena_clear(&owned->arena);
+        free(owned);
+    }
+}
+
+const char *rsdk_coverage_verdict_name(rsdk_coverage_verdict verdict) {
+    static const char *const names[] = {[RSDK_COVERAGE_NONE] = "none",
+                                        [RSDK_COVERAGE_BEST_EFFORT] = "best effort",
+                                        [RSDK_COVERAGE_COMPILED] = "compiled at first use",
+                                        [RSDK_COVERAGE_GENERIC] = "generic",
+                                        [RSDK_COVERAGE_COMPATIBLE] = "compatible",
+                                        [RSDK_COVERAGE_EXACT] = "exact",
+                                        [RSDK_COVERAGE_NOT_NEEDED] = "not needed"};
+    return names[verdict];
+}
+
+const char *rsdk_coverage_lack_name(rsdk_coverage_lack lack) {
+    static const char *const names[] = {
+        [RSDK_LACK_NOTHING] = "nothing", [RSDK_LACK_PROCESSOR] = "processor",
+        [RSDK_LACK_MODE] = "mode",       [RSDK_LACK_GENERIC_VERSION] = "generic version",
+        [RSDK_LACK_INDEX] = "index",     [RSDK_LACK_ARCHIVE] = "archive",
+        [RSDK_LACK_KERNELS] = "kernels"};
+    return names[lack];
+}

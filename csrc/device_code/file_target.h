@@ -1,0 +1,16 @@
+/* Targets in the names of loose files: "Kernels.so-000-gfx90a-xnack+.hsaco", "gfx942130.db.txt". */
+#ifndef RSDK_DEVICE_CODE_FILE_TARGET_H
+#define RSDK_DEVICE_CODE_FILE_TARGET_H
+
+#include <stdbool.h>
+
+#include "rocm_sdk/gpu.h"
+
+/* The target that a name carries, as a target id: "gfx90a:xnack+". Where the name ends with it, apart from what follows
+ * a '.', *start becomes the position of the separator before it ("_gfx942" of "libck_gfx942.so"); else 0. */
+bool rsdk_file_target_find(const char *name, char target[RSDK_TARGET_ID_SIZE], size_t *start);
+
+/* The target of a performance database, to which the number of compute units is glued; NULL: none that is known. */
+const rsdk_target *rsdk_file_target_of_database(const char *name);
+
+#endif

@@ -1,0 +1,128 @@
+/* Which libraries of an installation have code for which GPUs.
+ *
+ *     const char *directories[] = {"/opt/rocm"}, *gpus[] = {"gfx1151"};
+ *     rsdk_coverage_options options = {.directories = directories, .directory_count = 1, .gpus = gpus, .gpu_count = 1};
+ *     rsdk_coverage *coverage = NULL;
+ *     if (rsdk_coverage_read(&options, &coverage, &error) != RSDK_OK) { puts(rsdk_error_message(&error)); }
+ *     for (size_t i = 0; i < coverage->library_count; i++) {
+ *         puts(rsdk_coverage_verdict_name(coverage->libraries[i].gpus[0].verdict));
+ *     }
+ *     rsdk_coverage_free(coverage);
+ *
+ * The files are judged, not the metadata of packages. Only their headers are read; nothing is loaded. */
+#ifndef ROCM_SDK_COVERAGE_H
+#define ROCM_SDK_COVERAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rocm_sdk/compatibility.h"
+#include "rocm_sdk/device_code.h"
+#include "rocm_sdk/error.h"
+#include "rocm_sdk/gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a library has for a GPU, the better the greater. */
+typedef enum rsdk_coverage_verdict {
+    RSDK_COVERAGE_NONE,
+    RSDK_COVERAGE_BEST_EFFORT, /* code for another processor, which patched runtimes try */
+    RSDK_COVERAGE_COMPILED,    /* its kernels are compiled when they are used first */
+    RSDK_COVERAGE_GENERIC,
+    RSDK_COVERAGE_COMPATIBLE,
+    RSDK_COVERAGE_EXACT,
+    RSDK_COVERAGE_NOT_NEEDED, /* it has no GPU code of its own, for any GPU */
+} rsdk_coverage_verdict;
+
+/* Why a library has none, or not all, for a GPU. */
+typedef enum rsdk_coverage_lack {
+    RSDK_LACK_NOTHING,
+    RSDK_LACK_PROCESSOR,       /* there is code, for other processors */
+    RSDK_LACK_MODE,            /* there is code for the processor, for another mode of sramecc or xnack */
+    RSDK_LACK_GENERIC_VERSION, /* the code for its generic target is too old */
+    RSDK_LACK_INDEX,           /* there are kernels, and no list of kernels that names the processor */
+    RSDK_LACK_ARCHIVE,         /* the kpack archive that the library names is not there: `detail` */
+    RSDK_LACK_KERNELS,         /* the archive has no kernels of this library for it: `detail` */
+} rsdk_coverage_lack;
+
+/* A library on one GPU. */
+typedef struct rsdk_gpu_coverage {
+    const char *gpu;               /* its target id, as it was given */
+    rsdk_coverage_verdict verdict; /* of the bundles that have code for it, the worst */
+    rsdk_coverage_lack lack;       /* with RSDK_COVERAGE_NONE, and where a part has none */
+    size_t covered, total; /* how many of its bundles have code for the GPU; what lies in loose files counts once */
+    const char *const
+        *uncovered_modes; /* the GPU's mode is open, and nothing runs in these: "gfx90a:sramecc+:xnack+" */
+    size_t uncovered_mode_count;
+    const char *detail;    /* a path; NULL: none */
+    rsdk_feature database; /* whether there is a performance database for the GPU; unsupported: it uses none */
+} rsdk_gpu_coverage;
+
+/* The files of a library: the shared object, its variants for single targets, its loose files. */
+typedef struct rsdk_library_coverage {
+    const char *name;         /* "rocsparse" of librocsparse.so.1 */
+    const char *const *files; /* those with code; the shared object, first, in any case */
+    size_t file_count;
+    uint64_t size;                     /* of these files */
+    uint64_t stored_size;              /* bytes of their code, as it lies in the files */
+    uint64_t plain_size;               /* the same, decompressed */
+    size_t compressed_count;           /* how many of the bundles are compressed */
+    const rsdk_device_target *targets; /* sorted by name */
+    size_t target_count;
+    const rsdk_gpu_coverage *gpus; /* one for each GPU, in their order */
+    size_t gpu_count;
+} rsdk_library_coverage;
+
+/* A target that files have code for. */
+typedef struct rsdk_covered_target {
+    const char *target;
+    uint64_t size; /* bytes of its images, decompressed */
+    size_t image_count;
+    bool is_used; /* by one of the GPUs, officially; without GPUs: true */
+} rsdk_covered_target;
+
+/* A file that could not be read. */
+typedef struct rsdk_coverage_fault {
+    const char *path, *message;
+    rsdk_code code;
+} rsdk_coverage_fault;
+
+/* All is borrowed from it. */
+typedef struct rsdk_coverage {
+    const rsdk_library_coverage *libraries; /* sorted by name */
+    size_t library_count;
+    const rsdk_covered_target *targets; /* sorted by name */
+    size_t target_count;
+    const rsdk_coverage_fault *faults;
+    size_t fault_count;
+    uint64_t file_count; /* files that were looked at */
+} rsdk_coverage;
+
+typedef struct rsdk_coverage_options {
+    const char *const *directories; /* searched with all below them; links to directories are not followed */
+    size_t directory_count;
+    const char *const *gpus; /* target ids as rsdk_gpu.target; "gfx90a" stands for a GPU in any mode */
+    size_t gpu_count;
+    unsigned patches;              /* of the runtime, RSDK_PATCHES_*; 0: as AMD's */
+    const char *kpack_path;        /* ROCM_KPACK_PATH: the archives, in place of those that libraries name; NULL */
+    const char *kpack_path_prefix; /* ROCM_KPACK_PATH_PREFIX: archives that are tried first; NULL */
+} rsdk_coverage_options;
+
+/* Reads the files. A file that cannot be read is a fault, not a failure. RSDK_IO_ERROR where a directory cannot be
+ * listed, or is deeper or larger than any installation; RSDK_FILE_NOT_FOUND where one of those given is not there;
+ * RSDK_BAD_ARGUMENT where a GPU is none. */
+rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error);
+void rsdk_coverage_free(rsdk_coverage *coverage); /* NULL is allowed */
+
+/* As words: "exact", "compatible", "generic", "compiled at first use", "best effort", "none", "not needed";
+ * "processor", "mode", "generic version", "index", "archive", "kernels", "nothing". */
+const char *rsdk_coverage_verdict_name(rsdk_coverage_verdict verdict);
+const char *rsdk_coverage_lack_name(rsdk_coverage_lack lack);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+"""Which files may hold GPU code, by their first bytes; and the errors for those that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from rocm_sdk import _native
+from rocm_sdk.errors import BadArchiveError, LibraryAccessError, RocmSdkError
+
+Found = Union["_native.DeviceCode", RocmSdkError]
+
+HEAD_SIZE = 64
+_MAGICS = (b"\x7fELF", b"!<arch>\n", b"KPAK", b"CCOB", b"__CLANG_OFFLOAD_BUNDLE__", b"\x10\xff\x10\xad")
+
+
+def is_candidate(head: bytes) -> bool:
+    """Whether a file that begins like this may hold GPU code."""
+    return head.startswith(_MAGICS)
+
+
+def refusal(name: str, why: str) -> LibraryAccessError:
+    """The error for a file that cannot be read."""
+    return LibraryAccessError(f"{name}: cannot read: {why}", None, name, "E-FILE-007")
+
+
+def damage(name: str, why: str) -> BadArchiveError:
+    """The error for an archive, or a member of one, that is not what it claims to be."""
+    return BadArchiveError(f"{name}: {why}", "get the archive again", name, "E-CODE-004")

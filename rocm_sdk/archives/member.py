@@ -1,0 +1,33 @@
+"""A member of an archive that has to be decompressed to be read."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+
+from rocm_sdk import _native
+
+from .candidate import damage, refusal
+
+_LARGEST = 16 << 30  # bytes of a file; no linker makes a library of a quarter of it
+
+
+def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.DeviceCode:
+    """The code of a file of `size` bytes that comes in pieces. They are written to a file that has no name."""
+    directory = tempfile.gettempdir()
+    if size > _LARGEST:
+        raise damage(name, f"it would have {size} bytes when it is decompressed, more than any library")
+    room = os.statvfs(directory)
+    if size > room.f_bavail * room.f_frsize:
+        raise refusal(name, f"it takes {size} bytes to decompress, and {directory} has no room for them")
+    with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+        written = 0
+        for chunk in chunks:
+            written += len(chunk)
+            if written > size:
+                raise damage(name, f"it has more than the {size} bytes that the archive says")
+            file.write(chunk)
+        if written != size:
+            raise damage(name, f"it has {written} bytes, and the archive says {size}")
+        return _native.device_code_of_part(file.fileno(), 0, size, name)

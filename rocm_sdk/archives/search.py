@@ -1,0 +1,82 @@
+"""Which files of a directory or an archive may hold GPU code, by their first bytes, and reading each."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+
+from .candidate import HEAD_SIZE, is_candidate, refusal
+
+if TYPE_CHECKING:
+    from .candidate import Found
+
+_ZIP_MAGICS, _ZIP_ENDINGS = (b"PK\x03\x04", b"PK\x05\x06"), (".whl", ".zip")
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+_TAR_ENDINGS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst")
+
+
+def code_in(path: str) -> Iterator[Found]:
+    """The code of a file, or of each file in a directory or archive that may hold any.
+
+    An error stands for a file that cannot be read; the others are read.
+    """
+    try:
+        if os.path.isdir(path):
+            yield from _codes_of_directory(path)
+        elif (codes := _codes_of_archive(path)) is not None:
+            yield from codes
+        else:
+            yield _native.device_code(path)
+    except RocmSdkError as error:
+        yield error
+
+
+def _codes_of_archive(path: str) -> Iterator[Found] | None:
+    """None where it is no archive, or cannot be read; reading it as a file says why."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        with open(path, "rb") as file:
+            head = file.read(_TAR_MAGIC_AT + len(_TAR_MAGIC))
+    except OSError:
+        return None
+    if head.startswith(_ZIP_MAGICS) or path.endswith(_ZIP_ENDINGS):
+        from .zip_archive import codes_of_zip  # here: what it imports takes longer than listing a library
+
+        return _codes_of_open(path, codes_of_zip)
+    if path.endswith(_TAR_ENDINGS) or head[_TAR_MAGIC_AT:] == _TAR_MAGIC:
+        from .tar_archive import codes_of_tar
+
+        return _codes_of_open(path, codes_of_tar)
+    return None
+
+
+def _codes_of_open(path: str, reader: Callable[[str, BinaryIO], Iterator[Found]]) -> Iterator[Found]:
+    with open(path, "rb") as file:
+        yield from reader(path, file)
+
+
+def _codes_of_directory(directory: str) -> Iterator[Found]:
+    """Links are not followed."""
+    unlisted: list[OSError] = []
+    for parent, names, files in os.walk(directory, onerror=unlisted.append):
+        names.sort()
+        for name in sorted(files):
+            path = os.path.join(parent, name)
+            try:
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    with open(path, "rb") as file:
+                        if not is_candidate(file.read(HEAD_SIZE)):
+                            continue
+                    yield _native.device_code(path)
+            except OSError as error:
+                yield error if isinstance(error, RocmSdkError) else refusal(path, error.strerror or str(error))
+            except RocmSdkError as error:
+                yield error
+    for each in unlisted:
+        yield refusal(str(each.filename), each.strerror or str(each))

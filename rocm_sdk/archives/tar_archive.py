@@ -1,0 +1,77 @@
+"""Tar archives. Members of an uncompressed one are read where they lie, those of a compressed one as they go by."""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, BinaryIO
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+
+from .candidate import HEAD_SIZE, Found, damage, is_candidate
+from .member import code_of_stream
+
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_LARGEST = 256 << 30  # bytes of all members of a compressed archive
+_BUFFER = 1 << 18
+
+
+def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
+    """The code of the members that may hold any, in the order of the archive."""
+    head = file.read(HEAD_SIZE)
+    file.seek(0)
+    if head.startswith(_ZSTD):
+        raise damage(path, "it is compressed by zstd; decompress it first: zstd -d")
+    is_compressed = head.startswith(_COMPRESSED)
+    try:
+        with tarfile.open(fileobj=file, mode="r|*" if is_compressed else "r:") as archive:
+            yield from _codes(path, file, archive, is_compressed)
+    except RocmSdkError:
+        raise
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+        raise damage(path, f"no usable tar archive: {error}") from error
+
+
+def _codes(path: str, file: IO[bytes], archive: tarfile.TarFile, is_compressed: bool) -> Iterator[Found]:
+    total = 0
+    for member in archive:
+        archive.members = []  # type: ignore[attr-defined]  # they are not needed again, and may be many
+        total += member.size
+        if is_compressed and total > _LARGEST:
+            raise damage(path, "its members have more bytes than any installation")
+        if not member.isreg() or member.issparse() or member.size < HEAD_SIZE:
+            continue
+        name = f"{path}/{member.name}"
+        try:
+            found = _streamed(archive, member, name) if is_compressed else _in_place(file, member, name)
+        except RocmSdkError as error:
+            yield error
+        else:
+            if found is not None:
+                yield found
+
+
+def _in_place(file: IO[bytes], member: tarfile.TarInfo, name: str) -> _native.DeviceCode | None:
+    file.seek(member.offset_data)
+    head = file.read(HEAD_SIZE)
+    if not is_candidate(head):
+        return None
+    return _native.device_code_of_part(file.fileno(), member.offset_data, member.size, name)
+
+
+def _streamed(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> _native.DeviceCode | None:
+    stream = archive.extractfile(member)
+    head = stream.read(HEAD_SIZE) if stream is not None else b""
+    if stream is None or not is_candidate(head):
+        return None
+    return code_of_stream(name, _chunks(head, stream), member.size)
+
+
+def _chunks(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    yield head
+    while chunk := stream.read(_BUFFER):
+        yield chunk

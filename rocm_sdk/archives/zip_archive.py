@@ -1,0 +1,118 @@
+"""Zip files and wheels. Stored members are read where they lie, deflated ones through a file that has no name."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, BinaryIO
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+
+from .candidate import HEAD_SIZE, Found, damage, is_candidate
+from .member import code_of_stream
+
+_MAGIC = b"PK\x03\x04"
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_END, _END_SIZE, _LONGEST_COMMENT = b"PK\x05\x06", 22, 0xFFFF
+_LOCATOR, _LOCATOR_SIZE, _END_64 = b"PK\x06\x07", 20, b"PK\x06\x06"
+_LARGEST_DIRECTORY = 64 << 20  # bytes; 50,000 members have a tenth of it
+_RATIO = 1032  # deflate cannot do better
+_ENCRYPTED = 1
+_BUFFER = 1 << 18
+
+
+def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
+    """The code of the members that may hold any, in the order of their names."""
+    try:
+        _check_directory_size(file, path)
+        archive = zipfile.ZipFile(file)
+    except RocmSdkError:
+        raise
+    except (zipfile.BadZipFile, struct.error, NotImplementedError, ValueError, OSError) as error:
+        raise damage(path, f"no usable zip file: {error}") from error
+    with archive:
+        _refuse_overlaps(path, archive.infolist())
+        for member in sorted(archive.infolist(), key=lambda each: each.filename):
+            if member.is_dir() or member.file_size < HEAD_SIZE:
+                continue
+            name = f"{path}/{member.filename}"
+            try:
+                found = _code_of(file, archive, member, name)
+            except RocmSdkError as error:
+                yield error
+            except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, OSError) as error:
+                yield damage(name, f"it cannot be read from the archive: {error}")
+            else:
+                if found is not None:
+                    yield found
+
+
+def _check_directory_size(file: BinaryIO, path: str) -> None:
+    """Refuses a list of members that would fill the memory: zipfile reads it whole."""
+    size = file.seek(0, os.SEEK_END)
+    start = file.seek(max(0, size - _END_SIZE - _LONGEST_COMMENT - _LOCATOR_SIZE))
+    tail = file.read()
+    at = tail.rfind(_END)
+    if at < 0:
+        raise damage(path, "no usable zip file: it has no list of members; is it complete?")
+    listed = struct.unpack_from("<L", tail, at + 12)[0] if at + _END_SIZE <= len(tail) else 0
+    locator = tail[at - _LOCATOR_SIZE : at] if at >= _LOCATOR_SIZE else b""
+    if listed == 0xFFFFFFFF and locator.startswith(_LOCATOR):
+        file.seek(min(struct.unpack_from("<Q", locator, 8)[0], size))
+        record = file.read(56)
+        if len(record) == 56 and record.startswith(_END_64):
+            listed = struct.unpack_from("<Q", record, 40)[0]
+    if listed > min(_LARGEST_DIRECTORY, start + at):
+        raise damage(
+            path, f"its list of members would have {listed} bytes, more than any wheel has or than it can hold"
+        )
+
+
+def _refuse_overlaps(path: str, members: list[zipfile.ZipInfo]) -> None:
+    """Members that share bytes make a small file hold any amount."""
+    end, last = 0, ""
+    for member in sorted(members, key=lambda each: each.header_offset):
+        if member.header_offset < end:
+            raise damage(path, f"its members {last} and {member.filename} overlap")
+        end, last = member.header_offset + _LOCAL_HEADER.size + member.compress_size, member.filename
+
+
+def _code_of(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:
+    if member.flag_bits & _ENCRYPTED:
+        raise damage(name, "it is encrypted")
+    if member.compress_type == zipfile.ZIP_STORED:
+        return _code_of_stored(file, member, name)
+    if member.compress_type != zipfile.ZIP_DEFLATED:
+        raise damage(name, f"it is compressed by method {member.compress_type}; only stored and deflated ones are read")
+    if member.file_size > member.compress_size * _RATIO + HEAD_SIZE:
+        raise damage(
+            name, f"it claims {member.file_size} bytes, which {member.compress_size} compressed ones cannot hold"
+        )
+    with archive.open(member) as stream:
+        head = stream.read(HEAD_SIZE)
+        if not is_candidate(head):
+            return None
+        return code_of_stream(name, _chunks(head, stream), member.file_size)
+
+
+def _chunks(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    yield head
+    while chunk := stream.read(_BUFFER):
+        yield chunk
+
+
+def _code_of_stored(file: BinaryIO, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:
+    if member.compress_size != member.file_size:
+        raise damage(name, f"it is stored, and has {member.compress_size} bytes as well as {member.file_size}")
+    file.seek(member.header_offset)
+    magic, name_length, extra_length = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    start = file.seek(name_length + extra_length, os.SEEK_CUR)
+    if magic != _MAGIC:
+        raise damage(name, "there is no member where the list of members says")
+    if not is_candidate(file.read(HEAD_SIZE)):
+        return None
+    return _native.device_code_of_part(file.fileno(), start, member.file_size, name)

@@ -1,0 +1,187 @@
+"""`rocm-sdk check-gpu`: whether the installed libraries have code for a GPU."""
+
+import sys
+
+from rocm_sdk import _native
+
+from .output import complain, tell
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
+
+    from rocm_sdk._native import Coverage, GpuCoverage, LibraryCoverage
+    from rocm_sdk.problems import Problem
+
+EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
+DESCRIPTION = """\
+Check whether the installed libraries have code for a GPU, by the code in their files. Exit status 0 where each library
+that has GPU code runs on each GPU, 1 where one does not, or nothing could be checked."""
+
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+_WIDTH = 26  # of the column of names
+_LINE = 60  # after which a list of names goes on in a line of its own
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """The GPUs, the files and the form of the output."""
+    parser.add_argument(
+        "--gpu",
+        action="append",
+        metavar="GPU",
+        help="targets or families, with commas, or `machine` (the default): the GPUs of this machine as ROCm presents"
+        " them. A target without features, as gfx90a, stands for a GPU in any mode",
+    )
+    parser.add_argument("--sdk", metavar="DIR", help="look at the libraries below this directory instead")
+    parser.add_argument(
+        "--unofficial",
+        action="store_true",
+        help="also count code for other processors that runtimes with patches of distributions try",
+    )
+    parser.add_argument("--json", action="store_true", help="all facts, for programs")
+
+
+def run(options: "Namespace") -> int:
+    """Prints what the libraries have for each GPU; status 1 if one lacks something, or nothing was checked."""
+    from rocm_sdk.targets.code_problems import problems_on
+    from rocm_sdk.targets.coverage import coverage, with_code
+
+    names, products = _chosen(options.gpu or ["machine"])
+    if not names:
+        causes = "; ".join(found.cause for found in _native.check_gpu_access())
+        complain(f"no GPU to check{causes and f': {causes}'}", "name one: rocm-sdk check-gpu --gpu gfx1151")
+        return 1
+    found = coverage(names, options.sdk, unofficial=options.unofficial)
+    problems = [problems_on(found, index, installed=options.sdk is None) for index in range(len(names))]
+    if options.json:
+        _print_json(found, names, products, problems)
+    else:
+        for index, name in enumerate(names):
+            tell(f"{name}  {products[index]}")
+            _print_gpu(found, index, problems[index])
+    for fault in found.faults:
+        complain(f"{fault.message} [{fault.code}]")
+    if not with_code(found):
+        complain("nothing was checked: no library with GPU code was found")
+    return 1 if not with_code(found) or found.faults or any(map(_fails, problems)) else 0
+
+
+def _fails(problems: "Iterable[Problem]") -> bool:
+    return any(each.severity == "error" for each in problems)
+
+
+def _chosen(words: list[str]) -> tuple[list[str], list[str]]:
+    """The target ids, each once, and what each is sold as."""
+    from rocm_sdk import targets
+
+    chosen: dict[str, str] = {}
+    for word in ",".join(words).split(","):
+        if word.strip() == "machine":
+            chosen |= {gpu.target: gpu.name for gpu in _native.gpus() if gpu.processor != "unknown"}
+        else:
+            chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}
+    return list(chosen), list(chosen.values())
+
+
+# ---- text
+
+
+def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> None:
+    shortnames = _shortnames()
+    groups: dict[tuple[int, str], list[str]] = {}
+    for library in found.libraries:
+        on = library.gpus[index]
+        if on.verdict == "not needed" and library.name not in shortnames:
+            continue  # libraries of the host; LLVM and others
+        groups.setdefault(_judgement(library, on), []).append(shortnames.get(library.name, library.name))
+    for (_, text), names in sorted(groups.items()):
+        _print_group(sorted(names), text)
+    for each in problems:
+        if each.severity == "error":
+            tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
+            tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
+
+
+def _print_group(names: list[str], text: str) -> None:
+    lines = [""]
+    for position, name in enumerate(names):
+        word = name if position + 1 == len(names) else f"{name}, "
+        if lines[-1] and len(lines[-1]) + len(word) > (_LINE if len(names) > 6 else _WIDTH + 1):
+            lines.append("")
+        lines[-1] += word
+    for line in lines[:-1]:
+        tell(f"  {line}".rstrip())
+    tell(f"  {lines[-1]:{_WIDTH}}  {text}")
+
+
+def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]:
+    """The place of a library's line, and its text."""
+    used = _used_targets(library, on.gpu)
+    text = {
+        "not needed": (0, "ok"),
+        "exact": (1, f"exact code for {on.gpu}"),
+        "compatible": (2, f"compatible code ({used})"),
+        "generic": (3, f"generic code ({used})"),
+        "compiled at first use": (4, "kernels are compiled at first use"),
+        "best effort": (5, f"best effort: code for {used}, which only a patched runtime tries; unofficial"),
+        "none": (6, "NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu"),
+    }
+    place, line = text[on.verdict]
+    if on.database is False:
+        line += f"; no performance database for {on.gpu.partition(':')[0]}"
+    if on.uncovered_modes:
+        line += f"; none for {', '.join(on.uncovered_modes)}"
+    elif on.verdict in ("exact", "compatible", "generic") and on.covered < on.total:
+        line += f"; in {on.covered} of {on.total} parts"
+    return place, line
+
+
+def _used_targets(library: "LibraryCoverage", gpu: str) -> str:
+    """The targets of the library's code that the GPU runs, the best first."""
+    from rocm_sdk.targets import compatibility
+
+    order = ("exact", "compatible", "generic", "SPIR-V", "unofficial")
+    fits = [(compatibility(each.target, gpu, unofficial=True).fit, each.target) for each in library.targets]
+    best = min((order.index(fit) for fit, _ in fits if fit != "none"), default=0)
+    return ", ".join(target for fit, target in fits if fit == order[best]) or gpu
+
+
+def _shortnames() -> dict[str, str]:
+    """The names of libraries as their files spell them -> their short names."""
+    stems = {entry[2].partition(".so")[0].removeprefix("lib"): entry[0] for entry in _native.catalog()}
+    return {stem: name for stem, name in stems.items() if stem.isprintable() and "*" not in stem and "[" not in stem}
+
+
+# ---- for programs
+
+
+def _print_json(
+    found: "Coverage", names: list[str], products: list[str], problems: "list[tuple[Problem, ...]]"
+) -> None:
+    import json
+
+    content = {
+        "schema": _SCHEMA,
+        "gpus": [
+            {
+                "target": name,
+                "name": products[index],
+                "libraries": [_document(library, index) for library in found.libraries],
+                "problems": [each.as_document() for each in problems[index]],
+            }
+            for index, name in enumerate(names)
+        ],
+        "targets": [_fields(each) for each in found.targets],
+        "faults": [_fields(each) for each in found.faults],
+    }
+    json.dump(content, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def _fields(value: object) -> dict[str, object]:
+    return {name: getattr(value, name) for name in value.__match_args__}  # type: ignore[attr-defined]
+
+
+def _document(library: "LibraryCoverage", index: int) -> dict[str, object]:
+    return {"name": library.name, "files": library.files, **_fields(library.gpus[index])}

@@ -1,0 +1,82 @@
+"""What libraries lack for a GPU, as problems with the command that installs it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.problems import Problem, problem
+
+from .coverage import with_code
+from .packages import owner_of, requirement_for
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
+
+_DESCRIBED = 3  # lacks that are described, of those of one problem
+_TARGETS = 8  # targets of a library that are named
+
+
+def problems_on(found: Coverage, index: int, *, installed: bool = True) -> tuple[Problem, ...]:
+    """What is wrong with the libraries on the GPU that was asked for at `index`.
+
+    installed: whether they are those of the installed SDK, for which packages can be named.
+    """
+    lacking: dict[Code, list[LibraryCoverage]] = {}
+    for library in with_code(found):
+        if (code := _code_of(library.gpus[index])) is not None:
+            lacking.setdefault(code, []).append(library)
+    return tuple(_problem(code, libraries, index, installed) for code, libraries in sorted(lacking.items()))
+
+
+def _code_of(on: GpuCoverage) -> Code | None:
+    if on.verdict == "none":
+        return "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
+    is_partial = on.covered < on.total and on.verdict != "compiled at first use"
+    return "W-CODE-003" if is_partial or on.uncovered_modes else None
+
+
+def _problem(code: Code, libraries: list[LibraryCoverage], index: int, installed: bool) -> Problem:
+    gpu = libraries[0].gpus[index].gpu
+    requirement, site = _package_for(gpu) if installed else (None, None)
+    names = tuple(library.name for library in libraries)
+    said: dict[str, list[str]] = {}
+    for library in libraries:
+        said.setdefault(_description(library, library.gpus[index]), []).append(library.name)
+    shown = [f"{', '.join(named)}: {text}" for text, named in list(said.items())[:_DESCRIBED]]
+    if len(said) > _DESCRIBED:
+        shown.append("and others")
+    found = problem(
+        code, None, site, target=gpu, libraries=", ".join(names), detail="; ".join(shown), requirement=requirement
+    )
+    return found._replace(breaks=names)
+
+
+def _package_for(gpu: str) -> tuple[str | None, str | None]:
+    """The requirement that brings the code for a GPU, and the directory that the SDK's packages are in."""
+    try:
+        return requirement_for(owner_of(gpu)), os.path.dirname(_native.package_directory("core"))
+    except RocmSdkError:
+        return None, None
+
+
+def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
+    if on.lack == "archive":
+        return f"{on.detail} is not there or cannot be read"
+    if on.lack == "kernels":
+        return f"no kernels of it for this GPU are in {on.detail}"
+    if on.lack == "index":
+        return "there are kernels, and no list of kernels (TensileLibrary) that names the GPU"
+    if on.verdict != "none" and on.uncovered_modes:
+        return f"none for {', '.join(on.uncovered_modes)}"
+    if on.verdict != "none":
+        return f"in {on.covered} of {on.total} parts"
+    return f"code for {_targets(library)}"
+
+
+def _targets(library: LibraryCoverage) -> str:
+    names = [each.target or "an unknown target" for each in library.targets]
+    more = f" and {len(names) - _TARGETS} more" if len(names) > _TARGETS else ""
+    return ", ".join(names[:_TARGETS]) + more if names else "other targets"

@@ -1,0 +1,69 @@
+"""Which libraries of an installation have code for which GPUs, judged by the code in their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from rocm_sdk import _native, targets
+from rocm_sdk.errors import PackageNotInstalledError
+
+_SPIRV = "amdgcnspirv"
+_HAVING_CODE = frozenset({"exact", "compatible", "generic"})
+
+
+def coverage(
+    gpus: Iterable[str] | None = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
+) -> _native.Coverage:
+    """Which libraries have code for which GPUs.
+
+    gpus: targets and families ("gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu"); None: the GPUs of this machine as ROCm
+        presents them. A target without features, as "gfx90a", stands for a GPU in any mode.
+    sdk: a directory, with all below it; None: the packages of the installed SDK.
+    unofficial: whether code for other processors counts that runtimes with patches of distributions try.
+
+    Raises UnknownTargetError for what is no target, PackageNotInstalledError without an SDK, LibraryNotFoundError or
+    LibraryAccessError for a directory that is not there or cannot be listed. A file that cannot be read is among the
+    result's `faults`.
+    """
+    chosen = machine_targets() if gpus is None else targets.expand(",".join(gpus))
+    directories = sdk_directories() if sdk is None else (os.fspath(sdk),)
+    return _native.coverage(directories, chosen, unofficial)
+
+
+def machine_targets() -> tuple[str, ...]:
+    """The targets of this machine's GPUs, as ROCm presents them, each once."""
+    return targets_of(_native.gpus())
+
+
+def targets_of(gpus: Iterable[_native.Gpu]) -> tuple[str, ...]:
+    """The targets of the GPUs whose target is known, each once."""
+    return tuple(dict.fromkeys(gpu.target for gpu in gpus if gpu.processor != "unknown"))
+
+
+def sdk_directories() -> tuple[str, ...]:
+    """The directories of the installed packages that hold libraries. Raises PackageNotInstalledError without an SDK."""
+    found = [_native.package_directory("core")]
+    with suppress(PackageNotInstalledError):  # core may be there alone
+        found.append(_native.package_directory("libraries"))
+    return tuple(dict.fromkeys(found))
+
+
+def with_code(found: _native.Coverage) -> tuple[_native.LibraryCoverage, ...]:
+    """The libraries that have code for GPUs, whichever, in their files or in archives."""
+    return tuple(library for library in found.libraries if library.targets or any(on.total > 0 for on in library.gpus))
+
+
+def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
+    """Of the GPUs that were asked for, those that some library has code for, in their order."""
+    supported = {on.gpu for library in found.libraries for on in library.gpus if _has_code(library, on)}
+    order = dict.fromkeys(on.gpu for library in found.libraries[:1] for on in library.gpus)
+    return tuple(gpu for gpu in order if gpu in supported)
+
+
+def _has_code(library: _native.LibraryCoverage, on: _native.GpuCoverage) -> bool:
+    """Whether the library has code for the GPU, SPIR-V too. That it would compile what it lacks does not count."""
+    if on.verdict == "compiled at first use":
+        return any(each.target == _SPIRV for each in library.targets)
+    return on.verdict in _HAVING_CODE

@@ -1,0 +1,161 @@
+"""`rocm-sdk check-gpu` as its users call it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_device_code import bundle, code_object, kpack, library, message, objects
+from sample_machine import Machine
+from sample_site import CORE, LIBRARIES, Site
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+GFX1151 = {"hipv4-amdgcn-amd-amdhsa--gfx1151": code_object(0x4A)}
+GENERIC = {"hipv4-amdgcn-amd-amdhsa--gfx11-generic": code_object(0x54 | 1 << 24, abi=4)}
+
+
+@pytest.fixture
+def lib(sdk: Site) -> Path:
+    """Libraries with exact code for gfx1151, generic code, and none."""
+    directory = sdk.path / LIBRARIES / "lib"
+    library(directory / "librocblas.so.5", [bundle(GFX1151 | objects("gfx90a:xnack-"))])
+    library(directory / "librocsparse.so.1", [bundle(GENERIC)])
+    library(directory / "libhipsparselt.so.0", [bundle(objects("gfx942"))])
+    (directory / "libMIOpen.so.1").write_bytes((directory / "libhipsparse.so.1").read_bytes())
+    return directory
+
+
+@pytest.mark.usefixtures("lib")
+def test_the_report(call: Call, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1151", device_id=0x1586)
+    machine.write("usr/share/libdrm/amdgpu.ids", "1.0.0\n1586,\t00,\tRadeon 8060S\n")
+    machine.write("sys/bus/pci/devices/0000:01:00.0/revision", "0x00\n")
+    result = call("check-gpu", ROCM_SDK_ROOTFS=str(machine.root))
+    assert result.returncode == 1
+    assert result.stdout.splitlines() == [
+        "gfx1151  Radeon 8060S",
+        "  amdhip64, hipsparse         ok",
+        "  rocblas                     exact code for gfx1151",
+        "  rocsparse                   generic code (gfx11-generic)",
+        "  miopen                      kernels are compiled at first use; no performance database for gfx1151",
+        "  hipsparselt                 NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu",
+        "                              E-CODE-001: hipsparselt: code for gfx942",
+        "                              fix: do without these libraries, or take another SDK: this one has no such code",
+    ]
+    assert result.stderr == ""
+
+
+@pytest.mark.usefixtures("lib")
+def test_the_fix_names_the_package(call: Call, sdk: Site) -> None:
+    text = (
+        "__version__ = '7.10.0'\nDEFAULT_TARGET_FAMILY = 'gfx942'\nAVAILABLE_TARGET_FAMILIES = ['gfx942', 'gfx1151']\n"
+    )
+    text += 'ALL_PACKAGES["libraries"].dist_package_template = "rocm-sdk-libraries"\n'
+    sdk.write("rocm_sdk_core/_dist_info.py", text)
+    result = call("check-gpu", "--gpu", "gfx1151")
+    assert "rocm-sdk-device-gfx1151==7.10.0" in result.stdout.splitlines()[-1]
+
+
+def test_all_is_well(call: Call, lib: Path) -> None:
+    (lib / "libhipsparselt.so.0").unlink()
+    assert call("check-gpu", "--gpu", "gfx1151").returncode == 0
+    assert call("check-gpu", "--gpu", "gfx1151,gfx942").returncode == 1
+
+
+def test_modes_and_parts(call: Call, lib: Path) -> None:
+    library(lib / "librocrand.so.1", [bundle(objects("gfx90a:xnack-")), bundle(objects("gfx90a:xnack-", "gfx1030"))])
+    result = call("check-gpu", "--gpu", "gfx90a", "--gpu", "gfx1030")
+    assert (
+        "  rocblas, rocrand            compatible code (gfx90a:xnack-); none for gfx90a:sramecc-:xnack+,"
+        " gfx90a:sramecc+:xnack+" in result.stdout.splitlines()
+    )
+    assert "  rocrand                     exact code for gfx1030; in 1 of 2 parts" in result.stdout.splitlines()
+
+
+def test_unofficial_code_is_said_to_be(call: Call, lib: Path) -> None:
+    library(lib / "librocrand.so.1", [bundle(objects("gfx1030"))])
+    assert "NO CODE" in call("check-gpu", "--gpu", "gfx1031").stdout
+    assert (
+        "  rocrand                     best effort: code for gfx1030, which only a patched runtime tries; unofficial"
+        in call("check-gpu", "--gpu", "gfx1031", "--unofficial").stdout.splitlines()
+    )
+
+
+def test_an_archive_that_is_missing(call: Call, lib: Path) -> None:
+    marker = message({"kernel_name": "lib/librccl.so.1", "kpack_search_paths": ["../.kpack/rccl_@GFXARCH@.kpack"]})
+    text = "".join(f"\\x{byte:02x}" for byte in marker)
+    section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'
+    library(lib / "librccl.so.1", [bundle(objects("gfx942"))], magic=0x4B504948, more=section)
+    said = call("check-gpu", "--gpu", "gfx1030").stdout
+    assert f"E-CODE-002: rccl: {lib}/../.kpack/rccl_gfx1030.kpack is not there or cannot be read" in said
+    archive = lib.parent / ".kpack/rccl_gfx1030.kpack"
+    archive.parent.mkdir()
+    archive.write_bytes(kpack({"lib/other.so#0": {"gfx1030": code_object(0x36)}}))
+    assert "E-CODE-002: rccl: no kernels of it for this GPU are in" in call("check-gpu", "--gpu", "gfx1030").stdout
+
+
+def test_a_check_of_nothing_fails(call: Call, tmp_path: Path) -> None:
+    nothing = call("check-gpu", "--gpu", "gfx1151")
+    assert (nothing.returncode, nothing.stderr) == (
+        1,
+        "rocm-sdk: nothing was checked: no library with GPU code was found\n",
+    )
+    without_gpu = call("check-gpu", ROCM_SDK_ROOTFS=str(tmp_path))
+    assert (without_gpu.returncode, without_gpu.stdout) == (1, "")
+    assert without_gpu.stderr.startswith("rocm-sdk: no GPU to check: ")
+    assert call("check-gpu", "--gpu", "gfx1151", "--sdk", str(tmp_path / "nowhere")).returncode == 1
+
+
+def test_a_damaged_library_fails(call: Call, lib: Path) -> None:
+    (lib / "libhipsparselt.so.0").unlink()
+    content = (lib / "librocblas.so.5").read_bytes()
+    (lib / "librocblas.so.5").write_bytes(content[:4500])
+    result = call("check-gpu", "--gpu", "gfx1151")
+    assert result.returncode == 1
+    assert f"{lib}/librocblas.so.5: " in result.stderr
+    assert "[E-LIB-006]" in result.stderr
+
+
+@pytest.mark.usefixtures("lib")
+def test_an_unknown_target(call: Call) -> None:
+    result = call("check-gpu", "--gpu", "gfx1511")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "E-GPU-005" in result.stderr
+
+
+def test_for_programs(call: Call, lib: Path) -> None:
+    result = call("check-gpu", "--json", "--gpu", "gfx1151", "--sdk", str(lib))
+    answer = json.loads(result.stdout)
+    (gpu,) = answer["gpus"]
+    assert (answer["schema"], gpu["target"], gpu["name"]) == (1, "gfx1151", "AMD Strix Halo iGPU")
+    assert {each["name"]: each["verdict"] for each in gpu["libraries"]} == {
+        "MIOpen": "compiled at first use",
+        "hipsparse": "not needed",
+        "hipsparselt": "none",
+        "rocblas": "exact",
+        "rocsparse": "generic",
+    }
+    (found,) = gpu["problems"]
+    assert (found["code"], found["breaks"], found["facts"]["target"]) == ("E-CODE-001", ["hipsparselt"], "gfx1151")
+    assert {each["target"]: each["used"] for each in answer["targets"]}["gfx942"] is False
+
+
+def test_an_override_counts(call: Call, lib: Path, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1103")
+    (lib / "libhipsparselt.so.0").unlink()
+    variables = {"ROCM_SDK_ROOTFS": str(machine.root), "HSA_OVERRIDE_GFX_VERSION": "11.5.1"}
+    result = call("check-gpu", **variables)
+    assert (result.returncode, result.stdout.split()[0]) == (0, "gfx1151")
+
+
+def test_core_alone(call: Call, sdk: Site) -> None:
+    library(sdk.path / CORE / "lib/librocrand.so.1", [bundle(GFX1151)])
+    assert call("check-gpu", "--gpu", "gfx1151").returncode == 0
