@@ -1,23 +1,18 @@
 """`rocm-sdk code FILE... --output PLACE`: new files with less code, or with the code in another container."""
 
-from __future__ import annotations
-
 import os
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from functools import partial
-
-from rocm_sdk import _native, targets
-from rocm_sdk.errors import EmptySelectionError, RocmSdkError
-from rocm_sdk.problems.text import size_text
-from rocm_sdk.rewriting.extract import extract_code
-from rocm_sdk.rewriting.retarget import parse_pair
-from rocm_sdk.rewriting.rewrite import Rewritten, Wish, rewrite_file
 
 from .output import complain, tell
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
-def add_rewrite_arguments(parser: ArgumentParser) -> None:
+    from rocm_sdk.rewriting.rewrite import Rewritten, Wish
+
+
+def add_rewrite_arguments(parser: "ArgumentParser") -> None:
     """What the new files are to hold, and where they go."""
     group = parser.add_argument_group("new files", "the files that are given are never changed")
     group.add_argument(
@@ -51,12 +46,12 @@ def add_rewrite_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def is_asked_for(options: Namespace) -> bool:
+def is_asked_for(options: "Namespace") -> bool:
     """Whether new files are wanted."""
     return bool(options.extract or options.keep or options.compress or options.decompress or options.retarget)
 
 
-def misuse(options: Namespace) -> str | None:
+def misuse(options: "Namespace") -> str | None:
     """What is wrong with the options, if anything."""
     others = ("also_unofficial", "output", "dry_run", "force", "no_load")
     if not is_asked_for(options):
@@ -76,8 +71,14 @@ def misuse(options: Namespace) -> str | None:
     return None
 
 
-def rewrite_all(options: Namespace) -> int:
+def rewrite_all(options: "Namespace") -> int:
     """Writes each file; status 1 if one cannot be rewritten."""
+    from functools import partial
+
+    from rocm_sdk.errors import RocmSdkError
+    from rocm_sdk.rewriting.retarget import parse_pair
+    from rocm_sdk.rewriting.rewrite import Wish
+
     if options.extract:
         done = [_succeeds(name, partial(_extract, name, options.extract)) for name in options.files]
         return 0 if all(done) else 1
@@ -94,8 +95,10 @@ def rewrite_all(options: Namespace) -> int:
     return 0 if all(done) else 1
 
 
-def _succeeds(name: str, work: Callable[[], None]) -> bool:
+def _succeeds(name: str, work: "Callable[[], None]") -> bool:
     """Does it, and says what went wrong."""
+    from rocm_sdk.errors import RocmSdkError
+
     try:
         work()
     except RocmSdkError as error:
@@ -107,18 +110,26 @@ def _succeeds(name: str, work: Callable[[], None]) -> bool:
     return True
 
 
-def _rewrite(name: str, place: str | None, wish: Wish) -> None:
+def _rewrite(name: str, place: "str | None", wish: "Wish") -> None:
+    from rocm_sdk.rewriting.rewrite import rewrite_file
+
     output = os.path.join(place, os.path.basename(name)) if place is not None and os.path.isdir(place) else place
     _tell(rewrite_file(name, output, wish))
 
 
 def _extract(name: str, directory: str) -> None:
+    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.rewriting.extract import extract_code
+
     for made in extract_code(name, directory):
         tell(f"{made.path}   {size_text(made.size)}")
 
 
 def _gpus(selection: str) -> tuple[str, ...]:
     """The targets of a list, or of this machine: there without features, because their modes can be changed."""
+    from rocm_sdk import _native, targets
+    from rocm_sdk.errors import EmptySelectionError
+
     if selection != "machine":
         found = targets.expand(selection)
         if not found:
@@ -130,7 +141,9 @@ def _gpus(selection: str) -> tuple[str, ...]:
     return names
 
 
-def _tell(made: Rewritten) -> None:
+def _tell(made: "Rewritten") -> None:
+    from rocm_sdk.problems.text import size_text
+
     bundles = f"{made.bundle_count} bundle{'' if made.bundle_count == 1 else 's'}"
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
     if made.output is None:
