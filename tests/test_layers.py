@@ -35,7 +35,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "archives": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
-    "rewriting": {"problems", "targets"},
+    "rewriting": {"archives", "problems", "targets"},
     "_devel": {"devel"},
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},
     "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "rewriting", "selftest", "targets"},

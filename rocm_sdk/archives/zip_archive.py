@@ -27,15 +27,7 @@ _BUFFER = 1 << 18
 
 def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
     """The code of the members that may hold any, in the order of their names."""
-    try:
-        _check_directory_size(file, path)
-        archive = zipfile.ZipFile(file)
-    except RocmSdkError:
-        raise
-    except (zipfile.BadZipFile, struct.error, NotImplementedError, ValueError, OSError) as error:
-        raise damage(path, f"no usable zip file: {error}") from error
-    with archive:
-        _refuse_overlaps(path, archive.infolist())
+    with open_zip(path, file) as archive:
         for member in sorted(archive.infolist(), key=lambda each: each.filename):
             if member.is_dir() or member.file_size < HEAD_SIZE:
                 continue
@@ -49,6 +41,19 @@ def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
             else:
                 if found is not None:
                     yield found
+
+
+def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
+    """The archive, whose list of members is sound. Raises BadArchiveError."""
+    try:
+        _check_directory_size(file, path)
+        archive = zipfile.ZipFile(file)
+        _refuse_overlaps(path, archive.infolist())
+    except RocmSdkError:
+        raise
+    except (zipfile.BadZipFile, struct.error, NotImplementedError, ValueError, OSError) as error:
+        raise damage(path, f"no usable zip file: {error}") from error
+    return archive
 
 
 def _check_directory_size(file: BinaryIO, path: str) -> None:

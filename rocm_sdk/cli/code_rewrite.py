@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocm_sdk.rewriting.rewrite import Rewritten, Wish
+    from rocm_sdk.rewriting.trees import RewrittenTree
 
 
 def add_rewrite_arguments(parser: "ArgumentParser") -> None:
@@ -113,8 +114,14 @@ def _succeeds(name: str, work: "Callable[[], None]") -> bool:
 def _rewrite(name: str, place: "str | None", wish: "Wish") -> None:
     from rocm_sdk.rewriting.rewrite import rewrite_file
 
-    output = os.path.join(place, os.path.basename(name)) if place is not None and os.path.isdir(place) else place
-    _tell(rewrite_file(name, output, wish))
+    base = os.path.basename(os.path.normpath(name))
+    output = os.path.join(place, base) if place is not None and os.path.isdir(place) else place
+    if os.path.isdir(name) or name.endswith(".whl"):
+        from rocm_sdk.rewriting.trees import rewrite_directory, rewrite_wheel
+
+        _tell_tree((rewrite_directory if os.path.isdir(name) else rewrite_wheel)(name, output, wish))
+    else:
+        _tell(rewrite_file(name, output, wish))
 
 
 def _extract(name: str, directory: str) -> None:
@@ -139,6 +146,18 @@ def _gpus(selection: str) -> tuple[str, ...]:
     if not names:
         raise EmptySelectionError("no GPU of this machine is known", "name the targets: --keep gfx942")
     return names
+
+
+def _tell_tree(made: "RewrittenTree") -> None:
+    from rocm_sdk.problems.text import size_text
+
+    sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
+    end = "" if made.output else ", nothing written"
+    tell(f"{made.output or made.path}   {sizes}, {len(made.rewritten)} files rewritten{end}")
+    for each in made.rewritten:
+        tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}")
+    for left in made.left:
+        tell(f"  left as it is: {left.path}: {left.why}")
 
 
 def _tell(made: "Rewritten") -> None:

@@ -15,13 +15,24 @@ from typing import NamedTuple
 _SECONDS = 120
 # sys.argv: library, library whose dependencies are loaded first, the addresses of the wrappers' words.
 _PROGRAM = """
-import ctypes, json, sys
+import ctypes, json, os, sys
+import rocm_sdk
+from rocm_sdk import _native
 library, original, *places = sys.argv[1:]
 try:
-    import rocm_sdk
     rocm_sdk.preload_for(original)
-except Exception:
-    pass
+except rocm_sdk.RocmSdkError:
+    pass  # it is not in an SDK
+# The new file has no place of its own yet: what the original finds beside itself is loaded before.
+facts = _native.inspect_library(original)
+for directory in (facts.rpath or facts.runpath or "").split(":"):
+    directory = directory.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", os.path.dirname(original))
+    for name in facts.needed:
+        if directory and os.path.exists(os.path.join(directory, name)):
+            try:
+                ctypes.CDLL(os.path.join(directory, name))
+            except OSError:
+                pass  # the library that needs it cannot be loaded either, and says why
 class LinkMap(ctypes.Structure):
     _fields_ = [("address", ctypes.c_size_t)]
 try:

@@ -1,0 +1,197 @@
+"""Whole directories and wheels with less GPU code: each file that has code is rewritten, the others are copied."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import os
+import shutil
+import stat
+import tempfile
+import zipfile
+from typing import IO, NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.archives.zip_archive import open_zip
+from rocm_sdk.errors import RocmSdkError
+
+from .new_file import new_file
+from .refusal import refusal
+from .rewrite import Rewritten, Wish, rewrite_file
+
+# What a file may be in a tree without hindering the others: it stays as it is.
+_LEFT = ("E-CODE-010", "E-CODE-012", "E-LIB-006")
+_CHUNK = 1 << 20
+
+
+class Left(NamedTuple):
+    """A file with code that stays as it is."""
+
+    path: str  # in the tree
+    why: str
+
+
+class RewrittenTree(NamedTuple):
+    """What a directory or wheel became. Sizes are the sums of its files, in bytes; those of a wheel its own."""
+
+    path: str
+    output: str | None
+    size_before: int
+    size: int
+    rewritten: tuple[Rewritten, ...]
+    left: tuple[Left, ...]
+
+
+def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTree:
+    """Copies a directory to `output`, which must not exist, with each file of GPU code rewritten as the wish says.
+
+    The digests in a RECORD are made anew. None: only tells the sizes. Raises RewriteError and OSError; nothing of
+    `output` is left then.
+    """
+    if output is not None and os.path.lexists(output):
+        raise refusal(path, f"{output} exists; a directory is written anew")
+    parent = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
+    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-", dir=parent) as scratch:
+        target = os.path.join(scratch, "tree")
+        made = _Tree(path, target, wish, output).make()
+        if output is not None:
+            os.rename(target, output)
+    return made
+
+
+def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
+    """The same of a wheel, whose members keep their order, times and attributes."""
+    parent = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
+    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-", dir=parent) as scratch, open(path, "rb") as file:
+        if output is not None and os.path.exists(output) and os.path.samestat(os.stat(output), os.fstat(file.fileno())):
+            raise refusal(path, "the output is the file itself; a file is never rewritten in place")
+        archive = open_zip(path, file)
+        before, after = os.path.join(scratch, "before"), os.path.join(scratch, "after")
+        members = _unpack(archive, before, path)
+        made = _Tree(before, after, wish, output).make()
+        with new_file(file.fileno(), output) as new, open(os.dup(new), "wb") as packed:
+            _pack(archive, members, before, after, packed)
+            packed.flush()
+            size = os.fstat(new).st_size
+    return made._replace(path=path, size_before=os.path.getsize(path), size=size)
+
+
+class _Tree:
+    def __init__(self, source: str, target: str, wish: Wish, output: str | None) -> None:
+        self.source, self.target, self.wish, self.output = source, target, wish, output
+        self.rewritten: list[Rewritten] = []
+        self.left: list[Left] = []
+        self.size_before = self.size = 0
+
+    def make(self) -> RewrittenTree:
+        """Writes the new tree. Refuses one without GPU code that can be rewritten."""
+        unlisted: list[OSError] = []
+        for parent, directories, files in os.walk(self.source, onerror=unlisted.append):
+            directories.sort()
+            place = os.path.normpath(os.path.join(self.target, os.path.relpath(parent, self.source)))
+            os.makedirs(place, exist_ok=True)
+            links = [name for name in directories if os.path.islink(os.path.join(parent, name))]
+            for name in sorted(files + links):
+                self._take(os.path.join(parent, name), os.path.join(place, name))
+            shutil.copystat(parent, place)
+        if unlisted:
+            raise unlisted[0]
+        if not self.rewritten:
+            why = f": {self.left[0].path}: {self.left[0].why}" if self.left else ""
+            raise refusal(self.source, f"it has no file whose code can be rewritten{why}")
+        self._renew_records()
+        return RewrittenTree(
+            self.source, self.output, self.size_before, self.size, tuple(self.rewritten), tuple(self.left)
+        )
+
+    def _take(self, path: str, place: str) -> None:
+        facts = os.lstat(path)
+        if stat.S_ISLNK(facts.st_mode):
+            os.symlink(os.readlink(path), place)
+            return
+        if not stat.S_ISREG(facts.st_mode):
+            raise refusal(path, "it is neither a file nor a directory nor a link")
+        if not self._rewrite(path, place):
+            shutil.copy2(path, place)
+        self.size_before += facts.st_size
+        self.size += os.path.getsize(place)
+
+    def _rewrite(self, path: str, place: str) -> bool:
+        with open(path, "rb") as file:
+            if not is_candidate(file.read(HEAD_SIZE)):
+                return False
+        name = os.path.relpath(path, self.source)
+        try:
+            code = _native.device_code(path)
+            if not code.bundles and code.kernel_name is None:
+                return False
+            self.rewritten.append(rewrite_file(path, place, self.wish)._replace(path=name))
+        except RocmSdkError as error:
+            if error.code not in _LEFT:
+                raise
+            self.left.append(Left(name, error.message))
+            return False
+        shutil.copystat(path, place)
+        return True
+
+    def _renew_records(self) -> None:
+        """The digests and sizes of what was rewritten, in each RECORD."""
+        changed = {each.path for each in self.rewritten}
+        for name in sorted(os.listdir(self.target)):
+            record = os.path.join(self.target, name, "RECORD")
+            if name.endswith(".dist-info") and os.path.isfile(record):
+                with open(record, encoding="utf-8", newline="") as file:
+                    rows = list(csv.reader(file))
+                text = io.StringIO()
+                csv.writer(text, lineterminator="\n").writerows(
+                    self._renewed(row) if row and os.path.normpath(row[0]) in changed else row for row in rows
+                )
+                os.unlink(record)
+                with open(record, "w", encoding="utf-8", newline="") as file:
+                    file.write(text.getvalue())
+
+    def _renewed(self, row: list[str]) -> list[str]:
+        path = os.path.join(self.target, row[0])
+        digest = hashlib.sha256()
+        with open(path, "rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+        text = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+        return [row[0], f"sha256={text}", str(os.path.getsize(path))]
+
+
+# ---- wheels ----
+
+
+def _unpack(archive: zipfile.ZipFile, directory: str, path: str) -> list[tuple[zipfile.ZipInfo, str]]:
+    """Writes the members below a directory; returns each with its place there."""
+    free = shutil.disk_usage(os.path.dirname(directory)).free
+    members = archive.infolist()
+    if sum(each.file_size for each in members) * 2 > free:
+        raise refusal(path, f"its members take more than the {free} bytes that are free for them, twice")
+    os.mkdir(directory)
+    found = [(member, archive.extract(member, directory)) for member in members]
+    if len({place for _, place in found}) != len(found):
+        raise refusal(path, "it has two members of one name")
+    return found
+
+
+def _pack(
+    archive: zipfile.ZipFile, members: list[tuple[zipfile.ZipInfo, str]], before: str, after: str, target: IO[bytes]
+) -> None:
+    with zipfile.ZipFile(target, "w", allowZip64=True) as new:
+        new.comment = archive.comment
+        for member, place in members:
+            if member.is_dir():
+                new.writestr(member, b"")
+                continue
+            info = zipfile.ZipInfo(member.filename, member.date_time)
+            info.compress_type, info.external_attr = member.compress_type, member.external_attr
+            info.create_system = member.create_system
+            source = os.path.join(after, os.path.relpath(place, before))
+            info.file_size = os.path.getsize(source)
+            with open(source, "rb") as file, new.open(info, "w") as entry:
+                shutil.copyfileobj(file, entry, _CHUNK)

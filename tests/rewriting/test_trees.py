@@ -1,0 +1,137 @@
+"""Directories and wheels with less code: RECORD is right, everything else stays, libraries load from their places."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from sample_device_code import bundle, compressed, library, objects
+
+from rocm_sdk import BadArchiveError, RewriteError, device_code
+from rocm_sdk.rewriting.rewrite import Wish
+from rocm_sdk.rewriting.trees import rewrite_directory, rewrite_wheel
+
+TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
+CODE = bundle(objects(*TARGETS, size=50_000))
+KEEP = Wish(("gfx1030",))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """An unpacked wheel, with a library that needs another one beside it."""
+    scratch, root = tmp_path / "scratch", tmp_path / "tree"
+    (root / "pkg/lib").mkdir(parents=True)
+    (root / "pkg-1.0.dist-info").mkdir()
+    scratch.mkdir()
+    first = library(scratch / "libfirst.so.1", [CODE])
+    needs = ("-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", str(first))
+    second = library(scratch / "libsecond.so.1", [compressed(CODE, 3)], *needs)
+    other = library(scratch / "libother.so", [bundle(objects("gfx942"))])
+    for each in (first, second, other):
+        each.rename(root / "pkg/lib" / each.name)
+    (root / "pkg/__init__.py").write_text("x = 1\n")
+    (root / "pkg/lib/kernels_gfx942.co").write_bytes(bundle(objects("gfx942")))
+    (root / "pkg/lib/program").write_text("#!/bin/sh\nexit 0\n")
+    (root / "pkg/lib/program").chmod(0o755)
+    (root / "pkg-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: pkg\nVersion: 1.0\n")
+    (root / "pkg-1.0.dist-info/WHEEL").write_text(
+        "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\nTag: py3-none-any\n"
+    )
+    return root
+
+
+@pytest.fixture
+def wheel(tree: Path, tmp_path: Path) -> Path:
+    words = ["-m", "wheel", "pack", str(tree), "--dest-dir", str(tmp_path)]
+    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+    return next(tmp_path.glob("*.whl"))
+
+
+def targets(path: Path) -> list[str]:
+    return [each.target for each in device_code(path).targets]
+
+
+def test_a_directory(tree: Path, tmp_path: Path) -> None:
+    (tree / "pkg/lib/libfirst.so").symlink_to("libfirst.so.1")
+    output = tmp_path / "slim"
+    made = rewrite_directory(str(tree), str(output), KEEP)
+    assert sorted(each.path for each in made.rewritten) == ["pkg/lib/libfirst.so.1", "pkg/lib/libsecond.so.1"]
+    assert all(each.loaded for each in made.rewritten), made.rewritten
+    assert sorted(left.path for left in made.left) == ["pkg/lib/kernels_gfx942.co", "pkg/lib/libother.so"]
+    assert all("has no code that gfx1030 runs" in left.why for left in made.left)
+    assert targets(output / "pkg/lib/libsecond.so.1") == ["gfx1030"]
+    assert targets(output / "pkg/lib/libother.so") == ["gfx942"]
+    assert str((output / "pkg/lib/libfirst.so").readlink()) == "libfirst.so.1"
+    assert os.access(output / "pkg/lib/program", os.X_OK)
+    for path in tree.rglob("*"):
+        assert (output / path.relative_to(tree)).stat().st_mode == path.stat().st_mode
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scratch", "slim", "tree"]
+
+
+def test_a_wheel(wheel: Path, tmp_path: Path) -> None:
+    """pip installs it, and finds RECORD as it should be; members keep their order, times and attributes."""
+    output = tmp_path / "slim" / wheel.name
+    output.parent.mkdir()
+    made = rewrite_wheel(str(wheel), str(output), KEEP)
+    assert (made.size, made.size_before) == (output.stat().st_size, wheel.stat().st_size)
+    assert made.size < made.size_before - 100_000
+    with zipfile.ZipFile(wheel) as before, zipfile.ZipFile(output) as after:
+        facts = [(each.filename, each.date_time, each.external_attr, each.compress_type) for each in before.infolist()]
+        assert facts == [
+            (each.filename, each.date_time, each.external_attr, each.compress_type) for each in after.infolist()
+        ]
+        assert after.testzip() is None
+    unpack = [sys.executable, "-m", "wheel", "unpack", str(output), "--dest", str(tmp_path / "unpacked")]
+    subprocess.run(unpack, check=True, stdout=subprocess.DEVNULL)  # compares each file with RECORD
+    assert targets(tmp_path / "unpacked/pkg-1.0/pkg/lib/libfirst.so.1") == ["gfx1030"]
+    again = tmp_path / "again.whl"
+    rewrite_wheel(str(wheel), str(again), KEEP)
+    assert again.read_bytes() == output.read_bytes()
+
+
+def test_a_dry_run(wheel: Path, tree: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    for made in (rewrite_wheel(str(wheel), None, KEEP), rewrite_directory(str(tree), None, KEEP)):
+        assert made.output is None
+        assert made.size < made.size_before
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_is_refused(wheel: Path, tree: Path, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(RewriteError, match="exists; a directory is written anew"):
+        rewrite_directory(str(tree), str(tree), KEEP)
+    with pytest.raises(RewriteError, match="never rewritten in place"):
+        rewrite_wheel(str(wheel), str(wheel), KEEP)
+    with pytest.raises(RewriteError, match="it has no file whose code can be rewritten"):
+        rewrite_directory(str(tree), str(tmp_path / "new"), Wish(("gfx1200",)))
+    os.mkfifo(tree / "fifo")
+    with pytest.raises(RewriteError, match="neither a file nor a directory nor a link"):
+        rewrite_directory(str(tree), str(tmp_path / "new"), KEEP)
+    wheel.write_bytes(wheel.read_bytes()[:-30])
+    with pytest.raises(BadArchiveError, match="no usable zip file"):
+        rewrite_wheel(str(wheel), str(tmp_path / "new.whl"), KEEP)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_command(wheel: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "rocm_sdk",
+        "code",
+        str(wheel),
+        "--keep",
+        "gfx1030",
+        "--output",
+        str(tmp_path / "n.whl"),
+    ]
+    told = subprocess.check_output(command, text=True).splitlines()
+    assert told[0].startswith(f"{tmp_path / 'n.whl'}   ")
+    assert told[0].endswith(", 2 files rewritten")
+    assert told[1].startswith("  pkg/lib/libfirst.so.1   ")
+    assert told[-1].startswith("  left as it is: pkg/lib/libother.so: ")
