@@ -60,6 +60,8 @@ def run(options: "Namespace") -> int:
         for index, name in enumerate(names):
             tell(f"{name}  {products[index]}")
             _print_gpu(found, index, problems[index])
+        if _is_best_effort(found):
+            _print_dependence()
     for fault in found.faults:
         complain(f"{fault.message} [{fault.code}]")
     if not with_code(found):
@@ -69,6 +71,10 @@ def run(options: "Namespace") -> int:
 
 def _fails(problems: "Iterable[Problem]") -> bool:
     return any(each.severity == "error" for each in problems)
+
+
+def _is_best_effort(found: "Coverage") -> bool:
+    return any(on.verdict == "best effort" for library in found.libraries for on in library.gpus)
 
 
 def _chosen(words: list[str]) -> tuple[list[str], list[str]]:
@@ -103,6 +109,20 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
             tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
 
 
+def _print_dependence() -> None:
+    """What unofficial code depends on, as far as it can be found out."""
+    from rocm_sdk.targets.runtime_patches import comgr_tries_other_processors
+
+    words = {
+        True: "finds code for another processor: it is patched",
+        False: "finds code for the exact target only: it is not patched",
+        None: "could not be asked",
+    }
+    tell("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
+    tell(f"  the installed comgr {words[comgr_tries_other_processors()]}")
+    tell("  whether HIP and ROCr are patched cannot be told without a GPU")
+
+
 def _print_group(names: list[str], text: str) -> None:
     lines = [""]
     for position, name in enumerate(names):
@@ -130,6 +150,8 @@ def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]
     place, line = text[on.verdict]
     if on.database is False:
         line += f"; no performance database for {on.gpu.partition(':')[0]}"
+    if on.verdict == "best effort" and library.compressed_count > 0:
+        line += "; it is compressed, which takes a patched comgr"
     if on.uncovered_modes:
         line += f"; none for {', '.join(on.uncovered_modes)}"
     elif on.verdict in ("exact", "compatible", "generic") and on.covered < on.total:
@@ -161,7 +183,7 @@ def _print_json(
 ) -> None:
     import json
 
-    content = {
+    content: dict[str, object] = {
         "schema": _SCHEMA,
         "gpus": [
             {
@@ -175,6 +197,10 @@ def _print_json(
         "targets": [_fields(each) for each in found.targets],
         "faults": [_fields(each) for each in found.faults],
     }
+    if _is_best_effort(found):
+        from rocm_sdk.targets.runtime_patches import comgr_tries_other_processors
+
+        content["comgr_tries_other_processors"] = comgr_tries_other_processors()
     json.dump(content, sys.stdout, indent=2)
     sys.stdout.write("\n")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_device_code import bundle, code_object, kpack, library, message, objects
+from sample_device_code import bundle, code_object, compressed, kpack, library, message, objects
 from sample_machine import Machine
 from sample_site import CORE, LIBRARIES, Site
 
@@ -78,13 +78,49 @@ def test_modes_and_parts(call: Call, lib: Path) -> None:
     assert "  rocrand                     exact code for gfx1030; in 1 of 2 parts" in result.stdout.splitlines()
 
 
-def test_unofficial_code_is_said_to_be(call: Call, lib: Path) -> None:
+COMGR = """
+#include <stdint.h>
+#include <stddef.h>
+#include <string.h>
+typedef struct { uint64_t handle; } data;
+typedef struct { const char *isa; size_t size; uint64_t offset; } info;
+int amd_comgr_create_data(int kind, data *made) { made->handle = 1; return kind != 16; }
+int amd_comgr_set_data(data of, size_t size, const char *bytes) { return size < 4096 || bytes[0] != '_'; }
+int amd_comgr_lookup_code_object(data of, info *list, size_t count) {
+    for (size_t i = 0; i < count; i++) list[i].size = strstr(list[i].isa, "gfx103") != NULL && ACCEPTS(list[i].isa);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("accepts", "said"),
+    [
+        ("1", "  the installed comgr finds code for another processor: it is patched"),
+        (
+            'strstr(isa, "gfx1030") != NULL',
+            "  the installed comgr finds code for the exact target only: it is not patched",
+        ),
+        ("0", "  the installed comgr could not be asked"),
+        (None, "  the installed comgr could not be asked"),
+    ],
+    ids=["patched", "not patched", "not understood", "not there"],
+)
+def test_unofficial_code_is_said_to_be(call: Call, lib: Path, sdk: Site, accepts: str | None, said: str) -> None:
     library(lib / "librocrand.so.1", [bundle(objects("gfx1030"))])
+    library(lib / "librccl.so.1", [compressed(bundle(objects("gfx1030")), 3)])
+    if accepts is not None:
+        sdk.library("libamd_comgr.so.3", f"#define ACCEPTS(isa) ({accepts})\n{COMGR}")
     assert "NO CODE" in call("check-gpu", "--gpu", "gfx1031").stdout
-    assert (
-        "  rocrand                     best effort: code for gfx1030, which only a patched runtime tries; unofficial"
-        in call("check-gpu", "--gpu", "gfx1031", "--unofficial").stdout.splitlines()
-    )
+    told = call("check-gpu", "--gpu", "gfx1031", "--unofficial").stdout.splitlines()
+    line = "best effort: code for gfx1030, which only a patched runtime tries; unofficial"
+    assert f"  rocrand                     {line}" in told
+    assert f"  rccl                        {line}; it is compressed, which takes a patched comgr" in told
+    assert told[-3:] == [
+        "best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly",
+        said,
+        "  whether HIP and ROCr are patched cannot be told without a GPU",
+    ]
 
 
 def test_an_archive_that_is_missing(call: Call, lib: Path) -> None:

@@ -9,8 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_machine import Machine
+from sample_site import clean_environment
 
-from rocm_sdk import device_code
+from rocm_sdk import coverage, device_code
+from rocm_sdk.targets.coverage import with_code
 
 TARGETS = ["gfx1030", "gfx803", "gfx900:xnack-", "gfx906:xnack-", "gfx908:xnack-", "gfx90a:xnack+", "gfx90a:xnack-"]
 CLANG = shutil.which("clang")
@@ -56,6 +59,40 @@ def test_libraries_without_device_code(debian_sdk: Callable[[str], Path]) -> Non
     for name in ("_rocm_sdk_core/lib/libamd_comgr.so.2", "_rocm_sdk_core/lib/librocm_smi64.so.1"):
         code = device_code(debian_sdk("none") / name)
         assert (code.bundles, code.removed, code.kernel_name) == ((), False, None)
+
+
+def test_coverage(debian_sdk: Callable[[str], Path]) -> None:
+    site = debian_sdk("none")
+    found = coverage(["gfx1030", "gfx90a", "gfx1031", "gfx1151"], site, unofficial=True)
+    verdicts = {each.name: [on.verdict for on in each.gpus] for each in with_code(found)}
+    wanted = ["exact", "compatible", "best effort", "none"]
+    assert verdicts == {"rocrand": wanted, "rocsparse": wanted}
+    assert found.faults == ()
+    assert all(on.uncovered_modes == () for each in found.libraries for on in each.gpus)
+    assert {each.target for each in found.targets if not each.used} == {
+        "gfx803",
+        "gfx900:xnack-",
+        "gfx906:xnack-",
+        "gfx908:xnack-",
+    }
+
+
+def test_comgr_is_not_patched(debian_sdk: Callable[[str], Path]) -> None:
+    """Debian 12's finds code for the exact target only."""
+    program = "from rocm_sdk.targets.runtime_patches import comgr_tries_other_processors as ask; print(ask())"
+    variables = clean_environment() | {"PYTHONPATH": str(debian_sdk("none"))}
+    assert subprocess.check_output([sys.executable, "-c", program], text=True, env=variables) == "False\n"
+
+
+def test_a_gpu_that_the_libraries_have_code_for(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
+    """gfx1030 was said to have no packages, for the metadata names none."""
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1030")
+    variables = clean_environment() | {"PYTHONPATH": str(debian_sdk("none")), "ROCM_SDK_ROOTFS": str(machine.root)}
+    for words in (["targets", "--missing"], ["check-gpu"]):
+        result = subprocess.run([sys.executable, "-m", "rocm_sdk", *words], env=variables, check=False)
+        assert result.returncode == 0
 
 
 _MEASURE = """
