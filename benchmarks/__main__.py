@@ -23,6 +23,7 @@ from . import (
     row_init_scale,
     row_init_syscalls,
     row_selftest,
+    row_slim,
 )
 from .figures import Figure
 from .observation import ProcessError, instruction_counter
@@ -38,6 +39,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "devel": row_devel.run,
     "selftest": row_selftest.run,
     "codelist": row_codelist.run,
+    "slim": row_slim.run,
 }
 HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reached")
 

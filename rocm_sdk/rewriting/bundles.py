@@ -6,21 +6,19 @@ the entries for the host too, and the exact bytes of the IDs.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import struct
-import sys
-import tempfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
+from .compression import ZSTD, BundleHash, compressed, decompressed
 from .pieces import Piece, read_pieces, read_range
 from .refusal import refusal
+from .scratch import Scratch
 
 if TYPE_CHECKING:
     from rocm_sdk._native import DeviceBundle, DeviceCode
@@ -31,9 +29,6 @@ _FIXED = struct.Struct("<24sQ")
 _ENTRY = struct.Struct("<QQQ")
 _HEADER_LIMIT = 1 << 20
 _ENTRY_LIMIT, _ID_LIMIT = 4096, 4096
-_LEVEL = 3  # of zstd, as clang takes it
-_ZLIB, _ZSTD = 0, 1
-_ZSTD_MODULE = "backports.zstd" if sys.version_info < (3, 14) else "compression.zstd"
 
 
 class Change(NamedTuple):
@@ -73,14 +68,6 @@ class Bundle(NamedTuple):
     method: int  # of compression
 
 
-class Codec(Protocol):
-    """zstd of Python 3.14, or its backport."""
-
-    ZstdDecompressor: Callable[[], Any]
-    ZstdCompressor: Callable[..., Any]
-    CompressionParameter: Any
-
-
 def read_code(descriptor: int, path: str) -> DeviceCode:
     """What the open file holds. Errors name its path."""
     try:
@@ -89,32 +76,37 @@ def read_code(descriptor: int, path: str) -> DeviceCode:
         return _native.device_code(path)
 
 
-def read_bundle(descriptor: int, found: DeviceBundle, path: str, scratch: IO[bytes]) -> Bundle:
-    """Takes apart what was found; the plain bytes of a compressed one are added to `scratch`.
+def read_bundle(
+    descriptor: int,
+    found: DeviceBundle,
+    path: str,
+    scratch: Scratch,
+    is_dropped: Callable[[str], bool] = lambda _: False,
+) -> Bundle:
+    """Takes apart what was found; the plain bytes of a compressed one are written to `scratch`.
 
-    Refuses damaged ones: those whose entries overlap, whose sizes or hash are not what they say.
+    is_dropped: entries by their names whose bytes are not wanted, and not written. Refuses damaged ones: those whose
+    entries overlap, whose sizes or hash are not what they say.
     """
     align = _align_of(found.offset)
     if found.container == "none":
         (image,) = found.images
         entry_id = f"hipv4-amdgcn-amd-amdhsa--{image.target}".encode()
-        return Bundle((Entry(entry_id, descriptor, found.offset, found.size, ALIGN),), align, 0, _ZSTD)
+        return Bundle((Entry(entry_id, descriptor, found.offset, found.size, ALIGN),), align, 0, ZSTD)
     if found.container == "bundle":
-        return Bundle(_entries(descriptor, found.offset, found.size, path), align, 0, _ZSTD)
+        head = b"".join(read_range(descriptor, found.offset, min(found.size, _HEADER_LIMIT), path))
+        return Bundle(_entries(head, descriptor, found.offset, found.size, path), align, 0, ZSTD)
     if found.container != "compressed bundle":
         raise refusal(path, f"its code is in an {found.container}, which is not rewritten")
-    start = os.fstat(scratch.fileno()).st_size
-    method = _decompress(descriptor, found, path, scratch)
-    entries = _entries(scratch.fileno(), start, found.plain_size, path)
-    return Bundle(entries, align, found.version, method)
+    return _Decompression(descriptor, found, path, scratch, is_dropped).run(align)
 
 
 def _align_of(offset: int) -> int:
     return min(ALIGN, offset & -offset) if offset else ALIGN
 
 
-def _entries(descriptor: int, start: int, size: int, path: str) -> tuple[Entry, ...]:
-    head = b"".join(read_range(descriptor, start, min(size, _HEADER_LIMIT), path))
+def _entries(head: bytes, descriptor: int, start: int, size: int, path: str) -> tuple[Entry, ...]:
+    """The entries of a bundle that begins at `start` of a file, and of which the head is known."""
     entries = []
     try:
         magic, count = _FIXED.unpack_from(head)
@@ -155,7 +147,7 @@ class NewBundle(NamedTuple):
     plain_size: int
 
 
-def build_plain(entries: Iterable[Entry], scratch: IO[bytes]) -> NewBundle:
+def build_plain(entries: Iterable[Entry], scratch: Scratch) -> NewBundle:
     """A bundle that is not compressed; its header is added to `scratch`."""
     kept = tuple(entries)
     header_size = _FIXED.size + sum(_ENTRY.size + len(entry.id) for entry in kept)
@@ -172,123 +164,106 @@ def build_plain(entries: Iterable[Entry], scratch: IO[bytes]) -> NewBundle:
                 pieces += _pieces_of(entry, offset, scratch)
                 position = offset + entry.size
         header += _ENTRY.pack(places[place], entry.size, len(entry.id)) + entry.id
-    start = add_bytes(scratch, bytes(header))
-    return NewBundle((Piece(0, scratch.fileno(), start, len(header)), *pieces), position, position)
+    start = scratch.add(bytes(header))
+    return NewBundle((Piece(0, scratch.descriptor, start, len(header)), *pieces), position, position)
 
 
-def _pieces_of(entry: Entry, target: int, scratch: IO[bytes]) -> Iterator[Piece]:
+def _pieces_of(entry: Entry, target: int, scratch: Scratch) -> Iterator[Piece]:
     done = 0
     for change in sorted(entry.changes):
         yield Piece(target + done, entry.descriptor, entry.offset + done, change.offset - done)
-        start = add_bytes(scratch, change.data)
-        yield Piece(target + change.offset, scratch.fileno(), start, len(change.data))
+        start = scratch.add(change.data)
+        yield Piece(target + change.offset, scratch.descriptor, start, len(change.data))
         done = change.offset + len(change.data)
     yield Piece(target + done, entry.descriptor, entry.offset + done, entry.size - done)
 
 
-def build_compressed(plain: NewBundle, version: int, method: int, path: str, scratch: IO[bytes]) -> NewBundle:
+def build_compressed(plain: NewBundle, version: int, method: int, path: str, scratch: Scratch) -> NewBundle:
     """The same compressed, in the version of the format that it had; its bytes are added to `scratch`."""
-    digest = hashlib.md5(usedforsecurity=False)
-    start = add_bytes(scratch, bytes(_HEADERS[version].size))
-    scratch.seek(0, os.SEEK_END)
-    compressor = zlib.compressobj() if method == _ZLIB else _zstd(path).ZstdCompressor(options=_options(path))
-    for chunk in read_pieces(plain.pieces, path):
-        digest.update(chunk)
-        scratch.write(compressor.compress(chunk))
-    scratch.write(compressor.flush())
-    scratch.flush()
-    size = scratch.tell() - start
+    layout = _HEADERS[version]
+    start = scratch.add(bytes(layout.size))
+    size = layout.size
+    with BundleHash() as hashed:
+        pieces = hashed.passing(read_pieces(plain.pieces, path))
+        for packed in compressed(pieces, plain.size, method, path):
+            scratch.add(packed)
+            size += len(packed)
+        digest = hashed.value()
     if version != _LARGEST and max(size, plain.size) >= 1 << 32:
         raise refusal(path, f"a bundle of {plain.size} bytes is too large for version {version} of its format")
     fields = {1: (plain.size,), 2: (size, plain.size), 3: (size, plain.size)}[version]
-    header = _HEADERS[version].pack(b"CCOB", version, method, *fields, digest.digest()[:8])
-    os.pwrite(scratch.fileno(), header, start)
-    return NewBundle((Piece(0, scratch.fileno(), start, size),), size, plain.size)
+    scratch.write(memoryview(layout.pack(b"CCOB", version, method, *fields, digest)), start)
+    return NewBundle((Piece(0, scratch.descriptor, start, size),), size, plain.size)
+
+
+# ---- taking compressed ones apart ----
+
+
+class _Decompression:
+    """The plain bytes of a CCOB on their way into the scratch file, where those that nobody wants leave holes."""
+
+    def __init__(
+        self, descriptor: int, found: DeviceBundle, path: str, scratch: Scratch, is_dropped: Callable[[str], bool]
+    ) -> None:
+        self.descriptor, self.found, self.path = descriptor, found, path
+        self.scratch, self.is_dropped = scratch, is_dropped
+        self.start = scratch.reserve(0)
+        self.wanted: list[tuple[int, int]] = []  # [start, end) in the plain data
+
+    def run(self, align: int) -> Bundle:
+        """Refuses one that is not what its header says."""
+        layout = _HEADERS[self.found.version]
+        header = b"".join(read_range(self.descriptor, self.found.offset, layout.size, self.path))
+        _, _, method, *_, digest = layout.unpack(header)
+        size = self.found.plain_size
+        if size > _LARGEST_BUNDLE:
+            raise refusal(self.path, f"the bundle at byte {self.found.offset} claims {size} bytes, more than any has")
+        self.scratch.reserve(size)
+        payload = (self.found.offset + layout.size, self.found.size - layout.size)
+        with BundleHash() as hashed:
+            pieces = hashed.passing(decompressed(read_range(self.descriptor, *payload, self.path), method, self.path))
+            entries = self._take(pieces)
+            if entries is None or hashed.value() != digest:
+                what = "holds something else than its header says"
+                raise refusal(self.path, f"the compressed bundle at byte {self.found.offset} {what}")
+        return Bundle(entries, align, self.found.version, int(method))
+
+    def _take(self, pieces: Iterator[bytes]) -> tuple[Entry, ...] | None:
+        """None where there are more or fewer bytes than the header says."""
+        size = self.found.plain_size
+        head = bytearray()
+        for piece in pieces:
+            head += piece
+            if len(head) >= min(size, _HEADER_LIMIT):
+                break
+        if len(head) < min(size, _HEADER_LIMIT) or len(head) > size:
+            return None
+        entries = _entries(bytes(head[:_HEADER_LIMIT]), self.scratch.descriptor, self.start, size, self.path)
+        kept = {(each.offset - self.start, each.size) for each in entries if not self.is_dropped(each.name)}
+        self.wanted = sorted((start, start + length) for start, length in kept)
+        self._refuse_too_many(sum(length for _, length in kept))
+        position = 0
+        for piece in chain([bytes(head)], pieces):
+            if position + len(piece) > size:
+                return None
+            self._write(piece, position)
+            position += len(piece)
+        return entries if position == size else None
+
+    def _refuse_too_many(self, size: int) -> None:
+        disk = os.fstatvfs(self.scratch.descriptor)
+        if size > disk.f_bavail * disk.f_frsize:
+            raise refusal(self.path, f"its code takes {size} bytes when it is decompressed, more than the disk has")
+
+    def _write(self, piece: bytes, position: int) -> None:
+        """What is wanted of a piece that begins at `position`."""
+        view = memoryview(piece)
+        for start, end in self.wanted:
+            first, last = max(start, position), min(end, position + len(piece))
+            if first < last:
+                self.scratch.write(view[first - position : last - position], self.start + first)
 
 
 _HEADERS = {1: struct.Struct("<4sHHI8s"), 2: struct.Struct("<4sHHII8s"), 3: struct.Struct("<4sHHQQ8s")}
-_LARGEST = 3
-
-
-def add_bytes(scratch: IO[bytes], data: bytes) -> int:
-    """Adds bytes to the end of a file; returns where they are."""
-    start = scratch.seek(0, os.SEEK_END)
-    scratch.write(data)
-    scratch.flush()
-    return start
-
-
-# ---- compression ----
-
-
-def _decompress(descriptor: int, found: DeviceBundle, path: str, scratch: IO[bytes]) -> int:
-    """Adds the plain bytes of a CCOB to `scratch`; returns the method. Refuses one that is not what its header says."""
-    layout = _HEADERS[found.version]
-    header = b"".join(read_range(descriptor, found.offset, layout.size, path))
-    _, _, method, *_, digest = layout.unpack(header)
-    free = os.fstatvfs(scratch.fileno())
-    if found.plain_size > free.f_bavail * free.f_frsize:
-        raise refusal(
-            path, f"the bundle at byte {found.offset} claims {found.plain_size} bytes, more than the disk has"
-        )
-    actual = hashlib.md5(usedforsecurity=False)
-    size = 0
-    scratch.seek(0, os.SEEK_END)
-    packed = read_range(descriptor, found.offset + layout.size, found.size - layout.size, path)
-    for chunk in _plain_chunks(packed, method, path):
-        size += len(chunk)
-        if size > found.plain_size:
-            break
-        actual.update(chunk)
-        scratch.write(chunk)
-    scratch.flush()
-    if size != found.plain_size or actual.digest()[:8] != digest:
-        raise refusal(path, f"the compressed bundle at byte {found.offset} holds something else than its header says")
-    return int(method)
-
-
-def _plain_chunks(packed: Iterator[bytes], method: int, path: str) -> Iterator[bytes]:
-    """Decompressed chunks of bounded size, whatever the data claims."""
-    limit = 1 << 20
-    stream = _zstd(path).ZstdDecompressor() if method == _ZSTD else None
-    try:
-        if stream is None:
-            inflate = zlib.decompressobj()
-            for data in packed:
-                chunk = data
-                while chunk and not inflate.eof:
-                    yield inflate.decompress(chunk, limit)
-                    chunk = inflate.unconsumed_tail
-            yield inflate.flush()
-            return
-        for data in packed:
-            if stream.eof:
-                return
-            yield stream.decompress(data, limit)
-            while not stream.needs_input and not stream.eof:
-                yield stream.decompress(b"", limit)
-    except (zlib.error, OSError, EOFError, ValueError, _codec_error()) as error:
-        raise refusal(path, f"its compressed code is damaged: {error}") from error
-
-
-def _codec_error() -> type[Exception]:
-    """The error of the zstd module, if it was imported."""
-    found = getattr(sys.modules.get(_ZSTD_MODULE), "ZstdError", None)
-    return found if isinstance(found, type) else zlib.error
-
-
-def _zstd(path: str) -> Codec:
-    try:
-        return import_module(_ZSTD_MODULE)
-    except ImportError as error:
-        raise refusal(path, code="E-CODE-011", requirement="backports.zstd") from error
-
-
-def _options(path: str) -> dict[Any, int]:
-    parameters = _zstd(path).CompressionParameter
-    return {parameters.compression_level: _LEVEL, parameters.enable_long_distance_matching: 1}
-
-
-def new_scratch(directory: str) -> IO[bytes]:
-    """A file without a name, which goes with its descriptor."""
-    return tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-")
+_LARGEST = 3  # version, which has no limit of sizes
+_LARGEST_BUNDLE = 16 << 30  # bytes

@@ -163,6 +163,8 @@ class Elf:
 def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
     """Bytes of a file; refuses one that has them not."""
     parts = []
+    if offset + size > os.fstat(descriptor).st_size:
+        raise refusal(path, f"it ends before byte {offset + size}, where its tables say that it has more")
     while size > 0:
         part = os.pread(descriptor, min(size, 1 << 24), offset)
         if not part:

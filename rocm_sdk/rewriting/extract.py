@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from .bundles import Entry, new_scratch, read_bundle, read_code
+from .bundles import Entry, read_bundle, read_code
 from .new_file import new_file
 from .pieces import Piece, write_pieces
 from .refusal import refusal
+from .scratch import Scratch
 
 _SUFFIXES = {b"\x7fELF": "co", b"BC\xc0\xde": "bc", b"\x03\x02\x23\x07": "spv"}  # by the first bytes
 _UNSAFE = str.maketrans({"/": "_", "\0": "_"})
@@ -34,7 +35,7 @@ def extract_code(path: str, directory: str) -> list[Extracted]:
         os.makedirs(directory, exist_ok=True)
         found = []
         for number, bundle in enumerate(code.bundles):
-            with new_scratch(directory) as scratch:
+            with Scratch(directory) as scratch:
                 names = {image.id or "": image for image in bundle.images}
                 for entry in read_bundle(source.fileno(), bundle, path, scratch).entries:
                     image = names.get(entry.name if bundle.container != "none" else "")

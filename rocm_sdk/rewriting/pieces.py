@@ -55,7 +55,7 @@ def _copy_by_hand(descriptor: int, piece: Piece, done: int) -> int:
     return len(data)
 
 
-def write_all(descriptor: int, data: bytes, offset: int) -> None:
+def write_all(descriptor: int, data: bytes | memoryview, offset: int) -> None:
     """Writes all bytes; os.pwrite may write fewer."""
     view = memoryview(data)
     while view:

@@ -6,11 +6,12 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 
-from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, new_scratch, read_bundle, read_code
+from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, read_bundle, read_code
 from .choice import choose_images
 from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, read_host_file, write_host_file
@@ -19,6 +20,7 @@ from .note import History, Step, pack_history, parse_history
 from .pieces import read_range, write_pieces
 from .refusal import refusal
 from .retarget import Pair, retargeted
+from .scratch import Scratch
 from .verification import Verified, WantedImage, refuse_damaged, verify_host_file, verify_images
 
 if TYPE_CHECKING:
@@ -51,6 +53,14 @@ class Wish(NamedTuple):
         return tuple(steps)
 
 
+class Seconds(NamedTuple):
+    """How long the work took."""
+
+    writing: float  # reading what is kept, and writing it
+    hashing: float  # the whole original, for the note
+    verifying: float
+
+
 class Rewritten(NamedTuple):
     """What a file became. Sizes are in bytes."""
 
@@ -63,6 +73,7 @@ class Rewritten(NamedTuple):
     dropped: tuple[str, ...]
     loaded: bool  # the new file was loaded in a process of its own
     remark: str | None  # why not
+    seconds: Seconds
 
 
 def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
@@ -77,19 +88,21 @@ def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
             raise refusal(path, "the output is the file itself; a file is never rewritten in place")
         code = read_code(descriptor, path)
         directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
-        with new_scratch(directory) as scratch, new_file(descriptor, output) as new:
+        with Scratch(directory) as scratch, new_file(descriptor, output) as new:
             return _Rewriting(path, descriptor, code, wish, scratch).run(new, output)
 
 
 class _Rewriting:
-    def __init__(self, path: str, descriptor: int, code: DeviceCode, wish: Wish, scratch: IO[bytes]) -> None:
+    def __init__(self, path: str, descriptor: int, code: DeviceCode, wish: Wish, scratch: Scratch) -> None:
         self.path, self.descriptor, self.code, self.wish, self.scratch = path, descriptor, code, wish, scratch
         self.kept: set[str] = set()
         self.retargeted = 0
         self.wanted: list[list[WantedImage]] = []
+        self.hashing = self.verifying = 0.0
 
     def run(self, new: int, output: str | None) -> Rewritten:
         """Makes the file that is open as `new`, and verifies it."""
+        start = perf_counter()
         if not self.code.bundles:
             split = self.code.kernel_name is not None
             raise refusal(self.path, "its code is in kpack archives" if split else "it has no GPU code")
@@ -107,10 +120,12 @@ class _Rewriting:
         size = os.fstat(new).st_size
         if size > _GROWTH * self.code.size and not self.wish.may_grow:
             raise refusal(self.path, code="E-CODE-014", size=size, before=self.code.size)
+        writing = perf_counter() - start - self.hashing - self.verifying
         dropped = {each.target for each in self.code.targets} - self.kept
         return Rewritten(
             *(self.path, output, self.code.size, size, len(pairs)),
             *(tuple(sorted(self.kept)), tuple(sorted(dropped)), verified.loaded, verified.remark),
+            Seconds(writing, self.hashing, self.verifying),
         )
 
     def _read_host(self) -> HostFile:
@@ -124,10 +139,11 @@ class _Rewriting:
 
     def _make(self, found: DeviceBundle) -> tuple[Bundle, NewBundle]:
         """What takes the place of a bundle."""
-        bundle = read_bundle(self.descriptor, found, self.path, self.scratch)
-        images = {image.id or entry.name: image for image, entry in _paired(found, bundle)}
         chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial) if self.wish.gpus else found.images
         kept_images = set(map(id, chosen))
+        dropped = {image.id for image in found.images} - {image.id for image in chosen}
+        bundle = read_bundle(self.descriptor, found, self.path, self.scratch, dropped.__contains__)
+        images = {image.id or entry.name: image for image, entry in _paired(found, bundle)}
         entries = [
             entry for entry in bundle.entries if entry.name not in images or id(images[entry.name]) in kept_images
         ]
@@ -159,14 +175,23 @@ class _Rewriting:
         known = {each.address for each in placed}
         if any(wrapper.bundle not in known for wrapper in host.wrappers):
             raise refusal(self.path, "a wrapper leads to something else than a bundle")
-        before = parse_history(self.code.history, self.path)
-        history = History(
-            before.sha256 if before is not None else _digest(self.descriptor, self.path),
-            (before.steps if before is not None else ()) + self.wish.steps(),
-        )
+        history = self._history()
         write_host_file(host, placed, pack_history(history), new)
+        start = perf_counter()
         self._verify_images(new)
-        return verify_host_file(host, new, self.path, history, self.wish.check_loading)
+        verified = verify_host_file(host, new, self.path, history, self.wish.check_loading)
+        self.verifying = perf_counter() - start
+        return verified
+
+    def _history(self) -> History:
+        """What the note of the new file says."""
+        before = parse_history(self.code.history, self.path)
+        if before is not None:
+            return before._replace(steps=before.steps + self.wish.steps())
+        start = perf_counter()
+        digest = _digest(self.descriptor, self.path)
+        self.hashing = perf_counter() - start
+        return History(digest, self.wish.steps())
 
     def _write_loose(self, pairs: Sequence[tuple[DeviceBundle, tuple[Bundle, NewBundle]]], new: int) -> Verified:
         position = 0
@@ -174,11 +199,13 @@ class _Rewriting:
             position = -(-position // bundle.align) * bundle.align
             write_pieces(new, [piece.at(position) for piece in made.pieces], self.path)
             position += made.size
+        start = perf_counter()
         self._verify_images(new)
+        self.verifying = perf_counter() - start
         return Verified(False, "it is no library")
 
     def _verify_images(self, new: int) -> None:
-        with new_scratch(tempfile.gettempdir()) as scratch:
+        with Scratch(tempfile.gettempdir()) as scratch:
             found = _native.device_code(f"/proc/self/fd/{new}")
             actual = []
             for each in found.bundles:

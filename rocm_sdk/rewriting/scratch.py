@@ -1,0 +1,42 @@
+"""A file for what lies in no other one: decompressed code, headers, compressed bundles."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from types import TracebackType
+
+from .pieces import write_all
+
+
+class Scratch:
+    """A file without a name, which goes with the block that it is used in."""
+
+    def __init__(self, directory: str) -> None:
+        self._file = tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-", buffering=0)  # noqa: SIM115 - __exit__
+        self.descriptor = self._file.fileno()
+        self._end = 0
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._file.close()
+
+    def reserve(self, size: int) -> int:
+        """Makes room for so many bytes; returns where. They are zero until they are written, and take no space."""
+        start = self._end
+        self._end += size
+        os.ftruncate(self.descriptor, self._end)
+        return start
+
+    def add(self, data: bytes) -> int:
+        """Adds bytes; returns where they are."""
+        start = self._end
+        write_all(self.descriptor, data, start)
+        self._end += len(data)
+        return start
+
+    def write(self, data: memoryview, offset: int) -> None:
+        """Fills room that was reserved."""
+        write_all(self.descriptor, data, offset)
