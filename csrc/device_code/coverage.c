@@ -194,14 +194,14 @@ static rsdk_status take_code(survey *s, const rsdk_code_file *file, const rsdk_d
     return RSDK_OK;
 }
 
-/* Scripts and linker scripts have the names of programs and libraries. */
-static bool is_elf(const char *path) {
+/* Scripts and linker scripts have the names of programs and libraries. What cannot be read is none. */
+static bool is_script(const char *path) {
     unsigned char bytes[4] = {0};
     rsdk_file file = {0};
     bool result = false;
     if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
-        result = file.size >= sizeof bytes && rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
-                 memcmp(bytes, "\177ELF", sizeof bytes) == 0;
+        result = file.size < sizeof bytes || (rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
+                                              memcmp(bytes, "\177ELF", sizeof bytes) != 0);
         rsdk_file_close(&file);
     }
     return result;
@@ -219,7 +219,7 @@ static rsdk_status add_fault(survey *s, const char *path, const rsdk_error *why)
 static rsdk_status take_file(survey *s, const rsdk_code_file *file) {
     rsdk_error why = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
-    if (file->kind == RSDK_CODE_FILE_LIBRARY && !is_elf(file->path)) {
+    if (file->kind == RSDK_CODE_FILE_LIBRARY && is_script(file->path)) {
         return RSDK_OK;
     }
     rsdk_status status = rsdk_device_code_read(file->path, &code, &why);

@@ -62,6 +62,7 @@ def run(options: "Namespace") -> int:
             _print_gpu(found, index, problems[index])
         if _is_best_effort(found):
             _print_dependence()
+        _print_unused(found)
     for fault in found.faults:
         complain(f"{fault.message} [{fault.code}]")
     if not with_code(found):
@@ -121,6 +122,17 @@ def _print_dependence() -> None:
     tell("best effort: nobody promises that such kernels run; they may fail, hang or compute wrongly")
     tell(f"  the installed comgr {words[comgr_tries_other_processors()]}")
     tell("  whether HIP and ROCr are patched cannot be told without a GPU")
+
+
+def _print_unused(found: "Coverage") -> None:
+    """The code that none of the GPUs runs."""
+    unused = [each for each in found.targets if not each.used]
+    if unused:
+        from rocm_sdk.problems.text import size_text
+
+        names = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
+        plain = sum(each.size for each in found.targets)
+        tell(f"not used: {size_text(sum(each.size for each in unused))} of {size_text(plain)} of GPU code: {names}")
 
 
 def _print_group(names: list[str], text: str) -> None:

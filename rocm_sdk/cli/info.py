@@ -27,9 +27,17 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "loader": {}, "sdk": {}, ...}')
 
+    parser.add_argument(
+        "--sizes", action="store_true", help="the sizes of packages, libraries and the GPU code in them instead"
+    )
+
 
 def run(options: "Namespace") -> int:
     """Prints everything; status 1 if there is no SDK."""
+    if options.sizes:
+        from .info_sizes import print_sizes
+
+        return print_sizes(for_programs=options.json)
     facts = collect()
     if options.json:
         import json

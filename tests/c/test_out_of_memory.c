@@ -23,6 +23,7 @@
 #include "child_process.h"
 #include "elf/elf_file.h"
 #include "loader/linker_search.h"
+#include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
 #include "sample_sdk.h"
 
@@ -253,15 +254,17 @@ static rsdk_status explain_damaged_file(rsdk_sdk *sdk, rsdk_error *error) {
     return explain(sdk, &reason, "E-LIB-006", " rocm-sdk-core=7.10.0  # it is root's", error);
 }
 
-/* A library with a bundle, and a kpack marker. */
-#define DEVICE_CODE                                                                                                    \
+/* A library with a bundle; with a kpack marker besides. */
+#define BUNDLE                                                                                                         \
     "__asm__(\".section .hip_fatbin,\\\"a\\\"\\nfat: .ascii \\\"__CLANG_OFFLOAD_BUNDLE__\\\"\\n\"\n"                   \
     "\".quad 1, image - fat, 64, 31\\n.ascii \\\"hipv4-amdgcn-amd-amdhsa--gfx90a\\\"\\n\"\n"                           \
     "\"image: .byte 127,69,76,70,2,1,1,64,2\\n.fill 9\\n.byte 224\\n.fill 29\\n.long 0x53f\\n.fill 12\\n\"\n"          \
-    "\".section .hipFatBinSegment,\\\"aw\\\"\\n.p2align 3\\n.long 0x48495046, 1\\n.quad fat, 0\\n\"\n"                 \
+    "\".section .hipFatBinSegment,\\\"aw\\\"\\n.p2align 3\\n.long 0x48495046, 1\\n.quad fat, 0\\n\"\n"
+#define MARKER                                                                                                         \
     "\".section .rocm_kpack_ref,\\\"a\\\"\\n.byte 0x82, 0xab\\n.ascii \\\"kernel_name\\\"\\n.byte 0xa1, 120, "         \
     "0xb2\\n\"\n"                                                                                                      \
-    "\".ascii \\\"kpack_search_paths\\\"\\n.byte 0x91, 0xa1, 121\\n.text\\n\");"
+    "\".ascii \\\"kpack_search_paths\\\"\\n.byte 0x91, 0xa1, 121\\n\"\n"
+#define END "\".text\\n\");"
 
 static rsdk_status read_device_code(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_device_code *code = NULL;
@@ -270,6 +273,31 @@ static rsdk_status read_device_code(rsdk_sdk *sdk, rsdk_error *error) {
     REQUIRE(status != RSDK_OK || (code->target_count == 1 && strcmp(code->targets[0].target, "gfx90a") == 0 &&
                                   strcmp(code->kernels.search_paths[0], "y") == 0));
     rsdk_device_code_free(code);
+    return status;
+}
+
+static rsdk_status read_coverage(rsdk_sdk *sdk, rsdk_error *error) {
+    static char path[PATH_SIZE];
+    (void)sdk;
+    (void)snprintf(path, sizeof path, "%s/" CORE_LIB, site.path);
+    const char *directories[] = {path}, *gpus[] = {"gfx90a", "gfx1030"};
+    rsdk_coverage_options options = {.directories = directories,
+                                     .directory_count = 1,
+                                     .gpus = gpus,
+                                     .gpu_count = 2,
+                                     .kpack_path_prefix = "a:b_@GFXARCH@"};
+    rsdk_coverage *coverage = NULL;
+    rsdk_status status = rsdk_coverage_read(&options, &coverage, error);
+    for (size_t i = 0; status == RSDK_OK && i < coverage->library_count; i++) {
+        const rsdk_library_coverage *library = &coverage->libraries[i];
+        bool is_bundle = strcmp(library->name, "bundle") == 0, is_marked = strcmp(library->name, "code") == 0;
+        REQUIRE(!is_bundle || library->gpus[0].verdict == RSDK_COVERAGE_COMPATIBLE);
+        REQUIRE(!is_bundle || library->gpus[1].lack == RSDK_LACK_PROCESSOR);
+        REQUIRE(!is_marked || library->gpus[0].lack == RSDK_LACK_ARCHIVE);
+        REQUIRE(is_bundle || is_marked || library->gpus[0].verdict == RSDK_COVERAGE_NOT_NEEDED);
+    }
+    REQUIRE(status != RSDK_OK || coverage->library_count > 10);
+    rsdk_coverage_free(coverage);
     return status;
 }
 
@@ -326,7 +354,8 @@ static int make_site(void **state) {
     sample_compile(&site, &(sample_library){.directory = OUTSIDE, .file = "libnowhere.so.1", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
-    sample_compile(&site, &(sample_library){.file = "libcode.so", .source = DEVICE_CODE});
+    sample_compile(&site, &(sample_library){.file = "libcode.so", .source = BUNDLE MARKER END});
+    sample_compile(&site, &(sample_library){.file = "libbundle.so", .source = BUNDLE END});
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site,
@@ -355,6 +384,11 @@ static void planning(void **state) {
 static void device_code(void **state) {
     (void)state;
     run_in_child(try_all, &(series){read_device_code, RSDK_OK});
+}
+
+static void coverage(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){read_coverage, RSDK_OK});
 }
 
 static void search(void **state) {
@@ -439,10 +473,9 @@ static void failed_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning),       cmocka_unit_test(device_code),
-        cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers),
-        cmocka_unit_test(errors),         cmocka_unit_test(problems),
-        cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
+        cmocka_unit_test(planning),       cmocka_unit_test(device_code),     cmocka_unit_test(coverage),
+        cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers), cmocka_unit_test(errors),
+        cmocka_unit_test(problems),       cmocka_unit_test(loading),         cmocka_unit_test(loading_one_by_one),
         cmocka_unit_test(failed_loading),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);

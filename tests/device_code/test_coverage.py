@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -247,6 +249,27 @@ def test_a_damaged_file_is_a_fault(tmp_path: Path, lib: Path) -> None:
         (str(lib / "x.hsaco"), "E-LIB-006"),
     ]
     assert all(each.path in each.message for each in found.faults)
+
+
+_AS_ANOTHER = """
+import os, sys, rocm_sdk
+from rocm_sdk.targets.coverage import coverage
+import rocm_sdk.problems, rocm_sdk.installed.installer
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+print([(fault.path, fault.code) for fault in coverage(["gfx1030"], sys.argv[1]).faults])
+"""
+
+
+def test_a_library_that_may_not_be_read_is_a_fault() -> None:
+    """Asked as another user: the superuser may read everything."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        path = library(Path(directory, "liba.so"), [bundle(objects("gfx1030"))])
+        path.chmod(0)
+        said = subprocess.check_output([sys.executable, "-c", _AS_ANOTHER, directory], text=True)
+    assert said == f"{[(str(path), 'E-FILE-007')]}\n"
 
 
 def test_what_cannot_be_asked(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""`rocm-sdk info --sizes`: how large the SDK is, by package, library and target."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rocm_sdk.problems.text import size_text
+from rocm_sdk.targets.sizes import Sizes, sizes
+
+from .output import tell
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import DeviceTarget
+
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+
+
+def print_sizes(*, for_programs: bool) -> int:
+    """Prints the sizes; status 0."""
+    found = sizes()
+    if for_programs:
+        _print_json(found)
+        return 0
+    packages = [
+        (f"{each.name} {each.version}", size_text(each.size), size_text(each.code) if each.code else "")
+        for each in found.packages
+    ]
+    _print_table(("package", "size", "GPU code"), packages)
+    libraries = [
+        (
+            each.name,
+            size_text(each.size),
+            size_text(each.stored_size),
+            size_text(each.plain_size) if each.compressed_count else "",
+            _targets(each.targets),
+        )
+        for each in found.libraries
+    ]
+    _print_table(("library", "size", "GPU code", "decompressed", "targets"), libraries)
+    targets = [
+        (
+            each.target or "unknown target",
+            size_text(each.size),
+            str(each.image_count),
+            "" if not found.gpus else "yes" if each.used else "no",
+        )
+        for each in found.targets
+    ]
+    _print_table(("target", "decompressed", "images", "used here"), targets)
+    if unused := sum(each.size for each in found.targets if not each.used):
+        tell(f"{size_text(unused)} of {size_text(found.plain)} are for targets that no GPU of this machine uses")
+    return 0
+
+
+def _targets(targets: "Iterable[DeviceTarget]") -> str:
+    return " ".join(each.target for each in targets)
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    if not rows:
+        return
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    for row in (headings, *rows):
+        tell("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    tell("")
+
+
+def _print_json(found: Sizes) -> None:
+    import json
+
+    content = {
+        "schema": _SCHEMA,
+        "packages": [each._asdict() for each in found.packages],
+        "libraries": [
+            {
+                "name": each.name,
+                "files": each.files,
+                "size": each.size,
+                "code": each.stored_size,
+                "plain": each.plain_size,
+                "targets": {target.target: target.size for target in each.targets},
+            }
+            for each in found.libraries
+        ],
+        "targets": [
+            {"target": each.target, "size": each.size, "images": each.image_count, "used": each.used}
+            for each in found.targets
+        ],
+        "gpus": found.gpus,
+        "code": found.code,
+        "plain": found.plain,
+    }
+    json.dump(content, sys.stdout, indent=2)
+    sys.stdout.write("\n")

@@ -1,0 +1,82 @@
+"""How large the installed SDK is, and how much of it is GPU code: by package, library and target."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError, TopologyError
+from rocm_sdk.installed.distributions import sdk_distributions
+
+from .coverage import machine_targets, sdk_directories, with_code
+
+
+class PackageSize(NamedTuple):
+    """A distribution: the bytes of the files that its RECORD lists, and those of the GPU code in them."""
+
+    name: str
+    version: str
+    size: int
+    code: int
+
+
+class Sizes(NamedTuple):
+    """The sizes of an SDK. `code` is what lies in files, which may be compressed, `plain` the same decompressed.
+
+    gpus: the targets of this machine's GPUs, for which `used` of the targets counts.
+    """
+
+    packages: tuple[PackageSize, ...]
+    libraries: tuple[_native.LibraryCoverage, ...]  # those with GPU code, the largest first
+    targets: tuple[_native.CoveredTarget, ...]  # by name
+    code: int
+    plain: int
+    gpus: tuple[str, ...]
+
+
+def sizes() -> Sizes:
+    """The sizes of the installed SDK. Raises PackageNotInstalledError without one."""
+    directories = sdk_directories()
+    gpus = _gpus()
+    found = _native.coverage(directories, gpus, False)
+    libraries = sorted(with_code(found), key=lambda library: (-library.stored_size, library.name))
+    code = {path: _code_size(path) for library in libraries for path in library.files}
+    packages = [
+        package for site in dict.fromkeys(map(os.path.dirname, directories)) for package in _package_sizes(site, code)
+    ]
+    return Sizes(
+        tuple(packages),
+        tuple(libraries),
+        found.targets,
+        sum(library.stored_size for library in libraries),
+        sum(library.plain_size for library in libraries),
+        gpus,
+    )
+
+
+def _gpus() -> tuple[str, ...]:
+    try:
+        return machine_targets()
+    except TopologyError:
+        return ()
+
+
+def _code_size(path: str) -> int:
+    try:
+        return _native.device_code(path).stored_size
+    except RocmSdkError:
+        return 0  # changed since
+
+
+def _package_sizes(site: str, code: dict[str, int]) -> list[PackageSize]:
+    return [
+        PackageSize(
+            each.name,
+            each.version,
+            sum(file.size or 0 for file in each.files),
+            sum(code.get(os.path.join(site, file.path), 0) for file in each.files),
+        )
+        for each in sdk_distributions(site)
+        if each.has_sdk_files
+    ]
