@@ -124,6 +124,8 @@ Code = Literal[
     "E-CODE-012",
     "E-CODE-013",
     "E-CODE-014",
+    "N-CODE-015",
+    "W-CODE-016",
     "E-TEST-001",
     "E-TEST-002",
 ]

@@ -139,3 +139,20 @@ def library(path: Path, bundles: Sequence[bytes], *flags: str, magic: int = HIPF
     output = ("-c",) if path.suffix == ".o" else ("-shared", f"-Wl,-soname,{path.name}")
     subprocess.run(["gcc", *output, "-nostdlib", *flags, str(source), "-o", str(path)], check=True)
     return path
+
+
+KERNEL = """
+kernel void scale(global float *Y, float N) {
+    Y[__builtin_amdgcn_workitem_id_x()] *= N;
+}
+"""
+
+
+def compiled_kernel(directory: Path, target: str, version: int = 4) -> bytes:
+    """A code object as clang makes it, whose kernel has arguments of names that YAML would take for booleans."""
+    assert CLANG is not None
+    path = directory / f"{target}.co"
+    words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]
+    command = [CLANG, *words, "-nogpulib", "-O2", f"-mcode-object-version={version}", "-", "-o", str(path)]
+    subprocess.run(command, input=KERNEL, text=True, check=True)
+    return path.read_bytes()

@@ -37,7 +37,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "devel": {"installed", "problems"},
     "rewriting": {"archives", "problems", "targets"},
     "_devel": {"devel"},
-    "selftest": {"adoption", "devel", "installed", "problems", "targets"},
+    "selftest": {"adoption", "devel", "installed", "problems", "rewriting", "targets"},
     "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "rewriting", "selftest", "targets"},
     "__main__": {"cli"},
 }

@@ -437,6 +437,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, CODE, 014, ERROR, "{path} would grow from {before} to {size} bytes", "its code is compressed, and is to be stored plain",
         FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
         "More than four times the size is asked about first. Raised as RewriteError.", NULL)
+    ROW(N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail}",
+        FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"}),
+        "`rocm-sdk code` has made it of another file, mostly to leave out code for GPUs that are not there.", NULL)
+    ROW(W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail}",
+        FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"}),
+        "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
 
     /* ---- the test itself ---- */
     ROW(E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",

@@ -23,11 +23,13 @@ from .elf64 import (
     pack_segments,
     read_exactly,
 )
-from .layout import HEADERS_AT, NOTE_SECTION, Layout, edit_tags, lay_out
+from .layout import HEADERS_AT, Layout, edit_tags, lay_out
+from .note import NOTE_SECTION
 from .pieces import Piece, write_all, write_pieces
 from .refusal import refusal
 from .wrappers import Edit, Wrapper, edit_symbols, edit_wrappers, read_wrappers
 
+_NOTE_SECTION = NOTE_SECTION.encode()
 SECTION_OF_CODE = b".hip_fatbin"
 _INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # their content is indices of sections
 
@@ -112,7 +114,7 @@ def _write_headers(elf: Elf, layout: Layout, order: Mapping[int, int], note: byt
     places = list(layout.sections)
     if len(places) > len(elf.sections):
         places[-1] = replace(places[-1], name_offset=len(names))
-        names += NOTE_SECTION + b"\0"
+        names += _NOTE_SECTION + b"\0"
     names_at = layout.end
     places[elf.names_index] = replace(places[elf.names_index], offset=names_at, size=len(names))
     sections = list(places)
@@ -126,7 +128,7 @@ def _write_headers(elf: Elf, layout: Layout, order: Mapping[int, int], note: byt
     header[9], header[11], header[12] = len(layout.segments), len(sections), order[elf.names_index]
     write_all(output, HEADER.pack(elf.ident, *header), 0)
     write_all(output, pack_segments(list(layout.segments)), HEADERS_AT)
-    write_all(output, note, next(each.offset for each in sections if each.name == NOTE_SECTION))
+    write_all(output, note, next(each.offset for each in sections if each.name == _NOTE_SECTION))
     write_all(output, names, names_at)
     write_all(output, pack_sections(sections), table_at)
     os.ftruncate(output, table_at + len(sections) * SECTION.size)

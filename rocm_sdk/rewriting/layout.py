@@ -45,10 +45,11 @@ from .elf64 import (
     align_down,
     align_up,
 )
+from .note import NOTE_SECTION
 from .refusal import refusal
 from .wrappers import Edit
 
-NOTE_SECTION = b".note.rocm-sdk"
+_NOTE_SECTION = NOTE_SECTION.encode()
 HEADERS_AT = 64  # where the table of program headers goes: `strip` and `objcopy` damage files that have it elsewhere
 _NOTE_ALIGN = 4
 _PAGE = 4096
@@ -124,7 +125,7 @@ class _Planner:
         if any(align & (align - 1) or align > _LARGEST_ALIGN for align in aligns):
             raise refusal(elf.path, "a section or segment is aligned as none is")
         self.grows = size > section.size
-        self.note = elf.find(NOTE_SECTION)
+        self.note = elf.find(_NOTE_SECTION)
         self.moved: dict[int, tuple[int, int]] = {}  # index of a section -> its new offset and address
         self.shift = load.offset - load.address  # of this segment: offset = address + shift
         self._refuse_overlaps()
@@ -320,7 +321,7 @@ class _Planner:
         if self.note is None:
             offset, address = self.note_place
             sections.append(
-                Section(NOTE_SECTION, 0, SHT_NOTE, SHF_ALLOC, address, offset, self.note_size, 0, 0, _NOTE_ALIGN, 0)
+                Section(_NOTE_SECTION, 0, SHT_NOTE, SHF_ALLOC, address, offset, self.note_size, 0, 0, _NOTE_ALIGN, 0)
             )
         return sections
 

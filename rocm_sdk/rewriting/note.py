@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from .refusal import refusal
 
+NOTE_SECTION = ".note.rocm-sdk"
 _OWNER = b"rocm-sdk\0"
 _TYPE = 1
 _SCHEMA = 1
@@ -32,10 +33,8 @@ class History(NamedTuple):
     steps: tuple[Step, ...]
 
 
-def parse_history(text: str | None, path: str) -> History | None:
-    """What the note of a file says (`DeviceCode.history`); None without one. Refuses a note that is damaged."""
-    if text is None:
-        return None
+def parse_history(text: str, path: str) -> History:
+    """What the note of a file says (`DeviceCode.history`). Refuses a note that is damaged."""
     try:
         document = json.loads(text)
         steps = tuple(Step(str(each["operation"]), tuple(map(str, each["targets"]))) for each in document["steps"])
@@ -47,7 +46,6 @@ def parse_history(text: str | None, path: str) -> History | None:
 def describe_history(text: str, path: str) -> str:
     """The note in words. Raises RewriteError where it is damaged."""
     history = parse_history(text, path)
-    assert history is not None
     steps = [
         f"{step.operation} {':'.join(step.targets) if step.operation == 'retarget' else ', '.join(step.targets)}"
         for step in history.steps

@@ -185,8 +185,8 @@ class _Rewriting:
 
     def _history(self) -> History:
         """What the note of the new file says."""
-        before = parse_history(self.code.history, self.path)
-        if before is not None:
+        if self.code.history is not None:
+            before = parse_history(self.code.history, self.path)
             return before._replace(steps=before.steps + self.wish.steps())
         start = perf_counter()
         digest = _digest(self.descriptor, self.path)

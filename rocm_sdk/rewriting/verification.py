@@ -29,13 +29,13 @@ from .elf64 import (
     read_elf,
 )
 from .host_file import HostFile, read_host_file
-from .layout import NOTE_SECTION
 from .loading import load
-from .note import History, parse_history
+from .note import NOTE_SECTION, History, parse_history
 from .pieces import have_same_bytes
 from .refusal import refusal
 from .wrappers import SECTION_NAME as WRAPPERS
 
+_NOTE_SECTION = NOTE_SECTION.encode()
 _BUNDLE_STARTS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF")
 
 
@@ -61,7 +61,8 @@ def verify_host_file(old: HostFile, output: int, shown: str, history: History, c
             raise _mismatch(shown, "the linker would read other facts about it")
     _compare_segments(old.elf, new.elf)
     _compare_sections(old, new)
-    if parse_history(_native.device_code(_path_of(output)).history, shown) != history:
+    text = _native.device_code(_path_of(output)).history
+    if text is None or parse_history(text, shown) != history:
         raise _mismatch(shown, "its note is not the one that it was to have")
     if [wrapper.place for wrapper in new.wrappers] != [wrapper.place for wrapper in old.wrappers]:
         raise _mismatch(shown, "its wrappers are not where they were")
@@ -138,7 +139,7 @@ def _compare_segments(old: Elf, new: Elf) -> None:
 def _compare_sections(old: HostFile, new: HostFile) -> None:
     wrapped = {wrapper.place for wrapper in old.wrappers}
     before, after = _by_name(old.elf), _by_name(new.elf)
-    if before.keys() | {(NOTE_SECTION, 0)} != after.keys():
+    if before.keys() | {(_NOTE_SECTION, 0)} != after.keys():
         raise _mismatch(new.elf.path, "it has other sections")
     for key, one in before.items():
         other = after[key]
@@ -146,7 +147,7 @@ def _compare_sections(old: HostFile, new: HostFile) -> None:
         if (one.type, one.flags, links[0]) != (other.type, other.flags, links[1]):
             raise _mismatch(new.elf.path, f"its section {one.shown} is not what it was")
         is_ours = one is old.elf.sections[old.code] or one is old.elf.sections[old.elf.names_index]
-        if is_ours or key[0] == NOTE_SECTION or one.type == SHT_NOBITS:
+        if is_ours or key[0] == _NOTE_SECTION or one.type == SHT_NOBITS:
             continue
         if one.size != other.size or not _same_content(old, one, new, other, wrapped):
             raise _mismatch(new.elf.path, f"its section {one.shown} has other content")

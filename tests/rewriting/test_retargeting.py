@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-from sample_device_code import CLANG, bundle, code_object, compressed, library
+from sample_device_code import bundle, code_object, compiled_kernel, compressed, library
 
 from rocm_sdk import RewriteError, UnknownTargetError, device_code
 from rocm_sdk.rewriting.extract import extract_code
 from rocm_sdk.rewriting.retarget import Pair, parse_pair
 from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
 
-KERNEL = """
-__attribute__((amdgpu_kernel)) void scale(float *Y, float N) {
-    Y[__builtin_amdgcn_workitem_id_x()] *= N;
-}
-"""
 ID = "hipv4-amdgcn-amd-amdhsa--"
-
-
-def compiled(directory: Path, target: str, version: int = 4) -> bytes:
-    assert CLANG is not None
-    path = directory / f"{target}.co"
-    words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]
-    source = KERNEL.replace("__attribute__((amdgpu_kernel)) void", "kernel void").replace("float *Y", "global float *Y")
-    command = [CLANG, *words, "-nogpulib", "-O2", f"-mcode-object-version={version}", "-", "-o", str(path)]
-    subprocess.run(command, input=source, text=True, check=True)
-    return path.read_bytes()
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
 def test_it_is_what_clang_makes_for_the_other_target(tmp_path: Path, packed: bool) -> None:
-    code = bundle({ID + "gfx1030": compiled(tmp_path, "gfx1030"), ID + "gfx942": code_object(0x54C)})
+    code = bundle({ID + "gfx1030": compiled_kernel(tmp_path, "gfx1030"), ID + "gfx942": code_object(0x54C)})
     source = str(library(tmp_path / "libx.so", [compressed(code, 3) if packed else code]))
     output = str(tmp_path / "new.so")
     rewrite_file(source, output, Wish(("gfx1030",), retarget=(Pair("gfx1030", "gfx1034"),)))
     assert [image.target for image in device_code(output).bundles[0].images] == ["gfx1030", "gfx1034"]
     found = {each.id: Path(each.path).read_bytes() for each in extract_code(output, str(tmp_path / "out"))}
-    assert found == {ID + name: compiled(tmp_path, name) for name in ("gfx1030", "gfx1034")}
+    assert found == {ID + name: compiled_kernel(tmp_path, name) for name in ("gfx1030", "gfx1034")}
 
 
 def test_older_code_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.co"
-    path.write_bytes(bundle({ID + "gfx1030": compiled(tmp_path, "gfx1030", 3)}))
+    path.write_bytes(bundle({ID + "gfx1030": compiled_kernel(tmp_path, "gfx1030", 3)}))
     with pytest.raises(RewriteError, match="no code object of version 4 or newer"):
         rewrite_file(str(path), None, Wish(retarget=(Pair("gfx1030", "gfx1031"),)))
 
@@ -54,7 +38,7 @@ def test_older_code_is_refused(tmp_path: Path) -> None:
     [(b"amdgcn-amd-amdhsa--gfx1030", b"amdgcn-amd-amdhsa--gfx1035"), (b"\xadamdhsa.target", b"\xadamdhsa.tarjet")],
 )
 def test_code_that_contradicts_itself_is_refused(tmp_path: Path, before: bytes, after: bytes) -> None:
-    content = compiled(tmp_path, "gfx1030")
+    content = compiled_kernel(tmp_path, "gfx1030")
     assert before in content
     path = tmp_path / "x.co"
     path.write_bytes(bundle({ID + "gfx1030": content.replace(before, after)}))

@@ -136,6 +136,8 @@ typedef enum rsdk_code {
     RSDK_E_CODE_012,
     RSDK_E_CODE_013,
     RSDK_E_CODE_014,
+    RSDK_N_CODE_015,
+    RSDK_W_CODE_016,
 
     RSDK_E_TEST_001,
     RSDK_E_TEST_002,
