@@ -153,6 +153,16 @@ def compiled_kernel(directory: Path, target: str, version: int = 4) -> bytes:
     assert CLANG is not None
     path = directory / f"{target}.co"
     words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]
-    command = [CLANG, *words, "-nogpulib", "-O2", f"-mcode-object-version={version}", "-", "-o", str(path)]
+    command = [
+        CLANG,
+        *words,
+        "-nogpulib",
+        "-cl-kernel-arg-info",
+        "-O2",
+        f"-mcode-object-version={version}",
+        "-",
+        "-o",
+        str(path),
+    ]
     subprocess.run(command, input=KERNEL, text=True, check=True)
     return path.read_bytes()

@@ -6,7 +6,6 @@ Source: LLVM's AMDGPUUsage, "ELF Code Object" and "Code Object Metadata".
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -15,17 +14,14 @@ from rocm_sdk import _native, targets
 from rocm_sdk.errors import UnknownTargetError
 
 from .bundles import Change, Entry
-from .elf64 import HEADER, PT_NOTE, SEGMENT, align_up
+from .code_object import read_header, read_notes
 from .refusal import refusal
 
-_FLAGS_AT = 48
+_FLAGS, _FLAGS_AT = 7, 48  # e_flags: the field of the header, and where it lies
+_ABI_VERSION_AT = 8  # in e_ident
 _MACH = 0xFF
 _VERSION_4 = 2  # EI_ABIVERSION
-_NOTE = struct.Struct("<III")
-_METADATA = 32  # NT_AMDGPU_METADATA
-_OWNER = b"AMDGPU\0"
 _KEY = b"\xadamdhsa.target"  # in msgpack
-_NOTE_LIMIT = 1 << 26
 
 
 class Pair(NamedTuple):
@@ -64,22 +60,23 @@ def retargeted(entries: Sequence[Entry], found: dict[str, _native.DeviceImage], 
 
 
 def _changes(entry: Entry, pair: Pair, path: str) -> Iterator[Change]:
-    header = os.pread(entry.descriptor, HEADER.size, entry.offset)
-    if entry.size < HEADER.size or header[:4] != b"\x7fELF" or header[8] < _VERSION_4:
+    header = read_header(entry)
+    if header is None or header[0][_ABI_VERSION_AT] < _VERSION_4:
         raise refusal(
             path, f"its code for {pair.code} is no code object of version 4 or newer, which alone can be retargeted"
         )
-    (flags,) = struct.unpack_from("<I", header, _FLAGS_AT)
+    flags = header[_FLAGS]
     if flags & _MACH != targets.lookup(pair.code).mach:
         raise refusal(path, f"its code for {pair.code} says itself that it is for another target")
     mach = targets.lookup(pair.gpu).mach
     yield Change(_FLAGS_AT, struct.pack("<I", flags & ~_MACH | mach))
-    yield _metadata_change(entry, header, pair, path)
+    yield _metadata_change(entry, pair, path)
 
 
-def _metadata_change(entry: Entry, header: bytes, pair: Pair, path: str) -> Change:
+def _metadata_change(entry: Entry, pair: Pair, path: str) -> Change:
     before, after = (f"amdgcn-amd-amdhsa--{name}".encode() for name in pair)
-    for offset, data in _notes(entry, header, path):
+    for note in read_notes(entry, path):
+        data = note.description
         at = data.find(_KEY)
         if at < 0:
             continue
@@ -87,7 +84,7 @@ def _metadata_change(entry: Entry, header: bytes, pair: Pair, path: str) -> Chan
         size, start = _text_at(data, place)
         is_named = data[start : start + len(before)] == before and size >= len(before) == len(after)
         if is_named and data.count(_KEY) == 1:
-            return Change(offset + start, after)
+            return Change(note.offset + start, after)
     raise refusal(path, f"the metadata of its code for {pair.code} does not name the target as it should")
 
 
@@ -97,29 +94,3 @@ def _text_at(data: bytes, place: int) -> tuple[int, int]:
     if kind & 0xE0 == 0xA0:
         return kind & 0x1F, place + 1
     return (data[place + 1], place + 2) if kind == 0xD9 and place + 1 < len(data) else (0, 0)
-
-
-def _notes(entry: Entry, header: bytes, path: str) -> Iterator[tuple[int, bytes]]:
-    """The metadata notes of a code object: (offset in it, description)."""
-    fields = HEADER.unpack(header)
-    table, count = fields[5], fields[10]
-    if table + count * SEGMENT.size > entry.size:
-        raise refusal(path, "the headers of a code object lie outside it")
-    rows = os.pread(entry.descriptor, count * SEGMENT.size, entry.offset + table)
-    for kind, _, offset, _, _, size, _, align in SEGMENT.iter_unpack(rows):
-        if kind != PT_NOTE:
-            continue
-        if offset + size > entry.size or size > _NOTE_LIMIT:
-            raise refusal(path, "a note of a code object lies outside it")
-        yield from _descriptions(os.pread(entry.descriptor, size, entry.offset + offset), offset, max(4, align))
-
-
-def _descriptions(data: bytes, start: int, align: int) -> Iterator[tuple[int, bytes]]:
-    position = 0
-    while position + _NOTE.size <= len(data):
-        owner_size, size, kind = _NOTE.unpack_from(data, position)
-        owner = position + _NOTE.size
-        description = align_up(owner + owner_size, align)
-        if kind == _METADATA and data[owner : owner + owner_size] == _OWNER:
-            yield start + description, data[description : description + size]
-        position = align_up(description + size, align)
