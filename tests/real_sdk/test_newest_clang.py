@@ -11,8 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_device_code import bundle
 
-from rocm_sdk import DeviceCode, device_code
+from rocm_sdk import DeviceBundle, DeviceCode, device_code
+from rocm_sdk.rewriting.extract import extract_code
+from rocm_sdk.rewriting.kernels import kernels_in
+from rocm_sdk.rewriting.retarget import Pair
+from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
 from rocm_sdk_build.apt import Apt
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
@@ -26,6 +31,7 @@ struct dim3 { unsigned x, y, z; };
 extern "C" __attribute__((host)) int hipLaunchKernel(const void *, dim3, dim3, void **, __SIZE_TYPE__, struct stream *);
 __attribute__((global)) void NAME(int *value) { *value = 1; }
 """
+PLAIN_KERNEL = "__attribute__((amdgpu_kernel)) void scale(float *Y, float N) { *Y *= N; }"
 TARGETS = [
     "gfx1030",
     "gfx11-generic",
@@ -119,3 +125,53 @@ def test_relocatable_device_code(compiled: Callable[..., Path]) -> None:
     assert sorted(target.target for target in code.targets) == TARGETS
     assert {bundle.container for bundle in code.bundles} == {"offload binary"}
     assert {image.format for bundle in code.bundles for image in bundle.images} == {"bitcode"}
+
+
+@pytest.mark.parametrize("linker", ["bfd", "lld"])
+@pytest.mark.parametrize("version", ["plain", "2", "3"])
+def test_what_is_kept_as_the_bundler_sees_it(
+    compiled: Callable[..., Path], tools: dict[str, str], tmp_path: Path, version: str, linker: str
+) -> None:
+    """Each code object that it takes out of the new library is the one that it takes out of the old one."""
+    flags = () if version == "plain" else ("--offload-compress",)
+    objects = [compiled(f"kernel{i}", *flags, COMPRESSED_BUNDLE_FORMAT_VERSION=version) for i in range(2)]
+    path, output = tmp_path / "libx.so", tmp_path / "new.so"
+    link = ["gcc", "-shared", f"-fuse-ld={linker}", "-Wl,--unresolved-symbols=ignore-all", *map(str, objects)]
+    subprocess.run([*link, "-o", str(path)], check=True)
+    rewrite_file(str(path), str(output), Wish(("gfx950", "gfx1151", "gfx90a"), check_loading=False))
+    kept = ["gfx11-generic", "gfx9-4-generic", "gfx90a:xnack+", "gfx90a:xnack-", "gfx950"]
+    assert targets(device_code(output)) == [kept] * 2
+    for old, new in zip(device_code(path).bundles, device_code(output).bundles, strict=True):
+        for target in kept:
+            entry = f"hipv4-amdgcn-amd-amdhsa--{target}"
+            assert unbundled(tools, output, new, entry, tmp_path) == unbundled(tools, path, old, entry, tmp_path)
+
+
+def unbundled(tools: dict[str, str], path: Path, bundle: DeviceBundle, entry: str, directory: Path) -> bytes:
+    cut, image = directory / "cut", directory / "image"
+    cut.write_bytes(path.read_bytes()[bundle.offset : bundle.offset + bundle.size])
+    command = ["clang-offload-bundler", "-unbundle", "-type=o", f"-targets={entry}", f"-inputs={cut}"]
+    subprocess.run([*command, f"-outputs={image}"], env=tools, check=True)
+    return image.read_bytes()
+
+
+def test_kernels_of_new_code_objects(compiled: Callable[..., Path], tmp_path: Path) -> None:
+    path = compiled("kernel", "--offload-compress")
+    found = list(kernels_in(str(path), str(tmp_path)))
+    assert [each.target for each in found] == TARGETS
+    assert all(each.name.endswith("kernelPi") or each.name == "kernel" for each in found)
+    assert all(isinstance(each.metadata[".vgpr_count"], int) for each in found)
+
+
+def test_retargeted_code_is_what_it_compiles(tools: dict[str, str], tmp_path: Path) -> None:
+    def compile_for(target: str) -> bytes:
+        path = tmp_path / f"{target}.co"
+        words = ["-x", "c", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}", "-nogpulib", "-O2"]
+        subprocess.run(["clang", *words, "-", "-o", str(path)], input=PLAIN_KERNEL, text=True, env=tools, check=True)
+        return path.read_bytes()
+
+    source, output = tmp_path / "x.co", tmp_path / "y.co"
+    source.write_bytes(bundle({"hipv4-amdgcn-amd-amdhsa--gfx1030": compile_for("gfx1030")}))
+    rewrite_file(str(source), str(output), Wish(retarget=(Pair("gfx1030", "gfx1036"),)))
+    found = {each.id: Path(each.path).read_bytes() for each in extract_code(str(output), str(tmp_path / "out"))}
+    assert found == {f"hipv4-amdgcn-amd-amdhsa--{name}": compile_for(name) for name in ("gfx1030", "gfx1036")}
