@@ -1,0 +1,66 @@
+"""Wheels of other projects on PyPI that carry HIP code: compressed bundles, RELR, thousands of relocations."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.archives import code_in
+from rocm_sdk.rewriting.rewrite import Wish
+from rocm_sdk.rewriting.trees import rewrite_wheel
+
+BUILD = Path(__file__).resolve().parents[2] / "build" / "wheels-of-others"
+# requirement, platform, files with code, targets of all of them
+WHEELS = [
+    ("bitsandbytes==0.50.2", "manylinux_2_24_x86_64", 6, {"gfx1030", "gfx1100", "gfx1201", "gfx90a", "gfx942"}),
+    (
+        "jax-rocm7-plugin==0.10.2",
+        "manylinux_2_27_x86_64",
+        3,
+        {"gfx1010", "gfx1030", "gfx1100", "gfx900", "gfx90a", "gfx942", "gfx950"},
+    ),
+]
+
+
+@cache
+def wheel_of(requirement: str, platform: str) -> Path:
+    """The wheel, from PyPI, once per checkout."""
+    name = requirement.partition("==")[0].replace("-", "_")
+    if not (found := list(BUILD.glob(f"{name}-*.whl"))):
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:"]
+        command += ["--python-version=3.11", f"--platform={platform}", "--dest", str(BUILD), requirement]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"{requirement} cannot be downloaded: {done.stderr.strip().splitlines()[-1]}")
+        found = list(BUILD.glob(f"{name}-*.whl"))
+    return found[0]
+
+
+@pytest.mark.parametrize(("requirement", "platform", "count", "targets"), WHEELS, ids=[each[0] for each in WHEELS])
+def test_a_wheel(requirement: str, platform: str, count: int, targets: set[str], tmp_path: Path) -> None:
+    wheel = wheel_of(requirement, platform)
+    codes = [code for code in code_in(str(wheel)) if not isinstance(code, Exception) and code.bundles]
+    assert len(codes) == count
+    assert all({each.target for each in code.targets} >= targets for code in codes)
+    assert all(code.compressed_count == len(code.bundles) for code in codes)
+    output = tmp_path / wheel.name
+    made = rewrite_wheel(str(wheel), str(output), Wish(("gfx1030", "gfx942"), compressed=False, may_grow=True))
+    assert (len(made.rewritten), made.left) == (count, ())
+    assert all(each.kept == ("gfx1030", "gfx942") for each in made.rewritten)
+    unpack = [sys.executable, "-m", "wheel", "unpack", str(output), "--dest", str(tmp_path / "unpacked")]
+    subprocess.run(unpack, check=True, stdout=subprocess.DEVNULL)  # compares each file with RECORD
+    with zipfile.ZipFile(wheel) as before, zipfile.ZipFile(output) as after:
+        assert before.namelist() == after.namelist()
+        changed = {name for name in before.namelist() if before.getinfo(name).CRC != after.getinfo(name).CRC}
+    assert changed == {each.path for each in made.rewritten} | {name for name in changed if name.endswith("RECORD")}
+    for each in made.rewritten:
+        library = next(iter((tmp_path / "unpacked").glob(f"*/{each.path}")))
+        assert os.access(library, os.R_OK)
+        told = subprocess.run(["eu-elflint", "--gnu-ld", str(library)], capture_output=True, text=True, check=False)
+        assert "hip_fatbin" not in told.stdout
