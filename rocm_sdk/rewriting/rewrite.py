@@ -10,11 +10,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
+from rocm_sdk.errors import RewriteError, UnknownTargetError
 
 from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, read_bundle, read_code
 from .choice import choose_images
 from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, read_host_file, write_host_file
+from .kpack import differs, read_archive, write_archive
 from .new_file import new_file
 from .note import History, Step, pack_history, parse_history
 from .pieces import read_range, write_pieces
@@ -26,6 +28,7 @@ from .verification import Verified, WantedImage, refuse_damaged, verify_host_fil
 if TYPE_CHECKING:
     from rocm_sdk._native import DeviceBundle, DeviceCode
 
+_ARCHIVE = "kpack archive"
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
 _ZSTD = 1
 _VERSION = 3  # of the compressed format where a bundle was not compressed: what clang writes today
@@ -106,13 +109,14 @@ class _Rewriting:
         if not self.code.bundles:
             split = self.code.kernel_name is not None
             raise refusal(self.path, "its code is in kpack archives" if split else "it has no GPU code")
+        if self.code.kind == _ARCHIVE:
+            return self._run_archive(new, output)
         host = self._read_host() if self.code.kind == _ELF else None
         if host is None and self.code.kind not in _LOOSE:
             raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
         pairs = [(found, self._make(found)) for found in self.code.bundles]
         if not any(self.wanted):
-            targets = ", ".join(each.target for each in self.code.targets)
-            raise refusal(self.path, code="E-CODE-012", gpus=", ".join(self.wish.gpus), targets=targets)
+            raise self._without_code()
         if self.wish.retarget and not self.retargeted:
             wanted = ", ".join(f"{pair.code} without {pair.gpu}" for pair in self.wish.retarget)
             raise refusal(self.path, f"it has no code for {wanted}")
@@ -127,6 +131,33 @@ class _Rewriting:
             *(tuple(sorted(self.kept)), tuple(sorted(dropped)), verified.loaded, verified.remark),
             Seconds(writing, self.hashing, self.verifying),
         )
+
+    def _run_archive(self, new: int, output: str | None) -> Rewritten:
+        """The same for a kpack archive, whose kernels stay as they are."""
+        wish = self.wish
+        if not wish.gpus or wish.compressed is not None or wish.retarget:
+            raise refusal(self.path, "a kpack archive can hold fewer targets (--keep), and not be changed otherwise")
+        start = perf_counter()
+        images = [image for bundle in self.code.bundles for image in bundle.images]
+        kept = {image.target for image in choose_images(images, wish.gpus, wish.unofficial)}
+        archive = read_archive(self.descriptor, self.path)
+        is_kept = {key for _, key in archive.kernels if _normal(key) in kept}.__contains__
+        if not write_archive(archive, is_kept, new):
+            raise self._without_code()
+        writing = perf_counter() - start
+        wrong = differs(archive, read_archive(new, self.path), is_kept)
+        if wrong is not None:
+            raise refusal(self.path, wrong, "E-CODE-013")
+        dropped = {each.target for each in self.code.targets} - kept
+        return Rewritten(
+            *(self.path, output, self.code.size, os.fstat(new).st_size, len(self.code.bundles)),
+            *(tuple(sorted(kept)), tuple(sorted(dropped)), False, "it is no library"),
+            Seconds(writing, 0.0, perf_counter() - start - writing),
+        )
+
+    def _without_code(self) -> RewriteError:
+        targets = ", ".join(each.target for each in self.code.targets)
+        return refusal(self.path, code="E-CODE-012", gpus=", ".join(self.wish.gpus), targets=targets)
 
     def _read_host(self) -> HostFile:
         elf = read_elf(self.descriptor, self.path)
@@ -235,6 +266,14 @@ def _wanted(entries: Sequence[Entry], images: dict[str, _native.DeviceImage]) ->
 
 def _name_before(entry: Entry, pair: Pair) -> str:
     return entry.name.replace(pair.gpu, pair.code)
+
+
+def _normal(target: str) -> str:
+    """A target as the extension tells it."""
+    try:
+        return _native.target_id(target)
+    except UnknownTargetError:
+        return target
 
 
 def _digest(descriptor: int, path: str) -> str:

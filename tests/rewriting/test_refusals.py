@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sample_device_code import HIPK, bundle, code_object, compressed, kpack, library, message, objects
+from sample_device_code import HIPK, bundle, code_object, compressed, library, message, objects
 
 from rocm_sdk import BadLibraryError, RewriteError, RocmSdkError, device_code
 from rocm_sdk.rewriting.extract import extract_code
@@ -115,11 +115,6 @@ def a_single_code_object(directory: Path) -> Path:
     return directory / "x.co"
 
 
-def an_archive_of_kernels(directory: Path) -> Path:
-    (directory / "x.kpack").write_bytes(kpack({"lib/libx.so#0": objects("gfx1030")}))
-    return directory / "x.kpack"
-
-
 def an_object_file(directory: Path) -> Path:
     return library(directory / "x.o", [PLAIN])
 
@@ -140,7 +135,6 @@ def an_object_file(directory: Path) -> Path:
         (a_split_library, "kpack archives"),
         (no_code, "it has no GPU code"),
         (a_single_code_object, "files of this kind .code object. are not rewritten"),
-        (an_archive_of_kernels, "files of this kind .kpack archive. are not rewritten"),
         (an_object_file, "it is an object file"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -1,0 +1,145 @@
+"""kpack archives with the kernels of fewer targets. Source: rocm-kpack."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from .elf64 import read_exactly
+from .msgpack import pack, unpack
+from .pieces import Piece, have_same_bytes, write_all, write_pieces
+from .refusal import refusal
+
+_HEADER = struct.Struct("<4sIQ")
+_MAGIC, _VERSION = b"KPAK", 1
+_BLOBS_AT = 64
+_TOC_LIMIT = 1 << 27  # bytes
+_PLAIN, _ZSTD = "none", "zstd-per-kernel"
+_COUNT = struct.Struct("<I")
+
+
+class Blob(NamedTuple):
+    """A code object in the archive, compressed if the archive is; `offset` is in the file."""
+
+    offset: int
+    size: int
+
+
+class Archive(NamedTuple):
+    """An archive that is open for reading."""
+
+    path: str
+    descriptor: int
+    contents: dict[str, object]  # its table of contents
+    kernels: Mapping[tuple[str, str], int]  # (key, target) -> number of its blob
+    blobs: tuple[Blob, ...]
+
+
+def read_archive(descriptor: int, path: str) -> Archive:
+    """Refuses an archive that is damaged or of another version."""
+    size = os.fstat(descriptor).st_size
+    magic, version, start = _HEADER.unpack(read_exactly(descriptor, 0, _HEADER.size, path))
+    if magic != _MAGIC or version != _VERSION or not _BLOBS_AT <= start < size or size - start > _TOC_LIMIT:
+        raise refusal(path, "it is no kpack archive of version 1")
+    try:
+        contents = unpack(read_exactly(descriptor, start, size - start, path))
+        if not isinstance(contents, dict):
+            raise ValueError("it is no map")
+        blobs = tuple(_blobs(descriptor, contents, start, path))
+        kernels = dict(_kernels(contents, len(blobs)))
+    except (ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
+        raise refusal(path, f"its table of contents is damaged: {error}") from error
+    return Archive(path, descriptor, contents, kernels, blobs)
+
+
+def _kernels(contents: dict[str, object], count: int) -> Iterator[tuple[tuple[str, str], int]]:
+    table = contents["toc"]
+    if not isinstance(table, dict):
+        raise ValueError("`toc` is no map")
+    for key, targets in table.items():
+        for target, entry in targets.items():
+            ordinal = entry["ordinal"]
+            if not isinstance(ordinal, int) or not 0 <= ordinal < count:
+                raise ValueError(f"{key} has no blob")
+            yield (str(key), str(target)), ordinal
+
+
+def _blobs(descriptor: int, contents: dict[str, object], end: int, path: str) -> Iterator[Blob]:
+    scheme = contents.get("compression_scheme", _PLAIN)
+    if scheme == _PLAIN:
+        for each in contents["blobs"]:  # type: ignore[attr-defined]
+            yield _checked(Blob(each["offset"], each["size"]), end)
+        return
+    if scheme != _ZSTD:
+        raise ValueError(f"it is compressed by the scheme {scheme!r}")
+    position, size = contents["zstd_offset"], contents["zstd_size"]
+    if not isinstance(position, int) or not isinstance(size, int):
+        raise ValueError("`zstd_offset` and `zstd_size` are no numbers")
+    limit = _checked(Blob(position, size), end).offset + size
+    (count,) = _COUNT.unpack(read_exactly(descriptor, position, _COUNT.size, path))
+    position += _COUNT.size
+    for _ in range(count):
+        (length,) = _COUNT.unpack(read_exactly(descriptor, position, _COUNT.size, path))
+        yield _checked(Blob(position + _COUNT.size, length), limit)
+        position += _COUNT.size + length
+
+
+def _checked(blob: Blob, end: int) -> Blob:
+    if not (isinstance(blob.offset, int) and isinstance(blob.size, int)):
+        raise ValueError("a place is no number")
+    if blob.offset < _BLOBS_AT or blob.size < 0 or blob.offset + blob.size > end:
+        raise ValueError("a blob lies outside the archive")
+    return blob
+
+
+def write_archive(archive: Archive, is_kept: Callable[[str], bool], output: int) -> int:
+    """Writes an archive with the kernels of the targets that are kept to an empty file; returns their number."""
+    kept = {place: ordinal for place, ordinal in archive.kernels.items() if is_kept(place[1])}
+    numbers = {old: new for new, old in enumerate(sorted(set(kept.values())))}
+    compressed = archive.contents.get("compression_scheme", _PLAIN) == _ZSTD
+    position = _BLOBS_AT
+    if compressed:
+        write_all(output, _COUNT.pack(len(numbers)), position)
+        position += _COUNT.size
+    blobs: list[object] = []
+    for old in numbers:
+        offset, size = archive.blobs[old]
+        if compressed:
+            write_all(output, _COUNT.pack(size), position)
+            position += _COUNT.size
+        write_pieces(output, [Piece(position, archive.descriptor, offset, size)], archive.path)
+        blobs.append({"offset": position, "size": size})
+        position += size
+    contents = _contents(archive, kept, numbers)
+    places: dict[str, object] = {"zstd_offset": _BLOBS_AT, "zstd_size": position - _BLOBS_AT}
+    contents |= places if compressed else {"blobs": blobs}
+    write_all(output, pack(contents), position)
+    write_all(output, _HEADER.pack(_MAGIC, _VERSION, position), 0)
+    return len(kept)
+
+
+def _contents(archive: Archive, kept: Mapping[tuple[str, str], int], numbers: Mapping[int, int]) -> dict[str, object]:
+    table: dict[str, dict[str, object]] = {}
+    before = archive.contents["toc"]
+    assert isinstance(before, dict)
+    for (key, target), ordinal in kept.items():
+        table.setdefault(key, {})[target] = {**before[key][target], "ordinal": numbers[ordinal]}
+    targets = {target for _, target in kept}
+    arches = archive.contents.get("gfx_arches")
+    named = [each for each in arches if each in targets] if isinstance(arches, list) else sorted(targets)
+    return {**archive.contents, "gfx_arches": named, "toc": table}
+
+
+def differs(old: Archive, new: Archive, is_kept: Callable[[str], bool]) -> str | None:
+    """What is wrong with a new archive; None where it holds exactly the kernels that were to be kept."""
+    wanted = {place: ordinal for place, ordinal in old.kernels.items() if is_kept(place[1])}
+    if new.kernels.keys() != wanted.keys():
+        return "it has other kernels"
+    for place, ordinal in wanted.items():
+        one, other = old.blobs[ordinal], new.blobs[new.kernels[place]]
+        places = (old.descriptor, one.offset), (new.descriptor, other.offset)
+        if one.size != other.size or not have_same_bytes(*places, one.size):
+            return f"the code of {place[0]} for {place[1]} differs"
+    return None

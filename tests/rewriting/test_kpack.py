@@ -1,0 +1,89 @@
+"""kpack archives with fewer targets, and msgpack."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_device_code import FLAGS, code_object, kpack, message
+
+from rocm_sdk import RewriteError, device_code
+from rocm_sdk.rewriting.kpack import read_archive
+from rocm_sdk.rewriting.msgpack import pack, unpack
+from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+
+KERNELS = {
+    f"lib/libx.so.1#{number}": {
+        target: code_object(FLAGS[target], size=1000 + 100 * number)
+        for target in ("gfx1030", "gfx90a:xnack-", "gfx942")
+    }
+    for number in range(3)
+}
+
+
+def zstd_kpack() -> bytes:
+    """The same archive with a zstd frame for each kernel."""
+    plain = kpack(KERNELS)
+    (start,) = struct.unpack_from("<Q", plain, 8)
+    contents = unpack(plain[start:])
+    assert isinstance(contents, dict)
+    images = [image for targets in KERNELS.values() for image in targets.values()]
+    frames = [zstd.compress(image) for image in images]
+    body = struct.pack("<I", len(frames)) + b"".join(struct.pack("<I", len(each)) + each for each in frames)
+    del contents["blobs"]
+    contents |= {"compression_scheme": "zstd-per-kernel", "zstd_offset": 64, "zstd_size": len(body)}
+    return b"KPAK" + struct.pack("<IQ", 1, 64 + len(body)) + bytes(48) + body + message(contents)
+
+
+@pytest.mark.parametrize("content", [kpack(KERNELS), zstd_kpack()], ids=["none", "zstd-per-kernel"])
+def test_fewer_targets(tmp_path: Path, content: bytes) -> None:
+    path, output = tmp_path / "x_gfx9.kpack", tmp_path / "new.kpack"
+    path.write_bytes(content)
+    made = rewrite_file(str(path), str(output), Wish(("gfx90a", "gfx1030")))
+    assert (made.kept, made.dropped) == (("gfx1030", "gfx90a:xnack-"), ("gfx942",))
+    assert made.size < made.size_before - 3000 or content is not kpack(KERNELS)
+    assert {each.target: each.image_count for each in device_code(output).targets} == {"gfx1030": 3, "gfx90a:xnack-": 3}
+    with output.open("rb") as file:
+        archive = read_archive(file.fileno(), str(output))
+        assert archive.contents["gfx_arches"] == [] or "gfx942" not in str(archive.contents["gfx_arches"])
+        for (key, target), ordinal in archive.kernels.items():
+            blob = archive.blobs[ordinal]
+            data = output.read_bytes()[blob.offset : blob.offset + blob.size]
+            assert (zstd.decompress(data) if b"zstd" in content[-400:] else data) == KERNELS[key][target]
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.kpack"
+    path.write_bytes(kpack(KERNELS))
+    with pytest.raises(RewriteError, match="no code that gfx1200 runs"):
+        rewrite_file(str(path), None, Wish(("gfx1200",)))
+    with pytest.raises(RewriteError, match="not be changed otherwise"):
+        rewrite_file(str(path), None, Wish(compressed=True))
+    for damage in (
+        {"offset": 0, "size": 9},
+        {"offset": 64, "size": 1 << 40},
+        {"offset": 64, "size": -1},
+        {"offset": "x"},
+        7,
+    ):
+        contents = {"toc": {"k#0": {"gfx1030": {"type": "hsaco", "ordinal": 0, "original_size": 1}}}, "blobs": [damage]}
+        path.write_bytes(b"KPAK" + struct.pack("<IQ", 1, 64) + bytes(48) + pack(contents))
+        with pytest.raises(RewriteError, match="its table of contents is damaged"):
+            rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
+    assert not (tmp_path / "new").exists()
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda inner: st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=9), inner, max_size=20),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_what_was_packed_is_unpacked(value: object) -> None:
+    assert unpack(pack(value)) == value
