@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from rocm_sdk._native import Coverage, GpuCoverage, LibraryCoverage
+    from rocm_sdk._native import Coverage, Gpu, GpuCoverage, LibraryCoverage
     from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
@@ -85,10 +85,14 @@ def _chosen(words: list[str]) -> tuple[list[str], list[str]]:
     chosen: dict[str, str] = {}
     for word in ",".join(words).split(","):
         if word.strip() == "machine":
-            chosen |= {gpu.target: gpu.name for gpu in _native.gpus() if gpu.processor != "unknown"}
+            chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
         else:
             chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}
     return list(chosen), list(chosen.values())
+
+
+def _product(gpu: "Gpu") -> str:
+    return f"{gpu.name}, really {gpu.real_processor}: HSA_OVERRIDE_GFX_VERSION" if gpu.overridden else gpu.name
 
 
 # ---- text

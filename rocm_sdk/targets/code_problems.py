@@ -63,6 +63,8 @@ def _package_for(gpu: str) -> tuple[str | None, str | None]:
 
 
 def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
+    if on.detail == "ROCM_KPACK_DISABLE":
+        return "ROCM_KPACK_DISABLE is set, and its kernels lie in an archive"
     if on.lack == "archive":
         return f"{on.detail} is not there or cannot be read"
     if on.lack == "kernels":

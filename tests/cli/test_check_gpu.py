@@ -191,6 +191,7 @@ def test_an_override_counts(call: Call, lib: Path, tmp_path: Path) -> None:
     variables = {"ROCM_SDK_ROOTFS": str(machine.root), "HSA_OVERRIDE_GFX_VERSION": "11.5.1"}
     result = call("check-gpu", **variables)
     assert (result.returncode, result.stdout.split()[0]) == (0, "gfx1151")
+    assert result.stdout.splitlines()[0].endswith(", really gfx1103: HSA_OVERRIDE_GFX_VERSION")
 
 
 def test_core_alone(call: Call, sdk: Site) -> None:
