@@ -88,7 +88,10 @@ typedef struct { const char *isa; size_t size; uint64_t offset; } info;
 int amd_comgr_create_data(int kind, data *made) { made->handle = 1; return kind != 16; }
 int amd_comgr_set_data(data of, size_t size, const char *bytes) { return size < 4096 || bytes[0] != '_'; }
 int amd_comgr_lookup_code_object(data of, info *list, size_t count) {
-    for (size_t i = 0; i < count; i++) list[i].size = strstr(list[i].isa, "gfx103") != NULL && ACCEPTS(list[i].isa);
+    for (size_t i = 0; i < count; i++) {
+        list[i].size = strstr(list[i].isa, "gfx103") != NULL && ACCEPTS(list[i].isa);
+        if (list[i].size) break; /* as AMD's: the entry goes to the first */
+    }
     return 0;
 }
 """
