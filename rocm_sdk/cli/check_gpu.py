@@ -161,6 +161,8 @@ def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]
         "none": (6, "NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu"),
     }
     place, line = text[on.verdict]
+    if on.verdict == "none" and on.covered > 0:
+        line = "NO KERNELS for this GPU: it loads, and its calls will fail"
     if on.database is False:
         line += f"; no performance database for {on.gpu.partition(':')[0]}"
     if on.verdict == "best effort" and library.compressed_count > 0:

@@ -92,6 +92,8 @@ def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
         return f"none for {', '.join(on.uncovered_modes)}"
     if on.verdict != "none":
         return f"in {on.covered} of {on.total} parts"
+    if on.covered > 0:
+        return "the library itself has code for it, the files with its kernels have none"
     return f"code for {_targets(library)}"
 
 

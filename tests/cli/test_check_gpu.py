@@ -63,6 +63,19 @@ def test_the_fix_names_the_package(call: Call, sdk: Site) -> None:
     assert "rocm-sdk-device-gfx1151==7.10.0" in result.stdout.splitlines()[-2]
 
 
+def test_a_library_that_loads_and_has_no_kernels(call: Call, lib: Path) -> None:
+    (lib / "libhipsparselt.so.0").unlink()
+    library(lib / "libhipblaslt.so.1", [bundle(GFX1151)])
+    kernels = lib / "hipblaslt/library/Kernels.so-000-gfx942.hsaco"
+    kernels.parent.mkdir(parents=True)
+    kernels.write_bytes(code_object(0x54C, size=64))
+    result = call("check-gpu", "--gpu", "gfx1151")
+    assert result.returncode == 1
+    lines = result.stdout.splitlines()
+    assert "  hipblaslt                   NO KERNELS for this GPU: it loads, and its calls will fail" in lines
+    assert "hipblaslt: the library itself has code for it, the files with its kernels have none" in result.stdout
+
+
 def test_all_is_well(call: Call, lib: Path) -> None:
     (lib / "libhipsparselt.so.0").unlink()
     assert call("check-gpu", "--gpu", "gfx1151").returncode == 0
