@@ -106,6 +106,7 @@ Code = Literal[
     "W-CODE-003",
     "E-CODE-004",
     "W-CODE-005",
+    "W-CODE-006",
     "W-OCL-001",
     "W-ENV-001",
     "W-ENV-002",

@@ -162,6 +162,10 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
     candidates archives = {.missing = NULL};
     const char *directory = rsdk_path_parent(search->arena, path);
     RSDK_NEED(directory);
+    if (search->is_disabled) {
+        *found = (rsdk_found_kernels){.lack = RSDK_LACK_ARCHIVE, .path = "ROCM_KPACK_DISABLE"};
+        return RSDK_OK;
+    }
     RSDK_TRY(list_wanted(search, gpu, &names));
     RSDK_TRY(add_variable(search, search->only != NULL ? search->only : search->first, &names, &archives));
     for (size_t i = 0; i < kernels->search_path_count && search->only == NULL; i++) {

@@ -14,6 +14,7 @@ typedef struct rsdk_opened_archive {
 
 typedef struct rsdk_archive_search {
     rsdk_arena *arena;
+    bool is_disabled;
     const char *only, *first; /* ROCM_KPACK_PATH and ROCM_KPACK_PATH_PREFIX; NULL: not set */
     RSDK_LIST(rsdk_opened_archive) opened;
     rsdk_error *error;

@@ -421,6 +421,7 @@ static rsdk_status read_files(survey *s, rsdk_coverage *coverage) {
 }
 
 rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error) {
+    const char *disabled = options->kpack_disable;
     *coverage = NULL;
     owned_coverage *owned = calloc(1, sizeof *owned);
     if (owned == NULL) {
@@ -429,6 +430,7 @@ rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_covera
     survey s = {.options = options,
                 .arena = &owned->arena,
                 .archives = {.arena = &owned->arena,
+                             .is_disabled = disabled != NULL && disabled[0] != '\0' && disabled[0] != '0',
                              .only = options->kpack_path,
                              .first = options->kpack_path_prefix,
                              .error = error},

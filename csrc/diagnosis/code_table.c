@@ -357,11 +357,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- GPU code ---- */
     ROW(E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
-        FIXES({ANY, TRIED, "{install}"},
-              {ANY, WORDS, "do without these libraries, or take another SDK: this one has no such code"}),
+        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed, and not whole"},
+              {ANY, TRIED, "{install}"},
+              {ANY, WORDS, "take files that have code for it; what these have it for is printed by rocm-sdk code"}),
         "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. What they carry code for is printed by `rocm-sdk code`.", NULL)
     ROW(E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
-        FIXES({ANY, TRIED, "{install}"},
+        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed, and not whole"},
+              {ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the package of the archive in the version of the library"}),
         "The code of these libraries lies in files of its own (.kpack), which they name. HIP finds the archive missing, or nothing of the library in it, when a kernel is launched.", NULL)
     ROW(W, CODE, 003, WARNING, "not all of {libraries} has code for the GPU {target}", "{detail}",
@@ -374,6 +376,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found} bytes of GPU code, and relocations reach 2147483648",
         FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
         "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be what is too much.", NULL)
+
+    ROW(W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
+        FIXES({ANY, WORDS, "do without them, or take another SDK: no package of this one has the code"}),
+        "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
 
     /* ---- OpenCL ---- */
     ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path}), and the drivers that {directory} names are: {found}",

@@ -112,6 +112,7 @@ static rsdk_status read_without_gil(rsdk_coverage_options *options, rsdk_coverag
     rsdk_status status = rsdk_fail_no_memory(error);
     if (rsdk_environment_read(&environment) == 0) {
         options->kpack_path = environment.kpack_path;
+        options->kpack_disable = environment.kpack_disable;
         options->kpack_path_prefix = environment.kpack_path_prefix;
         Py_BEGIN_ALLOW_THREADS status = rsdk_coverage_read(options, coverage, error);
         Py_END_ALLOW_THREADS

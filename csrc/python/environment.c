@@ -65,6 +65,7 @@ int rsdk_environment_read(rsdk_environment *environment) {
         .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
         .load_watch = getenv("ROCM_SDK_LOAD_WATCH"),
         .kpack_path = getenv("ROCM_KPACK_PATH"),
+        .kpack_disable = getenv("ROCM_KPACK_DISABLE"),
         .kpack_path_prefix = getenv("ROCM_KPACK_PATH_PREFIX"),
         .ld_preload = getenv("LD_PRELOAD"),
         .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,

@@ -13,11 +13,11 @@ typedef struct rsdk_environment {
     rsdk_gpu_options gpus; /* points into this struct, which therefore must stay where it is */
     rsdk_gpu_environment gpu_variables;
     rsdk_gpu_node_override *node_overrides;
-    const char *target_family;                  /* ROCM_SDK_TARGET_FAMILY */
-    const char *load_watch;                     /* ROCM_SDK_LOAD_WATCH */
-    const char *kpack_path, *kpack_path_prefix; /* ROCM_KPACK_PATH and ROCM_KPACK_PATH_PREFIX */
-    const char *ld_preload;                     /* LD_PRELOAD */
-    bool is_verbose;                            /* ROCM_SDK_VERBOSE=1 */
+    const char *target_family;                                  /* ROCM_SDK_TARGET_FAMILY */
+    const char *load_watch;                                     /* ROCM_SDK_LOAD_WATCH */
+    const char *kpack_path, *kpack_path_prefix, *kpack_disable; /* ROCM_KPACK_PATH, _PATH_PREFIX and _DISABLE */
+    const char *ld_preload;                                     /* LD_PRELOAD */
+    bool is_verbose;                                            /* ROCM_SDK_VERBOSE=1 */
 } rsdk_environment;
 
 /* Takes the environment as it is; the root of the file system is ROCM_SDK_ROOTFS or "/". Returns 0, or -1 with an

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from rocm_sdk._native import Coverage, GpuCoverage, LibraryCoverage
+    from rocm_sdk._native import Coverage, Gpu, GpuCoverage, LibraryCoverage
     from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk check-gpu --gpu gfx1151"
@@ -67,11 +67,8 @@ def run(options: "Namespace") -> int:
         complain(f"{fault.message} [{fault.code}]")
     if not with_code(found):
         complain("nothing was checked: no library with GPU code was found")
-    return 1 if not with_code(found) or found.faults or any(map(_fails, problems)) else 0
-
-
-def _fails(problems: "Iterable[Problem]") -> bool:
-    return any(each.severity == "error" for each in problems)
+    is_lacking = any(on.verdict == "none" for library in found.libraries for on in library.gpus)
+    return 1 if is_lacking or found.faults or not with_code(found) else 0
 
 
 def _is_best_effort(found: "Coverage") -> bool:
@@ -85,10 +82,14 @@ def _chosen(words: list[str]) -> tuple[list[str], list[str]]:
     chosen: dict[str, str] = {}
     for word in ",".join(words).split(","):
         if word.strip() == "machine":
-            chosen |= {gpu.target: gpu.name for gpu in _native.gpus() if gpu.processor != "unknown"}
+            chosen |= {gpu.target: _product(gpu) for gpu in _native.gpus() if gpu.processor != "unknown"}
         else:
             chosen |= {name: targets.lookup(name).product for name in targets.expand(word)}
     return list(chosen), list(chosen.values())
+
+
+def _product(gpu: "Gpu") -> str:
+    return f"{gpu.name}, really {gpu.real_processor}: HSA_OVERRIDE_GFX_VERSION" if gpu.overridden else gpu.name
 
 
 # ---- text
@@ -105,7 +106,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
     for (_, text), names in sorted(groups.items()):
         _print_group(sorted(names), text)
     for each in problems:
-        if each.severity == "error":
+        if each.code != "W-CODE-003":  # the lines say it
             tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
             tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
 
@@ -160,6 +161,8 @@ def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]
         "none": (6, "NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu"),
     }
     place, line = text[on.verdict]
+    if on.verdict == "none" and on.covered > 0:
+        line = "NO KERNELS for this GPU: it loads, and its calls will fail"
     if on.database is False:
         line += f"; no performance database for {on.gpu.partition(':')[0]}"
     if on.verdict == "best effort" and library.compressed_count > 0:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.problems import Problem, problem
 
 from .coverage import with_code
-from .packages import owner_of, requirement_for
+from .packages import package_to_install
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
@@ -19,28 +19,40 @@ _DESCRIBED = 3  # lacks that are described, of those of one problem
 _TARGETS = 8  # targets of a library that are named
 
 
+class _Package(NamedTuple):
+    """What brings the code for a GPU: a requirement; its distribution, if that is installed and faulty."""
+
+    requirement: str | None
+    distribution: str | None
+    site: str | None
+
+
 def problems_on(found: Coverage, index: int, *, installed: bool = True) -> tuple[Problem, ...]:
     """What is wrong with the libraries on the GPU that was asked for at `index`.
 
     installed: whether they are those of the installed SDK, for which packages can be named.
     """
     lacking: dict[Code, list[LibraryCoverage]] = {}
+    package = None
     for library in with_code(found):
-        if (code := _code_of(library.gpus[index])) is not None:
+        on = library.gpus[index]
+        if on.verdict == "none" and package is None:
+            package = _package_for(on.gpu) if installed else _Package(None, None, None)
+        if (code := _code_of(on, package)) is not None:
             lacking.setdefault(code, []).append(library)
-    return tuple(_problem(code, libraries, index, installed) for code, libraries in sorted(lacking.items()))
+    return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
 
 
-def _code_of(on: GpuCoverage) -> Code | None:
-    if on.verdict == "none":
+def _code_of(on: GpuCoverage, package: _Package | None) -> Code | None:
+    if on.verdict == "none" and package is not None:
+        if package.requirement is None and package.site is not None:
+            return "W-CODE-006"
         return "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
     is_partial = on.covered < on.total and on.verdict != "compiled at first use"
     return "W-CODE-003" if is_partial or on.uncovered_modes else None
 
 
-def _problem(code: Code, libraries: list[LibraryCoverage], index: int, installed: bool) -> Problem:
-    gpu = libraries[0].gpus[index].gpu
-    requirement, site = _package_for(gpu) if installed else (None, None)
+def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:
     names = tuple(library.name for library in libraries)
     said: dict[str, list[str]] = {}
     for library in libraries:
@@ -48,21 +60,28 @@ def _problem(code: Code, libraries: list[LibraryCoverage], index: int, installed
     shown = [f"{', '.join(named)}: {text}" for text, named in list(said.items())[:_DESCRIBED]]
     if len(said) > _DESCRIBED:
         shown.append("and others")
+    facts = {"target": libraries[0].gpus[index].gpu, "libraries": ", ".join(names), "detail": "; ".join(shown)}
     found = problem(
-        code, None, site, target=gpu, libraries=", ".join(names), detail="; ".join(shown), requirement=requirement
+        code,
+        None,
+        package and package.site,
+        requirement=package and package.requirement,
+        distribution=package and package.distribution,
+        **facts,
     )
     return found._replace(breaks=names)
 
 
-def _package_for(gpu: str) -> tuple[str | None, str | None]:
-    """The requirement that brings the code for a GPU, and the directory that the SDK's packages are in."""
+def _package_for(gpu: str) -> _Package:
     try:
-        return requirement_for(owner_of(gpu)), os.path.dirname(_native.package_directory("core"))
+        return _Package(*package_to_install(gpu), os.path.dirname(_native.package_directory("core")))
     except RocmSdkError:
-        return None, None
+        return _Package(None, None, None)
 
 
 def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
+    if on.detail == "ROCM_KPACK_DISABLE":
+        return "ROCM_KPACK_DISABLE is set, and its kernels lie in an archive"
     if on.lack == "archive":
         return f"{on.detail} is not there or cannot be read"
     if on.lack == "kernels":
@@ -73,6 +92,8 @@ def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
         return f"none for {', '.join(on.uncovered_modes)}"
     if on.verdict != "none":
         return f"in {on.covered} of {on.total} parts"
+    if on.covered > 0:
+        return "the library itself has code for it, the files with its kernels have none"
     return f"code for {_targets(library)}"
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rocm_sdk import _native, targets
 from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
-from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
+from rocm_sdk.installed.distributions import Distribution, normalised, same_release, sdk_distributions
 from rocm_sdk.problems.fixes import install_fix
 
 from .coverage import coverage, supported_by_code
@@ -81,6 +81,21 @@ def requirement_for(target: str) -> str | None:
         return None
     family = min(offered, key=lambda name: (name.endswith("gpu-all") and not name.startswith("gfx"), name != target))
     return ALL_PACKAGES["device" if facts["kpack_split"] else "libraries"].get_dist_package_require(family)
+
+
+def package_to_install(target: str) -> tuple[str | None, str | None]:
+    """The requirement that brings the code for a target, and its distribution if that is installed and faulty.
+
+    (None, None) if no package of the SDK has code for the target, or the one that would have it is installed.
+    """
+    requirement = requirement_for(owner_of(target))
+    if requirement is None:
+        return None, None
+    name = normalised(requirement.partition("==")[0])
+    found = next((each for each in supporting_packages() if normalised(each.distribution) == name), None)
+    if found is None:
+        return requirement, None
+    return (None, None) if found.fault is None else (requirement, found.distribution)
 
 
 def install_command(requirement: str) -> str:

@@ -45,8 +45,8 @@ def test_the_report(call: Call, tmp_path: Path) -> None:
         "  rocsparse                   generic code (gfx11-generic)",
         "  miopen                      kernels are compiled at first use; no performance database for gfx1151",
         "  hipsparselt                 NO CODE for this GPU: calls will fail with hipErrorNoBinaryForGpu",
-        "                              E-CODE-001: hipsparselt: code for gfx942",
-        "                              fix: do without these libraries, or take another SDK: this one has no such code",
+        "                              W-CODE-006: hipsparselt: code for gfx942",
+        "                              fix: do without them, or take another SDK: no package of this one has the code",
         "not used: 400 bytes of 800 bytes of GPU code: gfx90a:xnack- 200 bytes, gfx942 200 bytes",
     ]
     assert result.stderr == ""
@@ -61,6 +61,19 @@ def test_the_fix_names_the_package(call: Call, sdk: Site) -> None:
     sdk.write("rocm_sdk_core/_dist_info.py", text)
     result = call("check-gpu", "--gpu", "gfx1151")
     assert "rocm-sdk-device-gfx1151==7.10.0" in result.stdout.splitlines()[-2]
+
+
+def test_a_library_that_loads_and_has_no_kernels(call: Call, lib: Path) -> None:
+    (lib / "libhipsparselt.so.0").unlink()
+    library(lib / "libhipblaslt.so.1", [bundle(GFX1151)])
+    kernels = lib / "hipblaslt/library/Kernels.so-000-gfx942.hsaco"
+    kernels.parent.mkdir(parents=True)
+    kernels.write_bytes(code_object(0x54C, size=64))
+    result = call("check-gpu", "--gpu", "gfx1151")
+    assert result.returncode == 1
+    lines = result.stdout.splitlines()
+    assert "  hipblaslt                   NO KERNELS for this GPU: it loads, and its calls will fail" in lines
+    assert "hipblaslt: the library itself has code for it, the files with its kernels have none" in result.stdout
 
 
 def test_all_is_well(call: Call, lib: Path) -> None:
@@ -88,7 +101,10 @@ typedef struct { const char *isa; size_t size; uint64_t offset; } info;
 int amd_comgr_create_data(int kind, data *made) { made->handle = 1; return kind != 16; }
 int amd_comgr_set_data(data of, size_t size, const char *bytes) { return size < 4096 || bytes[0] != '_'; }
 int amd_comgr_lookup_code_object(data of, info *list, size_t count) {
-    for (size_t i = 0; i < count; i++) list[i].size = strstr(list[i].isa, "gfx103") != NULL && ACCEPTS(list[i].isa);
+    for (size_t i = 0; i < count; i++) {
+        list[i].size = strstr(list[i].isa, "gfx103") != NULL && ACCEPTS(list[i].isa);
+        if (list[i].size) break; /* as AMD's: the entry goes to the first */
+    }
     return 0;
 }
 """
@@ -130,11 +146,11 @@ def test_an_archive_that_is_missing(call: Call, lib: Path) -> None:
     section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'
     library(lib / "librccl.so.1", [bundle(objects("gfx942"))], magic=0x4B504948, more=section)
     said = call("check-gpu", "--gpu", "gfx1030").stdout
-    assert f"E-CODE-002: rccl: {lib}/../.kpack/rccl_gfx1030.kpack is not there or cannot be read" in said
+    assert f"; rccl: {lib}/../.kpack/rccl_gfx1030.kpack is not there or cannot be read" in said
     archive = lib.parent / ".kpack/rccl_gfx1030.kpack"
     archive.parent.mkdir()
     archive.write_bytes(kpack({"lib/other.so#0": {"gfx1030": code_object(0x36)}}))
-    assert "E-CODE-002: rccl: no kernels of it for this GPU are in" in call("check-gpu", "--gpu", "gfx1030").stdout
+    assert "; rccl: no kernels of it for this GPU are in" in call("check-gpu", "--gpu", "gfx1030").stdout
 
 
 def test_a_check_of_nothing_fails(call: Call, tmp_path: Path) -> None:
@@ -191,6 +207,7 @@ def test_an_override_counts(call: Call, lib: Path, tmp_path: Path) -> None:
     variables = {"ROCM_SDK_ROOTFS": str(machine.root), "HSA_OVERRIDE_GFX_VERSION": "11.5.1"}
     result = call("check-gpu", **variables)
     assert (result.returncode, result.stdout.split()[0]) == (0, "gfx1151")
+    assert result.stdout.splitlines()[0].endswith(", really gfx1103: HSA_OVERRIDE_GFX_VERSION")
 
 
 def test_core_alone(call: Call, sdk: Site) -> None:

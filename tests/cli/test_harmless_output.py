@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, core_files
+from sample_device_code import bundle, objects
+from sample_device_code import library as library_with_code
 from sample_site import clean_environment
 
 from rocm_sdk.problems.text import harmless, one_line
@@ -26,6 +28,12 @@ COMMANDS = [
     ["targets", "--missing"],
     ["targets", "--cmake"],
     ["gpus"],
+    ["check-gpu", "--gpu", "gfx1030"],
+    ["check-gpu", "--gpu", "gfx1031", "--unofficial"],
+    ["check-gpu", "--gpu", "gfx\x1b[31m"],
+    ["check-gpu", "--gpu", "gfx1030", "--sdk", "x\x1b[31m"],
+    ["info", "--sizes"],
+    ["code", "{site}"],
     ["tree"],
     ["init"],
     ["init", "--check"],
@@ -60,13 +68,17 @@ def hostile_site(request: pytest.FixtureRequest, tmp_path: Path) -> DevelSite:
     Path(os.fsdecode(name + b"/RECORD")).write_bytes(b"_rocm_sdk_core/lib/lib" + raw.replace(b"\n", b"") + b".so.1,,\n")
     library = os.fsencode(site.core) + b"/lib/libamdhip64.so.7" + raw
     Path(os.fsdecode(library)).write_bytes(b"\x7fELF" + raw)
+    target = f"hipv4-amdgcn-amd-amdhsa--gfx{evil}".encode("utf-8", "surrogateescape").decode("latin-1")
+    code = library_with_code(site.path / "code.so", [bundle({**objects("gfx1030"), target: b"x"})]).read_bytes()
+    Path(os.fsdecode(os.fsencode(site.core) + b"/lib/librocrand" + raw + b".so.1")).write_bytes(code)
+    (site.core / "lib/libmore.so").write_bytes(code)
     return site
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_command_writes_it(hostile_site: DevelSite, words: list[str]) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", *words],
+        [sys.executable, "-m", "rocm_sdk", *(word.replace("{site}", str(hostile_site.core)) for word in words)],
         env=hostile_site.environment(PYTHONUTF8="1", PYTHONWARNINGS="ignore"),
         capture_output=True,
         check=False,

@@ -197,6 +197,11 @@ def test_archives(tmp_path: Path, lib: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert verdict(tmp_path, "gfx950", "split") == "none"
     write(tmp_path / ".kpack/blas_gfx9-4-generic.kpack", kpack({"lib/libsplit.so#0": {"gfx9-4-generic": b"x" * 64}}))
     assert verdict(tmp_path, "gfx950", "split") == "generic"
+    for value, has_code in (("1", False), ("0", True), ("", True), ("yes", False)):
+        monkeypatch.setenv("ROCM_KPACK_DISABLE", value)
+        found = on(tmp_path, "gfx950", "split")
+        assert (found.verdict == "generic", found.detail) == (has_code, None if has_code else "ROCM_KPACK_DISABLE")
+    monkeypatch.delenv("ROCM_KPACK_DISABLE")
     monkeypatch.setenv("ROCM_KPACK_PATH", str(tmp_path / "nowhere"))
     assert on(tmp_path, "gfx950", "split").lack == "archive"
     monkeypatch.setenv("ROCM_KPACK_PATH", f"{tmp_path}/nowhere:{archive}")

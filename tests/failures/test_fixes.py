@@ -395,6 +395,21 @@ def test_an_archive_of_kernels_that_is_missing(environment: Environment) -> None
     split_library(split, [bundle({})], magic=HIPK, more=section)
     environment.run(check_gpu(environment, "E-CODE-002"))
     assert check_gpu(environment, "E-CODE-002") == ""
+    (environment.site / LIBRARIES / ".kpack/rand_gfx1100.kpack").unlink()
+    fix = check_gpu(environment, "E-CODE-002")
+    assert "rocm-sdk-device-gfx1100 is installed, and not whole" in fix
+    environment.run(fix)
+    assert check_gpu(environment, "E-CODE-002") == ""
+
+
+def test_a_library_that_the_packages_have_no_code_of(environment: Environment) -> None:
+    """Installing what is installed is no fix."""
+    environment.install("rocm-sdk-device-gfx1100==7.10.0")
+    kernels = environment.site / LIBRARIES / "lib/hipblaslt/library/kernels_gfx942.co"
+    kernels.parent.mkdir(parents=True)
+    kernels.write_bytes(code_object(0x54C, size=64))
+    assert check_gpu(environment, "E-CODE-001") == ""
+    assert "no package of this one has the code" in check_gpu(environment, "W-CODE-006")
 
 
 # Codes whose fixes the tests above run without a row.

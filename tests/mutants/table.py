@@ -92,6 +92,16 @@ MUTATIONS = (
     Mutation("csrc/sdk/record.c", "!has_any && strchr(site + 1, '/') != NULL;", "strchr(site + 1, '/') != NULL;", ("test_record",)),
     # what hides devices
     Mutation("csrc/gpu/visibility.c", "if (fault == RSDK_TOKEN_GOOD && is_chosen(", "if (fault == RSDK_TOKEN_GOOD || is_chosen(", ("test_gpu_visibility", "test_gpu_list")),
+    # what runs on a GPU, and what an archive may claim
+    Mutation("csrc/gpu/compatibility.c", "return sign == '\\0' || gpu == (sign == '+' ? ON : OFF);", "return sign == '\\0' || gpu != ABSENT;", ("test_gpu_compatibility",)),
+    Mutation("csrc/gpu/compatibility.c", "version < FIRST_GENERIC_VERSION ?", "version > RSDK_GENERIC_VERSION_UNKNOWN - 1 ?", ("test_gpu_compatibility",)),
+    Mutation("csrc/gpu/compatibility.c", "if ((row->patches & patches) != 0 && is_among(", "if ((row->patches | patches) != 0 && is_among(", ("test_gpu_compatibility",)),
+    Mutation("csrc/device_code/coverage.c", "fit = best < fit ? best : fit;", "fit = best > fit ? best : fit;", ("tests/device_code/test_coverage.py",)),
+    Mutation("csrc/device_code/fits.c", "bundle[k].fit < fit->worst ?", "bundle[k].fit > fit->worst ?", ("tests/device_code/test_coverage.py",)),
+    Mutation("csrc/device_code/archive_search.c", "if (is_of(image, name) && strcmp(image->target, target) == 0) {", "if (image->id != NULL && (is_of(image, name) || strcmp(image->target, target) == 0)) {", ("tests/device_code/test_coverage.py",)),
+    Mutation("rocm_sdk/archives/zip_archive.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/archives/zip_archive.py", "    if listed > min(_LARGEST_DIRECTORY, start + at):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
+    Mutation("rocm_sdk/archives/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     # scopes
     Mutation("csrc/loader/preloader.c", "dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(group->path, RTLD_NOW | RTLD_GLOBAL) != NULL",
              ("test_load_failures",)),

@@ -114,6 +114,7 @@ typedef enum rsdk_code {
     RSDK_W_CODE_003,
     RSDK_E_CODE_004,
     RSDK_W_CODE_005,
+    RSDK_W_CODE_006,
 
     RSDK_W_OCL_001,
 

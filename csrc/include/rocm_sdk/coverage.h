@@ -108,6 +108,7 @@ typedef struct rsdk_coverage_options {
     size_t gpu_count;
     unsigned patches;              /* of the runtime, RSDK_PATCHES_*; 0: as AMD's */
     const char *kpack_path;        /* ROCM_KPACK_PATH: the archives, in place of those that libraries name; NULL */
+    const char *kpack_disable;     /* ROCM_KPACK_DISABLE: where it says so, no archive is used; NULL */
     const char *kpack_path_prefix; /* ROCM_KPACK_PATH_PREFIX: archives that are tried first; NULL */
 } rsdk_coverage_options;
 

@@ -15,7 +15,7 @@ from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.targets.code_problems import problems_on
 from rocm_sdk.targets.coverage import coverage, supported_by_code, targets_of, with_code
-from rocm_sdk.targets.packages import missing_targets, owner_of, requirement_for, supported_targets
+from rocm_sdk.targets.packages import missing_targets, package_to_install, requirement_for, supported_targets
 
 from .environment import OF_ENVIRONMENT
 
@@ -76,7 +76,8 @@ def _check_code(found: _native.Coverage, recorder: Recorder) -> None:
         name = on.gpu.partition(":")[0]
         if on.gpu not in supported:
             has = ", ".join(dict.fromkeys(each.target for each in found.targets))
-            recorder.bad("E-GPU-002", target=name, supported=has or "none", requirement=requirement_for(owner_of(name)))
+            requirement, _ = package_to_install(name)
+            recorder.bad("E-GPU-002", target=name, supported=has or "none", requirement=requirement)
             continue
         problems = problems_on(found, index)
         for each in problems:
