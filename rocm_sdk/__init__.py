@@ -139,7 +139,7 @@ def initialize_process(
     check_version: "str | re.Pattern[str] | None" = None,
     fail_on_version_mismatch: bool = False,
     unversioned_names: bool | None = None,
-    **_future: object,
+    **future: object,
 ) -> None:
     """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
 
@@ -153,9 +153,18 @@ def initialize_process(
     unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1. None: true if
         ROCM_SDK_UNVERSIONED_NAMES=1.
 
-    Unknown keyword arguments are ignored: callers may be newer than this package. Repeated calls and calls from several
-    threads are safe: libraries that are already loaded are reused.
+    Unknown keyword arguments are ignored: callers may be newer than this package. One that is a slip of the pen away
+    from a known one is a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are
+    already loaded are reused.
     """
+    if future:
+        from ._arguments import warn_of_misspelt
+
+        warn_of_misspelt(future, initialize_process)
+    if isinstance(preload_shortnames, str | bytes):
+        raise TypeError(
+            f"preload_shortnames is a list of names, not {preload_shortnames!r}: write [{preload_shortnames!r}]"
+        )
     if unversioned_names is None:
         unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
     version = None
@@ -189,16 +198,16 @@ def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -
         matches, text, requirement = wanted.match(version) is not None, wanted.pattern, None
     if matches:
         return
-    from .errors import VersionMismatchError, VersionMismatchWarning
+    from .errors import VersionMismatchError, VersionMismatchWarning, warn
     from .problems import problem
 
     fix = problem("E-PKG-015", requirement=requirement).fix
-    message = f"the installed ROCm SDK has version {version}, this program expects {text}"
+    # Tests of callers look for the first words, which are those of the established loader.
+    expectation = f"The program was compiled against a ROCm version matching {text!r}"
+    message = f"{expectation}, and the installed SDK has version {version}"
     if fails:
         raise VersionMismatchError(message, fix)
-    import warnings
-
-    warnings.warn(f"{message}; {fix}", VersionMismatchWarning, stacklevel=3)
+    warn(f"{message}; {fix}", VersionMismatchWarning)
 
 
 def _matches_wildcard(text: str, wildcard: str) -> bool:
@@ -214,6 +223,10 @@ def _matches_wildcard(text: str, wildcard: str) -> bool:
             return False
         position += len(part)
     return text.startswith(first) and text.endswith(last) and len(text) - len(last) >= position
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "targets"]
 
 
 def __getattr__(name: str) -> object:

@@ -31,16 +31,21 @@ def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_ve
     site, tree = os.path.abspath(site), os.path.abspath(devel_dir)
     if is_current(site, tree, expected_version):
         return 0
-    import warnings
-
     from .devel.make_ready import DEFAULT_TIMEOUT
     from .devel.update import update_if_changed
-    from .errors import RocmSdkWarning
+    from .errors import RocmSdkWarning, warn
 
     result = update_if_changed(site, tree, expected_version, DEFAULT_TIMEOUT, _make_reporter().say)
     for notice in result.notices:
-        warnings.warn(notice, RocmSdkWarning, stacklevel=2)
+        warn(notice, RocmSdkWarning)
     return result.device_links
+
+
+def _without_post_release(version: str) -> str:
+    """A version without its post-release: `7.14.0.post1` is `7.14.0`. Test suites of the established loader call it."""
+    from .installed.distributions import without_post_release
+
+    return without_post_release(version)
 
 
 def _make_reporter() -> Reporter:

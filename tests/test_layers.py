@@ -34,7 +34,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "adoption": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
-    "_devel": {"devel"},
+    "_devel": {"devel", "installed"},
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},
     "cli": {"_devel", "adoption", "devel", "installed", "problems", "selftest", "targets"},
     "__main__": {"cli"},

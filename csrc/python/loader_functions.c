@@ -39,7 +39,9 @@ static int take_shortnames(PyObject *args, text_arguments *texts) {
         PyObject *name = PyTuple_GetItem(args, i); /* borrowed */
         Py_ssize_t length = 0;
         if (!PyUnicode_Check(name)) {
-            PyErr_Format(PyExc_TypeError, "a library shortname must be a str, not %R", (PyObject *)Py_TYPE(name));
+            PyErr_Format(PyExc_TypeError,
+                         "a library shortname must be a str, not %R; several names are several arguments",
+                         (PyObject *)Py_TYPE(name));
             return -1;
         }
         texts->items[i] = PyUnicode_AsUTF8AndSize(name, &length);

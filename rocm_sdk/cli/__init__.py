@@ -50,3 +50,15 @@ def main(arguments: list[str] | None = None) -> int:
 
         complain(f"{error.message} [{error.code}]", error.fix)
         return 1
+
+
+_shown: set[str] = set()
+
+
+def show_warning(message: str) -> None:
+    """Takes the warnings of the package in place of the interpreter, whose form shows lines of Python code."""
+    from .output import complain
+
+    if message not in _shown:
+        _shown.add(message)
+        complain(message)

@@ -245,6 +245,52 @@ def test_load_plan_loads_nothing(chain: Site) -> None:
 # ---- initialize_process ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("text", ["'amdhip64'", "b'amdhip64'"])
+def test_a_text_in_place_of_a_list_is_a_type_error(chain: Site, text: str) -> None:
+    program = f"""
+        import rocm_sdk
+        try:
+            rocm_sdk.initialize_process(preload_shortnames={text})
+        except TypeError as error:
+            print(error)
+    """
+    assert chain.output(program) == f"preload_shortnames is a list of names, not {text}: write [{text}]"
+
+
+@pytest.mark.parametrize("function", ["preload_libraries", "load_plan", "find_libraries", "locate"])
+def test_a_list_in_place_of_names_is_a_type_error(chain: Site, function: str) -> None:
+    program = f"""
+        import rocm_sdk
+        try:
+            rocm_sdk.{function}(["amdhip64", "hipsparse"])
+        except TypeError as error:
+            print(error)
+    """
+    assert "not <class 'list'>; several names are several arguments" in chain.output(program)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("preload_shortname", "preload_shortnames"),
+        ("preload_shortnamse", "preload_shortnames"),
+        ("chek_version", "check_version"),
+        ("rtld_globol", "rtld_global"),
+        ("env_overrides", "env_override"),
+        ("check_versions_of", None),
+        ("preload_for", None),
+        ("versoin_check", None),
+    ],
+)
+def test_a_misspelt_argument_is_a_warning(site: Site, given: str, meant: str | None) -> None:
+    result = site.run(f"import rocm_sdk\nrocm_sdk.initialize_process({given}=None)")
+    if meant is None:
+        assert result.stderr == ""
+    else:
+        warning = f"initialize_process() ignores the unknown argument {given!r}: is {meant!r} meant?"
+        assert result.stderr.startswith(f"<string>:2: RocmSdkWarning: {warning}")
+
+
 def test_initialize_process_preloads_and_checks(chain: Site) -> None:
     program = """
         import rocm_sdk
