@@ -18,7 +18,6 @@ from ._native import (
     check_gpu_access,
     gpus,
     load_plan,
-    loaded_libraries,
     loader_version,
     locate,
     locate_all,
@@ -66,6 +65,9 @@ if TYPE_CHECKING:
 
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
         """What is wrong with the ROCm libraries of a process, by default this one."""
+
+    def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
+        """The ROCm libraries that are in a process, by default this one, whatever brought them in."""
 
     _ALL_CDLLS: CdllsByShortname
 
@@ -243,10 +245,11 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module(f"rocm_sdk.{name}")
-    if name == "check_process":
+    if name in ("check_process", "loaded_libraries"):
         from importlib import import_module
 
-        return import_module("rocm_sdk.selftest.subjects.process").check_running_process
+        process = import_module("rocm_sdk.selftest.subjects.process")
+        return process.check_running_process if name == "check_process" else process.loaded_libraries
     if name in ("device_code", "DeviceCode", "DeviceBundle", "DeviceImage", "DeviceTarget"):
         from . import _native
 

@@ -125,14 +125,15 @@ class LibraryLocation(NamedTuple):
     shortname: str | None
     path: str | None
     soname: str | None
-    package: str
+    package: str | None
     found_via: str
 
 class LoadedLibrary(NamedTuple):
     location: LibraryLocation
-    handle: int
-    already_loaded: bool
-    seconds: float
+    handle: int | None
+    already_loaded: bool | None
+    seconds: float | None
+    requested: bool
 
 class LoadStep(NamedTuple):
     shortname: str | None
@@ -273,7 +274,7 @@ def preload_and_tell_version(
     shortnames: tuple[str, ...], rtld_global: bool, unversioned_names: bool, /
 ) -> str | None: ...
 def preload_for(*paths: str | bytes | PathLike[Any], rtld_global: bool = True) -> tuple[LoadedLibrary, ...]: ...
-def loaded_libraries() -> tuple[LoadedLibrary, ...]: ...
+def preloaded_libraries() -> tuple[LoadedLibrary, ...]: ...
 def sdk_version() -> str: ...
 def sdk_facts() -> _SdkFacts: ...
 def built_targets() -> str: ...

@@ -239,27 +239,32 @@ static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *ent
     const rsdk_location *location = &entry->location;
     PyObject *key =
         location->shortname != NULL ? rsdk_result_text(location->shortname) : rsdk_result_path(location->path);
-    int result = key != NULL ? PyDict_SetItem(state->loaded, key, library) : -1;
-    if (result == 0 && location->shortname != NULL) {
-        int is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
-        result = is_known != 0 ? (is_known < 0 ? -1 : 0) : PyDict_SetItem(state->preloaded, key, library);
+    int is_known = key != NULL ? PyDict_Contains(state->loaded, key) : -1;
+    int result = is_known;
+    if (is_known == 0 || (is_known > 0 && entry->is_requested)) { /* what was asked for tells more */
+        result = PyDict_SetItem(state->loaded, key, library);
+    }
+    if (result >= 0 && entry->is_requested && location->shortname != NULL) {
+        is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
+        result = is_known != 0 ? is_known : PyDict_SetItem(state->preloaded, key, library);
     }
     Py_XDECREF(key);
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
+/* A tuple of the requested libraries. All that were opened are remembered. */
 static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *loaded) {
-    size_t count = loaded != NULL ? rsdk_loaded_count(loaded) : 0;
-    PyObject *result = PyTuple_New((Py_ssize_t)count);
-    for (size_t i = 0; result != NULL && i < count; i++) {
-        const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, i);
+    Py_ssize_t requested = 0;
+    PyObject *result = PyTuple_New(loaded != NULL ? (Py_ssize_t)rsdk_loaded_count(loaded) : 0);
+    for (size_t i = 0; result != NULL && loaded != NULL && i < rsdk_loaded_opened_count(loaded); i++) {
+        const rsdk_loaded_entry *entry = rsdk_loaded_opened(loaded, i);
         PyObject *library = rsdk_result_build(state, RSDK_TYPE_LOADED, entry);
         if (library == NULL || remember(state, entry, library) < 0) {
-            Py_XDECREF(library);
             Py_CLEAR(result);
-        } else if (PyTuple_SetItem(result, (Py_ssize_t)i, library) < 0) {
+        } else if (entry->is_requested && PyTuple_SetItem(result, requested++, Py_NewRef(library)) < 0) {
             Py_CLEAR(result);
         }
+        Py_XDECREF(library);
     }
     return result;
 }
@@ -376,10 +381,10 @@ static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs)
     return result;
 }
 
-PyDoc_STRVAR(loaded_libraries_doc, "loaded_libraries()\n--\n\n"
-                                   "What this interpreter has preloaded, in order: a tuple of LoadedLibrary.");
+PyDoc_STRVAR(preloaded_libraries_doc, "preloaded_libraries()\n--\n\n"
+                                      "What this interpreter has opened, in order: a tuple of LoadedLibrary.");
 
-static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
+static PyObject *preloaded_libraries(PyObject *module, PyObject *unused) {
     (void)unused;
     PyObject *values = PyDict_Values(rsdk_state_get(module)->loaded);
     PyObject *result = values != NULL ? PyList_AsTuple(values) : NULL;
@@ -394,6 +399,6 @@ PyMethodDef rsdk_loader_methods[] = {
     {"preload_libraries", WITH_KEYWORDS(preload_libraries), METH_VARARGS | METH_KEYWORDS, preload_libraries_doc},
     {"preload_and_tell_version", preload_and_tell_version, METH_VARARGS, preload_and_tell_version_doc},
     {"preload_for", WITH_KEYWORDS(preload_for), METH_VARARGS | METH_KEYWORDS, preload_for_doc},
-    {"loaded_libraries", loaded_libraries, METH_NOARGS, loaded_libraries_doc},
+    {"preloaded_libraries", preloaded_libraries, METH_NOARGS, preloaded_libraries_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -110,8 +110,9 @@ const rsdk_step *rsdk_plan_step(const rsdk_plan *plan, size_t index);
 typedef struct rsdk_loaded_entry {
     rsdk_location location; /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
     void *handle;           /* dlopen's, for dlsym; never closed by us */
+    bool is_requested;      /* false: the last requested one before it opens it with dlopen */
     bool was_loaded;        /* it was there before this call */
-    double seconds;         /* spent in dlopen, what it brought in included */
+    double seconds;         /* spent in dlopen, what it brought in included, and what it opens itself */
 } rsdk_loaded_entry;
 
 typedef enum rsdk_warning_kind {
@@ -136,6 +137,10 @@ void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing 
 /* The requested libraries, in the order asked. */
 size_t rsdk_loaded_count(const rsdk_loaded *loaded);
 const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t index);
+
+/* All that was opened, in the order of opening: behind each requested library what it opens with dlopen. */
+size_t rsdk_loaded_opened_count(const rsdk_loaded *loaded);
+const rsdk_loaded_entry *rsdk_loaded_opened(const rsdk_loaded *loaded, size_t index);
 
 /* What should be said once loading is over. */
 size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded);
