@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
+    from .file_location import FileLocation
     from .problems import Problem
 
     __version__: str
@@ -68,6 +69,18 @@ if TYPE_CHECKING:
 
     def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
         """The ROCm libraries that are in a process, by default this one, whatever brought them in."""
+
+    def find_headers(name: str, *, extract: bool = True) -> FileLocation:
+        """The directory to include headers from, of a library or a header."""
+
+    def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
+        """The static library of a name."""
+
+    def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
+        """The device library of a name."""
+
+    def find_tool(name: str, *, extract: bool = True) -> FileLocation:
+        """The program of a name."""
 
     _ALL_CDLLS: CdllsByShortname
 
@@ -83,6 +96,7 @@ __all__ = [
     "DeviceTarget",
     "EmptySelectionError",
     "EnvironmentOverrideError",
+    "FileLocation",
     "Gpu",
     "LibraryAccessError",
     "LibraryLoadError",
@@ -106,7 +120,11 @@ __all__ = [
     "check_gpu_access",
     "check_process",
     "device_code",
+    "find_bitcode",
+    "find_headers",
     "find_libraries",
+    "find_static_library",
+    "find_tool",
     "gpus",
     "initialize_process",
     "load_plan",
@@ -120,6 +138,18 @@ __all__ = [
 
 # Modules that callers use as attributes, without importing them.
 _SUBMODULES = ("_devel", "_dist_info", "targets")
+
+# Names whose modules are imported when they are used first.
+_MODULES = {
+    "FileLocation": "file_location",
+    "Problem": "problems",
+    "check_process": "selftest.subjects.process",
+    "find_bitcode": "_devel",
+    "find_headers": "_devel",
+    "find_static_library": "_devel",
+    "find_tool": "_devel",
+    "loaded_libraries": "selftest.subjects.process",
+}
 
 
 def find_libraries(*shortnames: str) -> "list[Path]":
@@ -245,20 +275,15 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module(f"rocm_sdk.{name}")
-    if name in ("check_process", "loaded_libraries"):
+    if name in _MODULES:
         from importlib import import_module
 
-        process = import_module("rocm_sdk.selftest.subjects.process")
-        return process.check_running_process if name == "check_process" else process.loaded_libraries
+        return getattr(import_module(f"rocm_sdk.{_MODULES[name]}"), name)
     if name in ("device_code", "DeviceCode", "DeviceBundle", "DeviceImage", "DeviceTarget"):
         from . import _native
 
         _native.add_device_code_types()
         return getattr(_native, name)
-    if name == "Problem":
-        from .problems import Problem
-
-        return Problem
     if name in __all__:
         from . import errors
 

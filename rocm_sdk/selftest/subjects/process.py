@@ -128,7 +128,7 @@ def _is_rocm(path: str, names: set[str]) -> bool:
     return _SINGLE.fullmatch(name) is not None or linker_name(name) in names
 
 
-def check_running_process(pid: int | None = None) -> tuple[Problem, ...]:
+def check_process(pid: int | None = None) -> tuple[Problem, ...]:
     """What is wrong with a process, by default this one, for the installation that this process uses."""
     return tuple(survey_process(current(), os.getpid() if pid is None else pid)[1])
 
