@@ -31,7 +31,8 @@ from ._native import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
     from pathlib import Path
 
     from ._all_cdlls import CdllsByShortname
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from .file_location import FileLocation
     from .problems import Problem
 
+    Overrides = Mapping[str, str | PathLike[str]] | None
     __version__: str
 
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
@@ -152,15 +154,19 @@ _MODULES = {
 }
 
 
-def find_libraries(*shortnames: str) -> "list[Path]":
+def find_libraries(*shortnames: str, overrides: "Overrides" = None) -> "list[Path]":
     """The files of the libraries, in the order of the names. Optional libraries that are not installed are skipped.
+
+    overrides: files in place of the SDK's own, by shortname.
 
     Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
     (FileNotFoundError).
     """
     from pathlib import Path
 
-    return [Path(location.path) for location in locate_all(*shortnames) if location.path is not None]
+    return [
+        Path(location.path) for location in locate_all(*shortnames, overrides=overrides) if location.path is not None
+    ]
 
 
 def initialize_process(
@@ -171,6 +177,7 @@ def initialize_process(
     check_version: "str | re.Pattern[str] | None" = None,
     fail_on_version_mismatch: bool = False,
     unversioned_names: bool | None = None,
+    overrides: "Overrides" = None,
     **future: object,
 ) -> None:
     """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
@@ -184,6 +191,7 @@ def initialize_process(
     fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
     unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1. None: true if
         ROCM_SDK_UNVERSIONED_NAMES=1.
+    overrides: files to use in place of the SDK's own, by shortname; they count before ROCM_SDK_LIBRARY_<shortname>.
 
     Unknown keyword arguments are ignored: callers may be newer than this package. One that is a slip of the pen away
     from a known one is a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are
@@ -201,17 +209,19 @@ def initialize_process(
         unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
     version = None
     if preload_shortnames is not None:
-        version = preload_and_tell_version(tuple(preload_shortnames), rtld_global, unversioned_names)
+        version = preload_and_tell_version(tuple(preload_shortnames), rtld_global, unversioned_names, overrides)
     if env_override and (names := os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES")):
-        _preload_from_environment(names, rtld_global, unversioned_names)
+        _preload_from_environment(names, rtld_global, unversioned_names, overrides)
     if check_version is not None:
         _check_version(version or sdk_version(), check_version, fail_on_version_mismatch)
 
 
-def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool) -> None:
+def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool, overrides: "Overrides") -> None:
     shortnames = [name.strip() for name in names.replace(";", ",").split(",") if name.strip()]
     try:
-        preload_libraries(*shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names)
+        preload_libraries(
+            *shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names, overrides=overrides
+        )
     except Exception as error:
         from .errors import EnvironmentOverrideError
 

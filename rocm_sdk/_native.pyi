@@ -1,8 +1,9 @@
 """Types of the extension module. The public names are documented in rocm_sdk."""
 
+from collections.abc import Mapping
 from ctypes import CDLL
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from .problems import Problem
 
@@ -117,6 +118,8 @@ Code = Literal[
     "E-TEST-001",
     "E-TEST-002",
 ]
+
+_Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None
 
 loader_version: str
 _preloaded: dict[str, LoadedLibrary | CDLL]
@@ -264,16 +267,18 @@ class _SdkFacts(TypedDict):
     linux_families: tuple[str, ...]
     windows_families: tuple[str, ...]
 
-def locate(shortname: str, /) -> LibraryLocation: ...
-def locate_all(*shortnames: str) -> list[LibraryLocation]: ...
-def load_plan(*shortnames: str, rtld_global: bool = True) -> LoadPlan: ...
+def locate(shortname: str, /, *, overrides: _Overrides = None) -> LibraryLocation: ...
+def locate_all(*shortnames: str, overrides: _Overrides = None) -> list[LibraryLocation]: ...
+def load_plan(*shortnames: str, rtld_global: bool = True, overrides: _Overrides = None) -> LoadPlan: ...
 def preload_libraries(
-    *shortnames: str, rtld_global: bool = True, unversioned_names: bool = False
+    *shortnames: str, rtld_global: bool = True, unversioned_names: bool = False, overrides: _Overrides = None
 ) -> tuple[LoadedLibrary, ...]: ...
 def preload_and_tell_version(
-    shortnames: tuple[str, ...], rtld_global: bool, unversioned_names: bool, /
+    shortnames: tuple[str, ...], rtld_global: bool, unversioned_names: bool, overrides: _Overrides, /
 ) -> str | None: ...
-def preload_for(*paths: str | bytes | PathLike[Any], rtld_global: bool = True) -> tuple[LoadedLibrary, ...]: ...
+def preload_for(
+    *paths: str | bytes | PathLike[Any], rtld_global: bool = True, overrides: _Overrides = None
+) -> tuple[LoadedLibrary, ...]: ...
 def preloaded_libraries() -> tuple[LoadedLibrary, ...]: ...
 def sdk_version() -> str: ...
 def sdk_facts() -> _SdkFacts: ...
