@@ -9,23 +9,28 @@ when it is used.
 
 import os
 
-from ._native import (
-    Gpu,
-    LibraryLocation,
-    LoadedLibrary,
-    LoadPlan,
-    LoadStep,
-    check_gpu_access,
-    gpus,
-    load_plan,
-    loader_version,
-    locate,
-    locate_all,
-    preload_and_tell_version,
-    preload_for,
-    preload_libraries,
-    sdk_version,
-)
+try:
+    from ._native import (
+        Gpu,
+        LibraryLocation,
+        LoadedLibrary,
+        LoadPlan,
+        LoadStep,
+        check_gpu_access,
+        gpus,
+        load_plan,
+        loader_version,
+        locate,
+        locate_all,
+        preload_and_tell_version,
+        preload_for,
+        preload_libraries,
+        sdk_version,
+    )
+except ImportError as error:
+    from ._import_failure import explained
+
+    raise explained(error) from None
 
 # For type checkers; at run time, __getattr__ imports these names.
 TYPE_CHECKING = False
