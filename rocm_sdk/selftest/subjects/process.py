@@ -75,7 +75,7 @@ class Process:
         entries = [(row[0], row[1]) for row in _native.catalog() if fnmatchcase(name, row[2])]
         shortname, package = entries[0] if entries else (None, None)
         if self.installation.has(path):
-            source, package = "need", package or _package_of(os.path.relpath(path, self.installation.site))
+            source, package = "need", package or _package_of(path)
         else:
             source, package = self.origins.of(path), None
         # Types that are made in C take one sequence.
@@ -84,8 +84,8 @@ class Process:
 
 
 def _package_of(path: str) -> str:
-    """The package that has a file, by the name of its directory in site-packages."""
-    directory = path.partition(os.sep)[0]
+    """The package that has a file, by the name of its directory in site-packages, or in an installer's cache."""
+    directory = next((part for part in path.split(os.sep) if part.startswith(("_rocm_sdk", "_rocm_profiler"))), "")
     return next((name for name in ("libraries", "profiler", "devel") if name in directory), "core")
 
 
