@@ -38,6 +38,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "selftest": {"adoption", "devel", "installed", "problems", "targets"},
     "cli": {"_devel", "adoption", "devel", "installed", "problems", "selftest", "targets"},
     "__main__": {"cli"},
+    "_pyinstaller": set(),
 }
 
 
