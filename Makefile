@@ -148,7 +148,7 @@ run-benchmarks: $(WHEELS)
 
 # One abi3 wheel of the loader, for all interpreters. Setuptools' own leftovers go below build/ too, and never into a
 # later wheel.
-LOADER_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md scripts/rocm-sdk \
+LOADER_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md \
     $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' -not -name load_check 2>/dev/null)
 BUILDER_SOURCES := $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
 

@@ -109,10 +109,8 @@ class BuildPython(build_py):
             package = Path(self.build_lib, "rocm_sdk")
             files = sorted(path for path in package.rglob("*") if path.suffix in {".json", ".py", ".pyi", ".typed"})
             with zipfile.ZipFile(package / "adoption/own_files.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-                for name, path in [
-                    *((path.relative_to(self.build_lib).as_posix(), path) for path in files),
-                    ("scripts/rocm-sdk", Path("scripts/rocm-sdk")),
-                ]:
+                for path in files:
+                    name = path.relative_to(self.build_lib).as_posix()
                     archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 

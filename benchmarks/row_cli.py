@@ -1,12 +1,31 @@
-"""Row `cli`: commands that scripts call in $(...), as pip installs them, beside an interpreter that does nothing."""
+"""Row `cli`: commands that scripts call in $(...), as pip installs them, beside an interpreter that does nothing.
+
+The wrapper is that of current pip and uv, with cached bytecode. What earlier pips write, and a package without
+bytecode, as uv installs it, are measured too, without a target.
+"""
 
 from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 from rocm_sdk_build.site_tree import Shape
 
 from .figures import Figure, Target, difference, in_turn, ratio
-from .stage import Stage
+from .observation import run_timed
+from .stage import Environment, Stage
 
+EARLIER_WRAPPER = """\
+import re
+import sys
+from rocm_sdk.__main__ import main
+if __name__ == "__main__":
+    sys.argv[0] = re.sub(r"(-script\\.pyw|\\.exe)?$", "", sys.argv[0])
+    sys.exit(main())
+"""
+NO_BYTECODE = "import sys; sys.path.insert(0, {!r}); from rocm_sdk.__main__ import main; sys.exit(main(['version']))"
 COMMANDS = (("version",), ("targets",), ("path", "--core"))
 
 
@@ -15,7 +34,11 @@ def run(stage: Stage) -> list[Figure]:
     # The sample SDK has no device code, hence no targets.
     commands = [words for words in COMMANDS if not (stage.has_sample_sdk and words == ("targets",))]
     calls = {" ".join(words): environment.script(*words) for words in commands}
-    seconds = in_turn(stage.rounds(41), {"": environment.nothing(), **calls})
+    others = {
+        "`rocm-sdk version` by the wrapper of pip 23": earlier_wrapper(environment),
+        "`rocm-sdk version` without cached bytecode": without_bytecode(environment),
+    }
+    seconds = in_turn(stage.rounds(41), {"": environment.nothing(), **calls, **others})
     ms = {name: [value * 1e3 for value in values] for name, values in seconds.items()}
     figures = []
     for name in calls:
@@ -23,4 +46,22 @@ def run(stage: Stage) -> list[Figure]:
             difference(f"`rocm-sdk {name}` over `python -c pass`", "ms", ms[name], ms[""]),
             ratio(f"`rocm-sdk {name}` beside `python -c pass`", ms[name], ms[""], Target("at most", 1.25)),
         ]
+    figures += [ratio(f"{name}, beside `python -c pass`", ms[name], ms[""]) for name in others]
     return figures
+
+
+def earlier_wrapper(environment: Environment) -> Callable[[], float]:
+    path = environment.python.with_name("rocm-sdk-of-earlier-pip")
+    path.write_text(EARLIER_WRAPPER, encoding="utf-8")
+    return partial(run_timed, [str(environment.python), "-I", str(path), "version"])
+
+
+def without_bytecode(environment: Environment) -> Callable[[], float]:
+    bare = Path(environment.site).parents[2] / "without-bytecode"
+    shutil.copytree(
+        environment.site / "rocm_sdk",
+        bare / "rocm_sdk",
+        ignore=shutil.ignore_patterns("__pycache__"),
+        dirs_exist_ok=True,
+    )
+    return partial(run_timed, [str(environment.python), "-I", "-B", "-c", NO_BYTECODE.format(str(bare))])

@@ -49,9 +49,7 @@ def _plain(stage: Stage, path: Path, directory: Path) -> list[Figure]:
 
     runs = in_turn(stage.rounds(7), {"ours": ours, "judge": judge})
     last = made[-1]
-    what = (
-        f"writing, {last.size_before / 1e6:.0f} -> {last.size / 1e6:.0f} MB, in times of cp and reading that code"
-    )
+    what = f"writing, {last.size_before / 1e6:.0f} -> {last.size / 1e6:.0f} MB, in times of cp and reading that code"
     return [
         ratio(what, runs["ours"], runs["judge"], Target("at most", 1.5)),
         figure("hashing the original, for the note", "ms", [each.seconds.hashing * 1e3 for each in made[1:]]),

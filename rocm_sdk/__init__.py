@@ -9,30 +9,35 @@ when it is used.
 
 import os
 
-from ._native import (
-    Gpu,
-    LibraryLocation,
-    LoadedLibrary,
-    LoadPlan,
-    LoadStep,
-    check_gpu_access,
-    gpus,
-    load_plan,
-    loaded_libraries,
-    loader_version,
-    locate,
-    locate_all,
-    preload_and_tell_version,
-    preload_for,
-    preload_libraries,
-    sdk_version,
-)
+try:
+    from ._native import (
+        Gpu,
+        LibraryLocation,
+        LoadedLibrary,
+        LoadPlan,
+        LoadStep,
+        check_gpu_access,
+        gpus,
+        load_plan,
+        loader_version,
+        locate,
+        locate_all,
+        preload_and_tell_version,
+        preload_for,
+        preload_libraries,
+        sdk_version,
+    )
+except ImportError as error:
+    from ._import_failure import explained
+
+    raise explained(error) from None
 
 # For type checkers; at run time, __getattr__ imports these names.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
     from pathlib import Path
 
     from ._all_cdlls import CdllsByShortname
@@ -73,8 +78,10 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
+    from .file_location import FileLocation
     from .problems import Problem
 
+    Overrides = Mapping[str, str | PathLike[str]] | None
     __version__: str
 
     def check_process(pid: int | None = None) -> tuple[Problem, ...]:
@@ -84,6 +91,21 @@ if TYPE_CHECKING:
         gpus: Iterable[str] | None = None, sdk: str | os.PathLike[str] | None = None, *, unofficial: bool = False
     ) -> Coverage:
         """Which libraries of the SDK, or of a directory, have code for which GPUs, by default this machine's."""
+
+    def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
+        """The ROCm libraries that are in a process, by default this one, whatever brought them in."""
+
+    def find_headers(name: str, *, extract: bool = True) -> FileLocation:
+        """The directory to include headers from, of a library or a header."""
+
+    def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
+        """The static library of a name."""
+
+    def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
+        """The device library of a name."""
+
+    def find_tool(name: str, *, extract: bool = True) -> FileLocation:
+        """The program of a name."""
 
     _ALL_CDLLS: CdllsByShortname
 
@@ -103,6 +125,7 @@ __all__ = [
     "DeviceTarget",
     "EmptySelectionError",
     "EnvironmentOverrideError",
+    "FileLocation",
     "Gpu",
     "GpuCoverage",
     "LibraryAccessError",
@@ -130,7 +153,11 @@ __all__ = [
     "check_process",
     "coverage",
     "device_code",
+    "find_bitcode",
+    "find_headers",
     "find_libraries",
+    "find_static_library",
+    "find_tool",
     "gpus",
     "initialize_process",
     "load_plan",
@@ -160,16 +187,33 @@ _DEVICE_CODE = (
     "device_code",
 )
 
+# Names whose modules are imported when they are used first.
+_MODULES = {
+    "FileLocation": "file_location",
+    "Problem": "problems",
+    "check_process": "selftest.subjects.process",
+    "coverage": "targets.coverage",
+    "find_bitcode": "_devel",
+    "find_headers": "_devel",
+    "find_static_library": "_devel",
+    "find_tool": "_devel",
+    "loaded_libraries": "selftest.subjects.process",
+}
 
-def find_libraries(*shortnames: str) -> "list[Path]":
+
+def find_libraries(*shortnames: str, overrides: "Overrides" = None) -> "list[Path]":
     """The files of the libraries, in the order of the names. Optional libraries that are not installed are skipped.
+
+    overrides: files in place of the SDK's own, by shortname.
 
     Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
     (FileNotFoundError).
     """
     from pathlib import Path
 
-    return [Path(location.path) for location in locate_all(*shortnames) if location.path is not None]
+    return [
+        Path(location.path) for location in locate_all(*shortnames, overrides=overrides) if location.path is not None
+    ]
 
 
 def initialize_process(
@@ -180,7 +224,8 @@ def initialize_process(
     check_version: "str | re.Pattern[str] | None" = None,
     fail_on_version_mismatch: bool = False,
     unversioned_names: bool | None = None,
-    **_future: object,
+    overrides: "Overrides" = None,
+    **future: object,
 ) -> None:
     """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
 
@@ -193,25 +238,37 @@ def initialize_process(
     fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
     unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1. None: true if
         ROCM_SDK_UNVERSIONED_NAMES=1.
+    overrides: files to use in place of the SDK's own, by shortname; they count before ROCM_SDK_LIBRARY_<shortname>.
 
-    Unknown keyword arguments are ignored: callers may be newer than this package. Repeated calls and calls from several
-    threads are safe: libraries that are already loaded are reused.
+    Unknown keyword arguments are ignored: callers may be newer than this package. One that is a slip of the pen away
+    from a known one is a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are
+    already loaded are reused.
     """
+    if future:
+        from ._arguments import warn_of_misspelt
+
+        warn_of_misspelt(future, initialize_process)
+    if isinstance(preload_shortnames, str | bytes):
+        raise TypeError(
+            f"preload_shortnames is a list of names, not {preload_shortnames!r}: write [{preload_shortnames!r}]"
+        )
     if unversioned_names is None:
         unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
     version = None
     if preload_shortnames is not None:
-        version = preload_and_tell_version(tuple(preload_shortnames), rtld_global, unversioned_names)
+        version = preload_and_tell_version(tuple(preload_shortnames), rtld_global, unversioned_names, overrides)
     if env_override and (names := os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES")):
-        _preload_from_environment(names, rtld_global, unversioned_names)
+        _preload_from_environment(names, rtld_global, unversioned_names, overrides)
     if check_version is not None:
         _check_version(version or sdk_version(), check_version, fail_on_version_mismatch)
 
 
-def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool) -> None:
+def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool, overrides: "Overrides") -> None:
     shortnames = [name.strip() for name in names.replace(";", ",").split(",") if name.strip()]
     try:
-        preload_libraries(*shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names)
+        preload_libraries(
+            *shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names, overrides=overrides
+        )
     except Exception as error:
         from .errors import EnvironmentOverrideError
 
@@ -230,16 +287,16 @@ def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -
         matches, text, requirement = wanted.match(version) is not None, wanted.pattern, None
     if matches:
         return
-    from .errors import VersionMismatchError, VersionMismatchWarning
+    from .errors import VersionMismatchError, VersionMismatchWarning, warn
     from .problems import problem
 
     fix = problem("E-PKG-015", requirement=requirement).fix
-    message = f"the installed ROCm SDK has version {version}, this program expects {text}"
+    # Tests of callers look for the first words, which are those of the established loader.
+    expectation = f"The program was compiled against a ROCm version matching {text!r}"
+    message = f"{expectation}, and the installed SDK has version {version}"
     if fails:
         raise VersionMismatchError(message, fix)
-    import warnings
-
-    warnings.warn(f"{message}; {fix}", VersionMismatchWarning, stacklevel=3)
+    warn(f"{message}; {fix}", VersionMismatchWarning)
 
 
 def _matches_wildcard(text: str, wildcard: str) -> bool:
@@ -257,6 +314,10 @@ def _matches_wildcard(text: str, wildcard: str) -> bool:
     return text.startswith(first) and text.endswith(last) and len(text) - len(last) >= position
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__", "targets"]
+
+
 def __getattr__(name: str) -> object:
     if name == "__version__":
         try:
@@ -271,23 +332,15 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return import_module(f"rocm_sdk.{name}")
-    if name == "check_process":
+    if name in _MODULES:
         from importlib import import_module
 
-        return import_module("rocm_sdk.selftest.subjects.process").check_running_process
-    if name == "coverage":
-        from importlib import import_module
-
-        return import_module("rocm_sdk.targets.coverage").coverage
+        return getattr(import_module(f"rocm_sdk.{_MODULES[name]}"), name)
     if name in _DEVICE_CODE:
         from . import _native
 
         _native.add_device_code_types()
         return getattr(_native, name)
-    if name == "Problem":
-        from .problems import Problem
-
-        return Problem
     if name in __all__:
         from . import errors
 

@@ -11,6 +11,7 @@ from .devel.stamp import is_current
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .devel.reporter import Reporter
+    from .file_location import FileLocation
 
 
 def get_devel_root() -> Path:
@@ -23,6 +24,39 @@ def get_devel_root() -> Path:
     return Path(development_root(_make_reporter))
 
 
+def find_headers(name: str, *, extract: bool = True) -> FileLocation:
+    """The directory to include headers from, of a library or a header: "hip", "rocblas", "hip/hip_runtime.h".
+
+    extract: extract the development tree if the runtime packages do not have it. Raises LibraryNotFoundError
+    (FileNotFoundError) that says what was tried, UnknownLibraryError (ModuleNotFoundError) for what is no name, and
+    what get_devel_root raises. The same holds for the functions below.
+    """
+    from .devel.named_files import HEADERS, find
+
+    return find(HEADERS, name, _make_reporter if extract else None)
+
+
+def find_static_library(name: str, *, extract: bool = True) -> FileLocation:
+    """The static library of a name: "rocblas" is librocblas.a."""
+    from .devel.named_files import STATIC_LIBRARY, find
+
+    return find(STATIC_LIBRARY, name, _make_reporter if extract else None)
+
+
+def find_bitcode(name: str, *, extract: bool = True) -> FileLocation:
+    """The device library of a name: "ocml" is ocml.bc."""
+    from .devel.named_files import BITCODE, find
+
+    return find(BITCODE, name, _make_reporter if extract else None)
+
+
+def find_tool(name: str, *, extract: bool = True) -> FileLocation:
+    """The program of a name: "hipcc", "rocminfo", "clang++"."""
+    from .devel.named_files import TOOL, find
+
+    return find(TOOL, name, _make_reporter if extract else None)
+
+
 def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_version: str) -> int:
     """Links the files of device packages in `site` into the tree `devel_dir`; returns how many links are new.
 
@@ -31,16 +65,21 @@ def _reconcile_device_links(site: str | Path, devel_dir: str | Path, expected_ve
     site, tree = os.path.abspath(site), os.path.abspath(devel_dir)
     if is_current(site, tree, expected_version):
         return 0
-    import warnings
-
     from .devel.make_ready import DEFAULT_TIMEOUT
     from .devel.update import update_if_changed
-    from .errors import RocmSdkWarning
+    from .errors import RocmSdkWarning, warn
 
     result = update_if_changed(site, tree, expected_version, DEFAULT_TIMEOUT, _make_reporter().say)
     for notice in result.notices:
-        warnings.warn(notice, RocmSdkWarning, stacklevel=2)
+        warn(notice, RocmSdkWarning)
     return result.device_links
+
+
+def _without_post_release(version: str) -> str:
+    """A version without its post-release: `7.14.0.post1` is `7.14.0`. Test suites of the established loader call it."""
+    from .installed.distributions import without_post_release
+
+    return without_post_release(version)
 
 
 def _make_reporter() -> Reporter:

@@ -5,13 +5,12 @@ SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) are read from i
 """
 
 import os
-import warnings
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import Any
 
 from . import _native
-from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError
+from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError, warn
 
 _FAMILY = "{target_family}"
 
@@ -116,14 +115,13 @@ def discover_current_target_family() -> str | None:
     try:
         family, other = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
     except TopologyError as error:
-        warnings.warn(f"the GPUs of this machine are not known: {error}", RocmSdkWarning, stacklevel=2)
+        warn(f"the GPUs of this machine are not known: {error}", RocmSdkWarning)
         return None
     if other is not None:
-        warnings.warn(
+        warn(
             f"GPUs of several target families are visible: {family} is used, not {other};"
             " set ROCM_SDK_TARGET_FAMILY to choose",
             RocmSdkWarning,
-            stacklevel=2,
         )
     return family
 

@@ -1,8 +1,9 @@
 """Types of the extension module. The public names are documented in rocm_sdk."""
 
+from collections.abc import Mapping
 from ctypes import CDLL
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from .problems import Problem
 
@@ -131,6 +132,8 @@ Code = Literal[
     "E-TEST-002",
 ]
 
+_Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None
+
 loader_version: str
 _preloaded: dict[str, LoadedLibrary | CDLL]
 
@@ -138,14 +141,15 @@ class LibraryLocation(NamedTuple):
     shortname: str | None
     path: str | None
     soname: str | None
-    package: str
+    package: str | None
     found_via: str
 
 class LoadedLibrary(NamedTuple):
     location: LibraryLocation
-    handle: int
-    already_loaded: bool
-    seconds: float
+    handle: int | None
+    already_loaded: bool | None
+    seconds: float | None
+    requested: bool
 
 class LoadStep(NamedTuple):
     shortname: str | None
@@ -321,17 +325,19 @@ class _SdkFacts(TypedDict):
     linux_families: tuple[str, ...]
     windows_families: tuple[str, ...]
 
-def locate(shortname: str, /) -> LibraryLocation: ...
-def locate_all(*shortnames: str) -> list[LibraryLocation]: ...
-def load_plan(*shortnames: str, rtld_global: bool = True) -> LoadPlan: ...
+def locate(shortname: str, /, *, overrides: _Overrides = None) -> LibraryLocation: ...
+def locate_all(*shortnames: str, overrides: _Overrides = None) -> list[LibraryLocation]: ...
+def load_plan(*shortnames: str, rtld_global: bool = True, overrides: _Overrides = None) -> LoadPlan: ...
 def preload_libraries(
-    *shortnames: str, rtld_global: bool = True, unversioned_names: bool = False
+    *shortnames: str, rtld_global: bool = True, unversioned_names: bool = False, overrides: _Overrides = None
 ) -> tuple[LoadedLibrary, ...]: ...
 def preload_and_tell_version(
-    shortnames: tuple[str, ...], rtld_global: bool, unversioned_names: bool, /
+    shortnames: tuple[str, ...], rtld_global: bool, unversioned_names: bool, overrides: _Overrides, /
 ) -> str | None: ...
-def preload_for(*paths: str | bytes | PathLike[Any], rtld_global: bool = True) -> tuple[LoadedLibrary, ...]: ...
-def loaded_libraries() -> tuple[LoadedLibrary, ...]: ...
+def preload_for(
+    *paths: str | bytes | PathLike[Any], rtld_global: bool = True, overrides: _Overrides = None
+) -> tuple[LoadedLibrary, ...]: ...
+def preloaded_libraries() -> tuple[LoadedLibrary, ...]: ...
 def sdk_version() -> str: ...
 def sdk_facts() -> _SdkFacts: ...
 def built_targets() -> str: ...

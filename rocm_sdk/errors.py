@@ -7,6 +7,7 @@ traceback, a printed warning) they are harmless, their attributes are exact.
 
 TYPE_CHECKING = False  # importing typing takes longer than this module
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Protocol
 
     from ._native import Code
@@ -186,3 +187,30 @@ class RocmLibraryConflictWarning(RocmSdkWarning):
 
 class VersionMismatchWarning(RocmSdkWarning):
     """The SDK has another version than the caller asked for."""
+
+
+def warn(message: str, category: type[RocmSdkWarning]) -> None:
+    """Issues a warning that points at the line, outside this package, whose call led to it.
+
+    The command shows warnings itself: a module that the call passes through may have a function `show_warning`.
+    """
+    import sys
+
+    frame = sys._getframe()
+    while _is_ours(frame) and frame.f_back is not None:
+        if (show := frame.f_globals.get("show_warning")) is not None:
+            show(message)
+            return
+        frame = frame.f_back
+    import warnings
+
+    place = frame.f_globals
+    registry = place.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(
+        category(message), category, frame.f_code.co_filename, frame.f_lineno, place.get("__name__"), registry
+    )
+
+
+def _is_ours(frame: "FrameType") -> bool:
+    name = str(frame.f_globals.get("__name__"))
+    return name == __package__ or name.startswith(f"{__package__}.")

@@ -36,10 +36,11 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
     "rewriting": {"archives", "problems", "targets"},
-    "_devel": {"devel"},
+    "_devel": {"devel", "installed"},
     "selftest": {"adoption", "devel", "installed", "problems", "rewriting", "targets"},
     "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "rewriting", "selftest", "targets"},
     "__main__": {"cli"},
+    "_pyinstaller": set(),
 }
 
 

@@ -68,7 +68,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install}"}),
         "The profiler's programs load libraries out of the core package.", NULL)
     ROW(W, PKG, 012, WARNING, "this program is frozen ({path})", "a frozen program carries a copy of the SDK that no pip knows",
-        FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages: PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core"}),
+        FIXES({ANY, WORDS, "nothing where PyInstaller made it, which collects the SDK by itself; with others: collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(E, PKG, 013, ERROR, "the metadata {path} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{overwrite}"}),

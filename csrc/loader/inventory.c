@@ -1,6 +1,7 @@
 /* The inventory of library files. */
 #include "loader/inventory.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -119,6 +120,73 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
     return RSDK_OK;
 }
 
+/* ---- overrides ---- */
+
+static rsdk_status fail_override(const char *source, const char *path, const rsdk_error *reason, rsdk_error *error) {
+    return rsdk_fail_as(error, reason->status, RSDK_E_ENV_008, path,
+                        RSDK_FACTS({"variable", source}, {"expected", "the absolute path of a library"}), "%s: %s",
+                        source, rsdk_error_message(reason));
+}
+
+static rsdk_status read_fitting(rsdk_inventory *inventory, const rsdk_override *wish, const rsdk_elf_file **file,
+                                rsdk_error *error) {
+    RSDK_TRY(rsdk_inventory_read(inventory, wish->path, file, error));
+    RSDK_TRY(rsdk_elf_machine_check(*file, error));
+    const char *soname = (*file)->soname, *pattern = wish->entry->so_pattern;
+    if (soname != NULL && fnmatch(pattern, soname, 0) == 0) {
+        return RSDK_OK;
+    }
+    return rsdk_fail(error, RSDK_BAD_ARGUMENT, wish->path, "the SONAME of %s is %s, and not one of %s (%s)", wish->path,
+                     soname != NULL ? soname : "missing", wish->entry->shortname, pattern);
+}
+
+static rsdk_status read_override(rsdk_inventory *inventory, const rsdk_override *wish, rsdk_overriding_file *override,
+                                 rsdk_error *error) {
+    rsdk_error reason = RSDK_ERROR_INIT;
+    override->entry = wish->entry;
+    rsdk_status status = read_fitting(inventory, wish, &override->file, &reason);
+    if (status != RSDK_OK) {
+        status = status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error)
+                                          : fail_override(wish->source, wish->path, &reason, error);
+    }
+    rsdk_error_clear(&reason);
+    return status;
+}
+
+static rsdk_status need_overrides(rsdk_inventory *inventory, rsdk_error *error) {
+    const rsdk_sdk *sdk = inventory->sdk;
+    for (size_t i = 0; !inventory->has_overrides && i < sdk->overrides.count; i++) {
+        rsdk_overriding_file override = {0};
+        RSDK_TRY(read_override(inventory, &sdk->overrides.items[i], &override, error));
+        RSDK_APPEND(inventory->arena, &inventory->overrides, override);
+    }
+    inventory->has_overrides = true;
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_catalog_entry *entry,
+                                         const rsdk_overriding_file **override, rsdk_error *error) {
+    *override = NULL;
+    RSDK_TRY(need_overrides(inventory, error));
+    for (size_t i = 0; *override == NULL && i < inventory->overrides.count; i++) {
+        *override = inventory->overrides.items[i].entry == entry ? &inventory->overrides.items[i] : NULL;
+    }
+    return RSDK_OK;
+}
+
+/* The override that has this SONAME or, with `is_linker_name`, this SONAME in whatever version; NULL: none. */
+static const rsdk_overriding_file *override_named(const rsdk_inventory *inventory, const char *name,
+                                                  bool is_linker_name) {
+    for (size_t i = 0; i < inventory->overrides.count; i++) {
+        const rsdk_overriding_file *override = &inventory->overrides.items[i];
+        if (is_linker_name ? rsdk_soname_has_linker_name(override->file->soname, name)
+                           : strcmp(override->file->soname, name) == 0) {
+            return override;
+        }
+    }
+    return NULL;
+}
+
 /* ---- SONAMEs ---- */
 
 /* Names that no library has are not opened. */
@@ -180,6 +248,13 @@ rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, con
                                 rsdk_package_id *package, rsdk_error *error) {
     *path = NULL;
     RSDK_TRY(need_directories(inventory, error));
+    RSDK_TRY(need_overrides(inventory, error));
+    const rsdk_overriding_file *override = override_named(inventory, name, false);
+    if (override != NULL) {
+        *path = override->file->path;
+        *package = override->entry->package;
+        return RSDK_OK;
+    }
     /* First beside the library that needs it, then everywhere. */
     for (unsigned everywhere = near == NULL; everywhere < 2; everywhere++) {
         for (size_t i = 0; *path == NULL && i < inventory->directories.count; i++) {
@@ -205,6 +280,12 @@ bool rsdk_inventory_is_private(const rsdk_inventory *inventory, const char *path
 static rsdk_status search_linker_name(rsdk_inventory *inventory, const char *linker_name, rsdk_linker_name *found,
                                       rsdk_error *error) {
     RSDK_TRY(need_directories(inventory, error));
+    RSDK_TRY(need_overrides(inventory, error));
+    const rsdk_overriding_file *override = override_named(inventory, linker_name, true);
+    if (override != NULL) {
+        *found = (rsdk_linker_name){.path = override->file->path, .package = override->entry->package};
+        return RSDK_OK;
+    }
     for (size_t i = 0; i < inventory->directories.count; i++) {
         rsdk_library_directory *directory = &inventory->directories.items[i];
         const char *best = NULL;

@@ -39,12 +39,20 @@ typedef struct rsdk_linker_name {
     rsdk_package_id package;
 } rsdk_linker_name;
 
+/* A file that takes the place of a library of the SDK. */
+typedef struct rsdk_overriding_file {
+    const rsdk_catalog_entry *entry;
+    const rsdk_elf_file *file;
+} rsdk_overriding_file;
+
 typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
     rsdk_arena *arena;
     bool supports_files; /* for files that were given, which may need libraries of any package */
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
+    bool has_overrides;
+    RSDK_LIST(rsdk_overriding_file) overrides;
     RSDK_LIST(rsdk_elf_file *) files;
     rsdk_name_table file_places; /* by path */
     RSDK_LIST(rsdk_known_directory) known;
@@ -62,6 +70,10 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
 /* What the ELF file says; read at most once. `path` must live as long as the inventory. */
 rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,
                                 rsdk_error *error);
+
+/* The file that takes the place of a library; *override is NULL where there is none. An error names who wants it. */
+rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_catalog_entry *entry,
+                                         const rsdk_overriding_file **override, rsdk_error *error);
 
 /* The SDK's file of this name, looked for in the directory of `near` (a path of the SDK, or NULL) and then in all;
  * *path is NULL where there is none. */

@@ -15,7 +15,8 @@
 
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */
-    RSDK_LIST(rsdk_loaded_entry) entries;
+    RSDK_LIST(rsdk_loaded_entry) opened;
+    RSDK_LIST(size_t) requested; /* of `opened` */
 };
 
 typedef struct preloader {
@@ -219,8 +220,8 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
                                  name, refused->path, dlerror_text, step->view.reason);
     }
     rsdk_text before = RSDK_TEXT_INIT;
-    for (size_t i = 0; i < p->loaded->entries.count; i++) {
-        const rsdk_location *location = &p->loaded->entries.items[i].location;
+    for (size_t i = 0; i < rsdk_loaded_count(p->loaded); i++) {
+        const rsdk_location *location = &rsdk_loaded_library(p->loaded, i)->location;
         rsdk_text_add_item(&before, ", ",
                            location->shortname != NULL ? location->shortname : rsdk_path_name(location->path));
     }
@@ -232,27 +233,39 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     return status;
 }
 
+/* Takes a library that was opened, or tried: its time counts for the one that opens it at run time. */
+static rsdk_status take_entry(const preloader *p, const rsdk_loaded_entry *entry) {
+    rsdk_loaded *loaded = p->loaded;
+    rsdk_error *error = p->error;
+    if (entry->is_requested) {
+        RSDK_APPEND(arena_of(p), &loaded->requested, loaded->opened.count);
+    } else if (loaded->requested.count > 0) {
+        loaded->opened.items[loaded->requested.items[loaded->requested.count - 1]].seconds += entry->seconds;
+    }
+    if (entry->handle != NULL) {
+        RSDK_APPEND(arena_of(p), &loaded->opened, *entry);
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
     static const char *const formats[] = {[RSDK_STEP_REUSE] = "in use: %s (%s)",
                                           [RSDK_STEP_OPEN] = "loading %s (%s)",
                                           [RSDK_STEP_ANCHOR] = "loading %s with what it needs (%s)"};
     const char *dlerror_text = NULL;
-    rsdk_error *error = p->error;
     report(p, formats[step->view.method], step->view.location.path, step->view.reason);
     rsdk_load_watch_set(p->watch, step->view.location.path);
     double start = now();
     rsdk_loaded_entry entry = {.location = step->view.location,
                                .handle = open_step(p, step, &dlerror_text),
+                               .is_requested = step->view.is_requested,
                                .was_loaded = step->was_in_process};
     entry.seconds = now() - start;
     rsdk_load_watch_set(p->watch, NULL);
-    if (entry.handle == NULL) {
-        return fail_step(p, step, dlerror_text);
+    if (entry.handle != NULL || !entry.is_requested) {
+        RSDK_TRY(take_entry(p, &entry));
     }
-    if (step->view.is_requested) {
-        RSDK_APPEND(arena_of(p), &p->loaded->entries, entry);
-    }
-    return RSDK_OK;
+    return entry.handle != NULL ? RSDK_OK : fail_step(p, step, dlerror_text);
 }
 
 static void report_absent(const preloader *p) {
@@ -305,11 +318,19 @@ void rsdk_loaded_free(rsdk_loaded *loaded) {
 }
 
 size_t rsdk_loaded_count(const rsdk_loaded *loaded) {
-    return loaded->entries.count;
+    return loaded->requested.count;
 }
 
 const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t index) {
-    return index < loaded->entries.count ? &loaded->entries.items[index] : NULL;
+    return index < loaded->requested.count ? &loaded->opened.items[loaded->requested.items[index]] : NULL;
+}
+
+size_t rsdk_loaded_opened_count(const rsdk_loaded *loaded) {
+    return loaded->opened.count;
+}
+
+const rsdk_loaded_entry *rsdk_loaded_opened(const rsdk_loaded *loaded, size_t index) {
+    return index < loaded->opened.count ? &loaded->opened.items[index] : NULL;
 }
 
 size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded) {

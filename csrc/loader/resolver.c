@@ -170,6 +170,16 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
 
 rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_entry *entry, rsdk_location *location,
                                rsdk_error *error) {
+    const rsdk_overriding_file *override = NULL;
+    RSDK_TRY(rsdk_inventory_find_override(inventory, entry, &override, error));
+    if (override != NULL) {
+        *location = (rsdk_location){.shortname = entry->shortname,
+                                    .path = override->file->path,
+                                    .soname = override->file->soname,
+                                    .package = entry->package,
+                                    .found_via = RSDK_FOUND_BY_OVERRIDE};
+        return RSDK_OK;
+    }
     rsdk_error first_failure = RSDK_ERROR_INIT;
     resolution r = {.inventory = inventory, .entry = entry, .first_failure = &first_failure};
     rsdk_status status = rsdk_inventory_directory(inventory, entry->package, entry->directory, &r.directory, error);
@@ -181,20 +191,6 @@ rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_ent
 }
 
 /* ---- several names ---- */
-
-static rsdk_status fail_unknown(const char *shortname, rsdk_error *error) {
-    const char *nearest[3];
-    size_t count = rsdk_catalog_nearest(shortname, nearest, sizeof nearest / sizeof *nearest);
-    rsdk_text near = RSDK_TEXT_INIT;
-    for (size_t i = 0; i < count; i++) {
-        rsdk_text_add_item(&near, " or ", nearest[i]);
-    }
-    rsdk_status status =
-        rsdk_fail_as(error, RSDK_UNKNOWN_LIBRARY, RSDK_E_API_004, NULL,
-                     RSDK_FACTS({"name", shortname}, {"near", near.data}), "unknown ROCm library name '%s'", shortname);
-    rsdk_text_clear(&near);
-    return status;
-}
 
 /* Whether the SDK says that it has no such library, so that its package being absent is no fault. */
 static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
@@ -210,9 +206,10 @@ static rsdk_status check_packages(rsdk_sdk *sdk, const char *const *shortnames, 
     bool missing[RSDK_PACKAGE_COUNT] = {false};
     size_t missing_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const char *directory = NULL;
-        rsdk_package_id package = rsdk_catalog_find(shortnames[i])->package;
-        if (missing[package]) {
+        const char *directory = NULL, *source = NULL;
+        const rsdk_catalog_entry *entry = rsdk_catalog_find(shortnames[i]);
+        rsdk_package_id package = entry->package;
+        if (missing[package] || rsdk_sdk_override(sdk, entry, &source) != NULL) {
             continue;
         }
         rsdk_status status = rsdk_sdk_package_directory(sdk, package, &directory, error);
@@ -242,7 +239,7 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
                                    rsdk_location *locations, rsdk_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (rsdk_catalog_find(shortnames[i]) == NULL) {
-            return fail_unknown(shortnames[i], error);
+            return rsdk_sdk_fail_unknown("", shortnames[i], error);
         }
     }
     RSDK_TRY(check_packages(inventory->sdk, shortnames, count, error));
@@ -277,6 +274,7 @@ const char *rsdk_loader_found_via_name(rsdk_found_via found_via) {
         [RSDK_FOUND_BY_FILE_NAME] = "file name",
         [RSDK_FOUND_BY_SONAME] = "SONAME",
         [RSDK_FOUND_BY_NEED] = "need",
+        [RSDK_FOUND_BY_OVERRIDE] = "override",
         [RSDK_ABSENT_OPTIONAL] = "absent (optional)",
         [RSDK_ABSENT_DECLARED] = "absent (declared)",
     };

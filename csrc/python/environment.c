@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const char node_prefix[] = "HSA_OVERRIDE_GFX_VERSION_";
+static const char override_prefix[] = "ROCM_SDK_LIBRARY_";
 
 /* "HSA_OVERRIDE_GFX_VERSION_3=10.3.0" as node 3; 0 for other variables. */
 static int read_node_override(const char *variable, rsdk_gpu_node_override *override) {
@@ -46,6 +48,46 @@ static int take_node_overrides(rsdk_environment *environment) {
     return 0;
 }
 
+/* "ROCM_SDK_LIBRARY_amdhip64=/path": 1, and the override; 0 for other variables, and for an empty value. */
+static int read_override(const char *variable, rsdk_library_override *override) {
+    const char *value = strchr(variable, '=');
+    size_t prefix_length = sizeof override_prefix - 1;
+    if (strncmp(variable, override_prefix, prefix_length) != 0 || value == NULL || value[1] == '\0') {
+        return 0;
+    }
+    char *name = strndup(variable, (size_t)(value - variable));
+    if (name != NULL) {
+        const rsdk_catalog_entry *entry = rsdk_catalog_find_word(name + prefix_length);
+        *override = (rsdk_library_override){
+            .shortname = entry != NULL ? entry->shortname : name + prefix_length, .path = value + 1, .source = name};
+    }
+    return name != NULL ? 1 : -1;
+}
+
+/* A program with the rights of somebody else takes no libraries from who started it. */
+static int take_overrides(rsdk_environment *environment) {
+    for (char **variable = environ; getauxval(AT_SECURE) == 0 && variable != NULL && *variable != NULL; variable++) {
+        rsdk_library_override override = {0};
+        int is_one = read_override(*variable, &override);
+        if (is_one > 0) {
+            void *more =
+                realloc(environment->overrides, (environment->override_count + 1) * sizeof *environment->overrides);
+            is_one = more != NULL ? 1 : -1;
+            if (more != NULL) {
+                environment->overrides = more;
+                environment->overrides[environment->override_count++] = override;
+            } else {
+                free((char *) override.source);
+            }
+        }
+        if (is_one < 0) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int rsdk_environment_read(rsdk_environment *environment) {
     const char *verbose = getenv("ROCM_SDK_VERBOSE");
     *environment = (rsdk_environment){
@@ -70,10 +112,16 @@ int rsdk_environment_read(rsdk_environment *environment) {
         .ld_preload = getenv("LD_PRELOAD"),
         .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
     };
-    return take_node_overrides(environment);
+    return take_node_overrides(environment) < 0 ? -1 : take_overrides(environment);
 }
 
 void rsdk_environment_clear(rsdk_environment *environment) {
+    for (size_t i = 0; i < environment->override_count; i++) {
+        free((char *)environment->overrides[i].source);
+    }
+    free(environment->overrides);
+    environment->overrides = NULL;
+    environment->override_count = 0;
     free(environment->node_overrides);
     environment->node_overrides = NULL;
 }

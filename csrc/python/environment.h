@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "rocm_sdk/gpu.h"
+#include "rocm_sdk/sdk.h"
 #include "state.h"
 
 /* Texts are borrowed from the environment; NULL: not set. */
@@ -13,6 +14,8 @@ typedef struct rsdk_environment {
     rsdk_gpu_options gpus; /* points into this struct, which therefore must stay where it is */
     rsdk_gpu_environment gpu_variables;
     rsdk_gpu_node_override *node_overrides;
+    rsdk_library_override *overrides; /* ROCM_SDK_LIBRARY_<shortname> */
+    size_t override_count;
     const char *target_family;                                  /* ROCM_SDK_TARGET_FAMILY */
     const char *load_watch;                                     /* ROCM_SDK_LOAD_WATCH */
     const char *kpack_path, *kpack_path_prefix, *kpack_disable; /* ROCM_KPACK_PATH, _PATH_PREFIX and _DISABLE */

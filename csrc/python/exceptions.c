@@ -71,11 +71,16 @@ void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, r
     rsdk_arena_clear(&arena);
 }
 
+/* Issued in Python, which finds the line of the caller. */
 int rsdk_exceptions_warn(const char *class_name, const char *text) {
-    PyObject *class = class_named(class_name);
+    PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
+    PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, class_name) : NULL;
     PyObject *message = class != NULL ? rsdk_result_path(text) : NULL; /* a path in it may be no UTF-8 */
-    int result = message != NULL ? PyErr_WarnFormat(class, 1, "%U", message) : -1;
+    PyObject *none = message != NULL ? PyObject_CallMethod(errors, "warn", "OO", message, class) : NULL;
+    int result = none != NULL ? 0 : -1;
+    Py_XDECREF(none);
     Py_XDECREF(message);
     Py_XDECREF(class);
+    Py_XDECREF(errors);
     return result;
 }

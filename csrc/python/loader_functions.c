@@ -39,7 +39,9 @@ static int take_shortnames(PyObject *args, text_arguments *texts) {
         PyObject *name = PyTuple_GetItem(args, i); /* borrowed */
         Py_ssize_t length = 0;
         if (!PyUnicode_Check(name)) {
-            PyErr_Format(PyExc_TypeError, "a library shortname must be a str, not %R", (PyObject *)Py_TYPE(name));
+            PyErr_Format(PyExc_TypeError,
+                         "a library shortname must be a str, not %R; several names are several arguments",
+                         (PyObject *)Py_TYPE(name));
             return -1;
         }
         texts->items[i] = PyUnicode_AsUTF8AndSize(name, &length);
@@ -73,7 +75,40 @@ static int take_paths(PyObject *args, text_arguments *texts) {
     return 0;
 }
 
-/* ---- problem ---- */
+/* The keywords of these functions, with their defaults. */
+typedef struct keyword_arguments {
+    int is_global, unversioned_names;
+    PyObject *overrides; /* borrowed */
+} keyword_arguments;
+
+/* Those that are not for the function are NULL in `accepted`, which follows the format's order. */
+static int take_keywords(PyObject *kwargs, const char *format, char **accepted, keyword_arguments *keywords) {
+    static const keyword_arguments defaults = {.is_global = 1};
+    *keywords = defaults;
+    PyObject *none = PyTuple_New(0);
+    int result = 0;
+    if (none != NULL) {
+        result = accepted[1] == NULL ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides)
+                 : accepted[2] == NULL
+                     ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides,
+                                                   &keywords->is_global)
+                     : PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides,
+                                                   &keywords->is_global, &keywords->unversioned_names);
+    }
+    Py_XDECREF(none);
+    return result ? 0 : -1;
+}
+
+static char overrides_keyword[] = "overrides", scope_keyword[] = "rtld_global", names_keyword[] = "unversioned_names";
+
+/* ---- finding ---- */
+
+/* A session with the caller's overrides. */
+static int run(PyObject *module, rsdk_session *session, PyObject *overrides, rsdk_operation operation, void *context) {
+    return rsdk_session_start(module, session) < 0 || rsdk_session_override(session, overrides) < 0
+               ? -1
+               : rsdk_session_perform(session, operation, context);
+}
 
 typedef struct locating {
     const text_arguments *names;
@@ -86,14 +121,14 @@ static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
 }
 
 /* A list with the locations of all names, absent libraries included. */
-static PyObject *locations_of(PyObject *module, const text_arguments *names) {
+static PyObject *locations_of(PyObject *module, const text_arguments *names, PyObject *overrides) {
     locating l = {.names = names, .locations = calloc(names->count + 1, sizeof *l.locations)};
     rsdk_session session;
     PyObject *result = NULL;
     if (l.locations == NULL) {
         return PyErr_NoMemory();
     }
-    if (rsdk_session_run(module, &session, locate_all, &l) == 0) {
+    if (run(module, &session, overrides, locate_all, &l) == 0) {
         result = PyList_New((Py_ssize_t)names->count);
         for (size_t i = 0; result != NULL && i < names->count; i++) {
             PyObject *location = rsdk_result_build(session.state, RSDK_TYPE_LOCATION, &l.locations[i]);
@@ -110,34 +145,39 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names) {
     return result;
 }
 
-PyDoc_STRVAR(locate_doc, "locate(shortname, /)\n--\n\n"
-                         "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
-                         "An optional library that is not installed, and one that the SDK declares absent in "
-                         "share/therock/dist_info.json, have the path None.\n"
-                         "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
+PyDoc_STRVAR(locate_doc,
+             "locate(shortname, /, *, overrides=None)\n--\n\n"
+             "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
+             "An optional library that is not installed, and one that the SDK declares absent in "
+             "share/therock/dist_info.json, have the path None. overrides: files in place of the SDK's (dict "
+             "of shortnames and paths).\n"
+             "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
 
-static PyObject *locate(PyObject *module, PyObject *shortname) {
+static PyObject *locate_names(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *accepted[] = {overrides_keyword, NULL};
+    keyword_arguments keywords;
     text_arguments names = {0};
-    PyObject *args = PyTuple_Pack(1, shortname);
-    PyObject *locations = args != NULL && take_shortnames(args, &names) == 0 ? locations_of(module, &names) : NULL;
+    PyObject *result = take_keywords(kwargs, "|$O", accepted, &keywords) == 0 && take_shortnames(args, &names) == 0
+                           ? locations_of(module, &names, keywords.overrides)
+                           : NULL;
+    clear_texts(&names);
+    return result;
+}
+
+static PyObject *locate(PyObject *module, PyObject *args, PyObject *kwargs) {
+    if (PyTuple_Size(args) != 1) {
+        return PyErr_Format(PyExc_TypeError, "locate() takes one shortname (%zd given)", PyTuple_Size(args));
+    }
+    PyObject *locations = locate_names(module, args, kwargs);
     PyObject *result = locations != NULL ? Py_NewRef(PyList_GetItem(locations, 0)) : NULL;
     Py_XDECREF(locations);
-    clear_texts(&names);
-    Py_XDECREF(args);
     return result;
 }
 
 PyDoc_STRVAR(
     locate_all_doc,
-    "locate_all(*shortnames)\n--\n\n"
+    "locate_all(*shortnames, overrides=None)\n--\n\n"
     "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
-
-static PyObject *locate_all_names(PyObject *module, PyObject *args) {
-    text_arguments names = {0};
-    PyObject *result = take_shortnames(args, &names) == 0 ? locations_of(module, &names) : NULL;
-    clear_texts(&names);
-    return result;
-}
 
 /* ---- planning ---- */
 
@@ -152,33 +192,22 @@ static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_plan_new(sdk, &l->options, &l->plan, error);
 }
 
-PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=True)\n--\n\n"
+PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=True, overrides=None)\n--\n\n"
                             "What preload_libraries would do with these names, without loading anything: a LoadPlan.");
 
-/* The one keyword of the loading functions, and a second one where `unversioned` is not NULL. */
-static int take_keywords(PyObject *kwargs, int *is_global, int *unversioned) {
-    static char *with_both[] = {"rtld_global", "unversioned_names", NULL};
-    static char *with_one[] = {"rtld_global", NULL};
-    PyObject *none = PyTuple_New(0);
-    int result = none == NULL ? 0
-                 : unversioned != NULL
-                     ? PyArg_ParseTupleAndKeywords(none, kwargs, "|$pp", with_both, is_global, unversioned)
-                     : PyArg_ParseTupleAndKeywords(none, kwargs, "|$p", with_one, is_global);
-    Py_XDECREF(none);
-    return result ? 0 : -1;
-}
-
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
-    int is_global = 1;
+    static char *accepted[] = {overrides_keyword, scope_keyword, NULL};
+    keyword_arguments keywords;
     text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, &is_global, NULL) < 0) {
+    if (take_keywords(kwargs, "|$Op", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
         rsdk_session session;
-        loading l = {.options = {.shortnames = names.items, .shortname_count = names.count, .is_global = is_global}};
-        if (rsdk_session_run(module, &session, make_plan, &l) == 0) {
+        loading l = {
+            .options = {.shortnames = names.items, .shortname_count = names.count, .is_global = keywords.is_global}};
+        if (run(module, &session, keywords.overrides, make_plan, &l) == 0) {
             result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
             if (result != NULL && rsdk_session_warn(&session) < 0) {
                 Py_CLEAR(result);
@@ -237,27 +266,32 @@ static int remember(const rsdk_module_state *state, const rsdk_loaded_entry *ent
     const rsdk_location *location = &entry->location;
     PyObject *key =
         location->shortname != NULL ? rsdk_result_text(location->shortname) : rsdk_result_path(location->path);
-    int result = key != NULL ? PyDict_SetItem(state->loaded, key, library) : -1;
-    if (result == 0 && location->shortname != NULL) {
-        int is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
-        result = is_known != 0 ? (is_known < 0 ? -1 : 0) : PyDict_SetItem(state->preloaded, key, library);
+    int is_known = key != NULL ? PyDict_Contains(state->loaded, key) : -1;
+    int result = is_known;
+    if (is_known == 0 || (is_known > 0 && entry->is_requested)) { /* what was asked for tells more */
+        result = PyDict_SetItem(state->loaded, key, library);
+    }
+    if (result >= 0 && entry->is_requested && location->shortname != NULL) {
+        is_known = PyDict_Contains(state->preloaded, key); /* a CDLL that was made from it stays the one it is */
+        result = is_known != 0 ? is_known : PyDict_SetItem(state->preloaded, key, library);
     }
     Py_XDECREF(key);
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
+/* A tuple of the requested libraries. All that were opened are remembered. */
 static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *loaded) {
-    size_t count = loaded != NULL ? rsdk_loaded_count(loaded) : 0;
-    PyObject *result = PyTuple_New((Py_ssize_t)count);
-    for (size_t i = 0; result != NULL && i < count; i++) {
-        const rsdk_loaded_entry *entry = rsdk_loaded_library(loaded, i);
+    Py_ssize_t requested = 0;
+    PyObject *result = PyTuple_New(loaded != NULL ? (Py_ssize_t)rsdk_loaded_count(loaded) : 0);
+    for (size_t i = 0; result != NULL && loaded != NULL && i < rsdk_loaded_opened_count(loaded); i++) {
+        const rsdk_loaded_entry *entry = rsdk_loaded_opened(loaded, i);
         PyObject *library = rsdk_result_build(state, RSDK_TYPE_LOADED, entry);
         if (library == NULL || remember(state, entry, library) < 0) {
-            Py_XDECREF(library);
             Py_CLEAR(result);
-        } else if (PyTuple_SetItem(result, (Py_ssize_t)i, library) < 0) {
+        } else if (entry->is_requested && PyTuple_SetItem(result, requested++, Py_NewRef(library)) < 0) {
             Py_CLEAR(result);
         }
+        Py_XDECREF(library);
     }
     return result;
 }
@@ -277,10 +311,11 @@ static int warn_loaded(const rsdk_loaded *loaded) {
 /* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the
  * cause), and the error is raised. *version, where wanted, becomes the SDK's version: it is known now, and asking again
  * would open the SDK again. */
-static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyObject **version) {
+static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyObject *overrides, PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
-    if (rsdk_session_start(module, &session) < 0 || take_environment(&session.environment, &l.options) < 0) {
+    if (rsdk_session_start(module, &session) < 0 || rsdk_session_override(&session, overrides) < 0 ||
+        take_environment(&session.environment, &l.options) < 0) {
         rsdk_session_end(&session);
         return NULL;
     }
@@ -305,7 +340,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
 }
 
 PyDoc_STRVAR(preload_libraries_doc,
-             "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False)\n--\n\n"
+             "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False, overrides=None)\n--\n\n"
              "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
              "Optional libraries that are not installed are skipped. What is already loaded is reused. With "
              "`unversioned_names`,\n"
@@ -313,32 +348,33 @@ PyDoc_STRVAR(preload_libraries_doc,
              "LibraryLoadError.");
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
-    int is_global = 1, unversioned = 0;
+    static char *accepted[] = {overrides_keyword, scope_keyword, names_keyword, NULL};
+    keyword_arguments keywords;
     text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, &is_global, &unversioned) < 0) {
+    if (take_keywords(kwargs, "|$Opp", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
         const rsdk_load_options options = {.shortnames = names.items,
                                            .shortname_count = names.count,
-                                           .is_global = is_global,
-                                           .unversioned_names = unversioned};
-        result = preload(module, &options, NULL);
+                                           .is_global = keywords.is_global,
+                                           .unversioned_names = keywords.unversioned_names};
+        result = preload(module, &options, keywords.overrides, NULL);
     }
     clear_texts(&names);
     return result;
 }
 
 PyDoc_STRVAR(preload_and_tell_version_doc,
-             "preload_and_tell_version(shortnames, rtld_global, unversioned_names, /)\n--\n\n"
+             "preload_and_tell_version(shortnames, rtld_global, unversioned_names, overrides, /)\n--\n\n"
              "preload_libraries for a tuple of names; returns the SDK's version (str, None where it has none).");
 
 static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
-    PyObject *shortnames = NULL, *libraries = NULL, *version = NULL;
+    PyObject *shortnames = NULL, *overrides = NULL, *libraries = NULL, *version = NULL;
     int is_global = 0, unversioned = 0;
     text_arguments names = {0};
-    if (!PyArg_ParseTuple(args, "O!pp", &PyTuple_Type, &shortnames, &is_global, &unversioned)) {
+    if (!PyArg_ParseTuple(args, "O!ppO", &PyTuple_Type, &shortnames, &is_global, &unversioned, &overrides)) {
         return NULL;
     }
     if (take_shortnames(shortnames, &names) == 0) {
@@ -346,38 +382,40 @@ static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
                                            .shortname_count = names.count,
                                            .is_global = is_global,
                                            .unversioned_names = unversioned};
-        libraries = preload(module, &options, &version);
+        libraries = preload(module, &options, overrides, &version);
     }
     clear_texts(&names);
     Py_XDECREF(libraries);
     return version;
 }
 
-PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=True)\n--\n\n"
+PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=True, overrides=None)\n--\n\n"
                               "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
                               "or through others; returns a tuple of LoadedLibrary.\n\n"
                               "The files themselves are not loaded. What they need that neither the SDK nor the system "
                               "has is named in a RocmSdkWarning.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
-    int is_global = 1;
+    static char *accepted[] = {overrides_keyword, scope_keyword, NULL};
+    keyword_arguments keywords;
     text_arguments files = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, &is_global, NULL) < 0) {
+    if (take_keywords(kwargs, "|$Op", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_paths(args, &files) == 0) {
-        const rsdk_load_options options = {.files = files.items, .file_count = files.count, .is_global = is_global};
-        result = preload(module, &options, NULL);
+        const rsdk_load_options options = {
+            .files = files.items, .file_count = files.count, .is_global = keywords.is_global};
+        result = preload(module, &options, keywords.overrides, NULL);
     }
     clear_texts(&files);
     return result;
 }
 
-PyDoc_STRVAR(loaded_libraries_doc, "loaded_libraries()\n--\n\n"
-                                   "What this interpreter has preloaded, in order: a tuple of LoadedLibrary.");
+PyDoc_STRVAR(preloaded_libraries_doc, "preloaded_libraries()\n--\n\n"
+                                      "What this interpreter has opened, in order: a tuple of LoadedLibrary.");
 
-static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
+static PyObject *preloaded_libraries(PyObject *module, PyObject *unused) {
     (void)unused;
     PyObject *values = PyDict_Values(rsdk_state_get(module)->loaded);
     PyObject *result = values != NULL ? PyList_AsTuple(values) : NULL;
@@ -386,12 +424,12 @@ static PyObject *loaded_libraries(PyObject *module, PyObject *unused) {
 }
 
 PyMethodDef rsdk_loader_methods[] = {
-    {"locate", locate, METH_O, locate_doc},
-    {"locate_all", locate_all_names, METH_VARARGS, locate_all_doc},
+    {"locate", WITH_KEYWORDS(locate), METH_VARARGS | METH_KEYWORDS, locate_doc},
+    {"locate_all", WITH_KEYWORDS(locate_names), METH_VARARGS | METH_KEYWORDS, locate_all_doc},
     {"load_plan", WITH_KEYWORDS(load_plan), METH_VARARGS | METH_KEYWORDS, load_plan_doc},
     {"preload_libraries", WITH_KEYWORDS(preload_libraries), METH_VARARGS | METH_KEYWORDS, preload_libraries_doc},
     {"preload_and_tell_version", preload_and_tell_version, METH_VARARGS, preload_and_tell_version_doc},
     {"preload_for", WITH_KEYWORDS(preload_for), METH_VARARGS | METH_KEYWORDS, preload_for_doc},
-    {"loaded_libraries", loaded_libraries, METH_NOARGS, loaded_libraries_doc},
+    {"preloaded_libraries", preloaded_libraries, METH_NOARGS, preloaded_libraries_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -353,15 +353,22 @@ static const field location_fields[] = {
     {"soname",    TEXT(rsdk_location, soname), "DT_SONAME of the file, None without one"},
     {"package",   PACKAGE(rsdk_location, package), "package of the SDK that holds it: 'core', 'libraries', 'profiler'"},
     {"found_via", FOUND_VIA(rsdk_location, found_via),
-     "'file name', 'SONAME' (a renamed file), 'need', 'absent (optional)', 'absent (declared)'"},
+     "'file name', 'SONAME' (a renamed file), 'need', 'override', 'absent (optional)', 'absent (declared)'"},
     END,
 };
 
 static const field loaded_fields[] = {
     {"location",       LOCATION(rsdk_loaded_entry, location), "LibraryLocation of the file that is loaded"},
-    {"handle",         HANDLE(rsdk_loaded_entry, handle), "dlopen's handle (int), as ctypes.CDLL(path, handle=handle) takes it"},
-    {"already_loaded", BOOL(rsdk_loaded_entry, was_loaded), "whether it was in the process before the call"},
-    {"seconds",        SECONDS(rsdk_loaded_entry, seconds), "time spent in dlopen (float, seconds), with all that it brought in"},
+    {"handle",         HANDLE(rsdk_loaded_entry, handle),
+     "dlopen's handle (int), as ctypes.CDLL(path, handle=handle) takes it; None where this interpreter did not open it"},
+    {"already_loaded", BOOL(rsdk_loaded_entry, was_loaded),
+     "whether it was in the process when this interpreter opened it (bool); None where it did not open it"},
+    {"seconds",        SECONDS(rsdk_loaded_entry, seconds),
+     "time spent in dlopen (float, seconds), with all that it brought in and what it opens at run time; None where this"
+     " interpreter did not open it"},
+    {"requested",      BOOL(rsdk_loaded_entry, is_requested),
+     "whether it was asked for (bool); else another library needs it or opens it, whose seconds hold its own, or"
+     " something else brought it in"},
     END,
 };
 

@@ -34,6 +34,7 @@ static PyObject *search_path_of_interpreter(void) {
 typedef struct inputs {
     const char **search_path;
     rsdk_module_location *modules;
+    rsdk_library_override *overrides;
     rsdk_sdk_options options;
 } inputs;
 
@@ -49,6 +50,30 @@ static int take_modules(const rsdk_session *session, inputs *in) {
         }
         in->options.module_count++;
     }
+    return 0;
+}
+
+/* The caller's overrides, then those of the environment. */
+static int take_overrides(const rsdk_session *session, inputs *in) {
+    size_t own = session->overrides != NULL ? (size_t)PyList_Size(session->overrides) / 2 : 0;
+    const rsdk_environment *environment = &session->environment;
+    in->overrides = calloc(own + environment->override_count + 1, sizeof *in->overrides);
+    if (in->overrides == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t i = 0; i < own; i++) {
+        Py_ssize_t place = 2 * (Py_ssize_t)i;
+        in->overrides[i] =
+            (rsdk_library_override){.shortname = PyBytes_AsString(PyList_GetItem(session->overrides, place)),
+                                    .path = PyBytes_AsString(PyList_GetItem(session->overrides, place + 1)),
+                                    .source = "overrides"};
+    }
+    for (size_t i = 0; i < environment->override_count; i++) {
+        in->overrides[own + i] = environment->overrides[i];
+    }
+    in->options.overrides = in->overrides;
+    in->options.override_count = own + environment->override_count;
     return 0;
 }
 
@@ -69,7 +94,7 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                                      .modules = in->modules,
                                      .target_family = session->environment.target_family,
                                      .gpus = &session->environment.gpus};
-    return take_modules(session, in);
+    return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
 /* Opens the SDK and runs the operation, without the GIL. -1: an exception is set, and not about the SDK. */
@@ -88,6 +113,7 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     }
     free(in.search_path);
     free(in.modules);
+    free(in.overrides);
     return result;
 }
 
@@ -131,6 +157,25 @@ int rsdk_session_start(PyObject *module, rsdk_session *session) {
     return session->search_path != NULL ? rsdk_environment_read(&session->environment) : -1;
 }
 
+int rsdk_session_override(rsdk_session *session, PyObject *mapping) {
+    PyObject *items = mapping != NULL && mapping != Py_None ? PyMapping_Items(mapping) : PyList_New(0);
+    session->overrides = items != NULL ? PyList_New(0) : NULL;
+    int result = session->overrides != NULL ? 0 : -1;
+    for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(items); i++) {
+        PyObject *name = NULL, *path = NULL;
+        PyObject *item = PyList_GetItem(items, i); /* borrowed */
+        result = PyUnicode_FSConverter(PyTuple_GetItem(item, 0), &name) &&
+                         PyUnicode_FSConverter(PyTuple_GetItem(item, 1), &path) &&
+                         PyList_Append(session->overrides, name) == 0 && PyList_Append(session->overrides, path) == 0
+                     ? 0
+                     : -1;
+        Py_XDECREF(name);
+        Py_XDECREF(path);
+    }
+    Py_XDECREF(items);
+    return result;
+}
+
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
@@ -162,6 +207,7 @@ void rsdk_session_end(rsdk_session *session) {
     rsdk_environment_clear(&session->environment);
     Py_CLEAR(session->search_path);
     Py_CLEAR(session->modules);
+    Py_CLEAR(session->overrides);
 }
 
 int rsdk_session_warn(const rsdk_session *session) {

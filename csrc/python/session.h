@@ -13,6 +13,7 @@ typedef struct rsdk_session {
     rsdk_module_state *state; /* borrowed */
     PyObject *search_path;    /* tuple of bytes: keeps the texts alive */
     PyObject *modules;        /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
+    PyObject *overrides;      /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
     rsdk_environment environment; /* which the SDK borrows */
     rsdk_sdk *sdk;
 } rsdk_session;
@@ -23,6 +24,10 @@ typedef rsdk_status (*rsdk_operation)(rsdk_sdk *sdk, void *context, rsdk_error *
 /* Takes the search path and the environment. Returns 0, or -1 with an exception, here and below; the session must be
  * ended in all cases. */
 int rsdk_session_start(PyObject *module, rsdk_session *session);
+
+/* Takes the caller's overrides: a mapping of shortnames to paths; NULL or None: none. They count before those of the
+ * environment. */
+int rsdk_session_override(rsdk_session *session, PyObject *mapping);
 
 /* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
  * installation) and tries once more. */

@@ -25,6 +25,26 @@ const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname) {
     return NULL;
 }
 
+static bool is_of_variables(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool is_word_of(const char *shortname, const char *word) {
+    size_t i = 0;
+    for (; shortname[i] != '\0' && word[i] == (is_of_variables(shortname[i]) ? shortname[i] : '_'); i++) {
+    }
+    return shortname[i] == '\0' && word[i] == '\0';
+}
+
+const rsdk_catalog_entry *rsdk_catalog_find_word(const char *word) {
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        if (is_word_of(rsdk_library_table[i].shortname, word)) {
+            return &rsdk_library_table[i];
+        }
+    }
+    return NULL;
+}
+
 static const char *shortname_at(const void *context, size_t index) {
     (void)context;
     return rsdk_library_table[index].shortname;

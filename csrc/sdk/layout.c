@@ -10,6 +10,7 @@
 
 #include "base/directory.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "sdk/libraries_family.h"
 #include "sdk/module_search.h"
 #include "sdk/open_sdk.h"
@@ -116,6 +117,26 @@ static rsdk_status add_search_directory(rsdk_sdk *sdk, const char *entry, const 
     return RSDK_OK;
 }
 
+static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish, rsdk_error *error) {
+    rsdk_override override = {.entry = rsdk_catalog_find(wish->shortname),
+                              .path = rsdk_arena_copy(&sdk->arena, wish->path),
+                              .source = rsdk_arena_copy(&sdk->arena, wish->source)};
+    RSDK_NEED(override.path);
+    RSDK_NEED(override.source);
+    if (override.entry == NULL) {
+        const char *source = rsdk_arena_format(&sdk->arena, "%s: ", override.source);
+        RSDK_NEED(source);
+        return rsdk_sdk_fail_unknown(source, wish->shortname, error);
+    }
+    if (override.path[0] != '/') {
+        return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, override.path,
+                            RSDK_FACTS({"variable", override.source}, {"expected", "the absolute path of a library"}),
+                            "%s: '%s' is not an absolute path", override.source, override.path);
+    }
+    RSDK_APPEND(&sdk->arena, &sdk->overrides, override);
+    return RSDK_OK;
+}
+
 static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     const char *working_directory = NULL;
     for (size_t i = 0; i < options->search_path_count; i++) {
@@ -127,6 +148,9 @@ static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, 
         RSDK_NEED(location.module);
         RSDK_NEED(location.directory);
         RSDK_APPEND(&sdk->arena, &sdk->modules, location);
+    }
+    for (size_t i = 0; i < options->override_count; i++) {
+        RSDK_TRY(add_override(sdk, &options->overrides[i], error));
     }
     sdk->gpus = options->gpus;
     if (options->target_family != NULL && options->target_family[0] != '\0') {
@@ -161,6 +185,30 @@ void rsdk_sdk_free(rsdk_sdk *sdk) {
         rsdk_arena_clear(&sdk->arena);
         free(sdk);
     }
+}
+
+const char *rsdk_sdk_override(const rsdk_sdk *sdk, const rsdk_catalog_entry *entry, const char **source) {
+    for (size_t i = 0; i < sdk->overrides.count; i++) {
+        if (sdk->overrides.items[i].entry == entry) {
+            *source = sdk->overrides.items[i].source;
+            return sdk->overrides.items[i].path;
+        }
+    }
+    return NULL;
+}
+
+rsdk_status rsdk_sdk_fail_unknown(const char *source, const char *shortname, rsdk_error *error) {
+    const char *nearest[3];
+    size_t count = rsdk_catalog_nearest(shortname, nearest, sizeof nearest / sizeof *nearest);
+    rsdk_text near = RSDK_TEXT_INIT;
+    for (size_t i = 0; i < count; i++) {
+        rsdk_text_add_item(&near, " or ", nearest[i]);
+    }
+    rsdk_status status = rsdk_fail_as(error, RSDK_UNKNOWN_LIBRARY, RSDK_E_API_004, NULL,
+                                      RSDK_FACTS({"name", shortname}, {"near", near.data}),
+                                      "%sunknown ROCm library name '%s'", source, shortname);
+    rsdk_text_clear(&near);
+    return status;
 }
 
 /* ---- packages ---- */

@@ -1,5 +1,6 @@
 /* The catalog of shortnames, one library per row. A new library of a ROCm release is one more row.
- * Sources: the established loader's table (the first 28), and what AMD's bindings ask for beyond it. */
+ * Sources: the established loader's table (the first 28), and what AMD's bindings ask for beyond it, which is optional:
+ * programs loop over the whole table, and not every SDK has these. */
 #include "sdk/tables.h"
 
 #define LIB      "lib"
@@ -37,19 +38,19 @@ const rsdk_catalog_entry rsdk_library_table[] = {
     {"origami",                  RSDK_LIBRARIES, "liborigami.so*",                     "origami*.dll",      LIB,                    false,    false},
     {"hipdnn",                   RSDK_LIBRARIES, "libhipdnn_backend.so*",              "hipdnn_backend*.dll",LIB,                   false,    false},
 
-    {"hiprtc-builtins",          RSDK_CORE,      "libhiprtc-builtins.so*",             "hiprtc-builtins*.dll",LIB,                  false,    false},
-    {"rocblas",                  RSDK_LIBRARIES, "librocblas.so*",                     "rocblas*.dll",      LIB,                    false,    false},
-    {"rocfft",                   RSDK_LIBRARIES, "librocfft.so*",                      "rocfft*.dll",       LIB,                    false,    false},
-    {"rocrand",                  RSDK_LIBRARIES, "librocrand.so*",                     "rocrand*.dll",      LIB,                    false,    false},
-    {"rocsolver",                RSDK_LIBRARIES, "librocsolver.so*",                   "rocsolver*.dll",    LIB,                    false,    false},
-    {"rocsparse",                RSDK_LIBRARIES, "librocsparse.so*",                   "rocsparse*.dll",    LIB,                    false,    false},
-    {"hsa-runtime64",            RSDK_CORE,      "libhsa-runtime64.so*",               "",                  LIB,                    false,    false},
-    {"hsa-amd-aqlprofile64",     RSDK_CORE,      "libhsa-amd-aqlprofile64.so*",        "",                  LIB,                    false,    false},
-    {"rocprofiler-register",     RSDK_CORE,      "librocprofiler-register.so*",        "",                  LIB,                    false,    false},
-    {"amdocl64",                 RSDK_CORE,      "libamdocl64.so*",                    "amdocl64*.dll",     LIB,                    false,    false},
-    {"OpenCL",                   RSDK_CORE,      "libOpenCL.so*",                      "OpenCL*.dll",       LIB,                    false,    false},
-    {"LLVM",                     RSDK_CORE,      "libLLVM[-.]*so*",                    "",                  LLVM_LIB,               false,    true},
-    {"clang",                    RSDK_CORE,      "libclang.so*",                       "libclang*.dll",     LLVM_LIB,               false,    true},
+    {"hiprtc-builtins",          RSDK_CORE,      "libhiprtc-builtins.so*",             "hiprtc-builtins*.dll",LIB,                  true,     false},
+    {"rocblas",                  RSDK_LIBRARIES, "librocblas.so*",                     "rocblas*.dll",      LIB,                    true,     false},
+    {"rocfft",                   RSDK_LIBRARIES, "librocfft.so*",                      "rocfft*.dll",       LIB,                    true,     false},
+    {"rocrand",                  RSDK_LIBRARIES, "librocrand.so*",                     "rocrand*.dll",      LIB,                    true,     false},
+    {"rocsolver",                RSDK_LIBRARIES, "librocsolver.so*",                   "rocsolver*.dll",    LIB,                    true,     false},
+    {"rocsparse",                RSDK_LIBRARIES, "librocsparse.so*",                   "rocsparse*.dll",    LIB,                    true,     false},
+    {"hsa-runtime64",            RSDK_CORE,      "libhsa-runtime64.so*",               "",                  LIB,                    true,     false},
+    {"hsa-amd-aqlprofile64",     RSDK_CORE,      "libhsa-amd-aqlprofile64.so*",        "",                  LIB,                    true,     false},
+    {"rocprofiler-register",     RSDK_CORE,      "librocprofiler-register.so*",        "",                  LIB,                    true,     false},
+    {"amdocl64",                 RSDK_CORE,      "libamdocl64.so*",                    "amdocl64*.dll",     LIB,                    true,     false},
+    {"OpenCL",                   RSDK_CORE,      "libOpenCL.so*",                      "OpenCL*.dll",       LIB,                    true,     false},
+    {"LLVM",                     RSDK_CORE,      "libLLVM[-.]*so*",                    "",                  LLVM_LIB,               true,     true},
+    {"clang",                    RSDK_CORE,      "libclang.so*",                       "libclang*.dll",     LLVM_LIB,               true,     true},
 };
 /* clang-format on */
 

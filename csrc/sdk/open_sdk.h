@@ -14,10 +14,17 @@ typedef struct rsdk_package_state {
     const char *directory; /* NULL: not installed */
 } rsdk_package_state;
 
+/* A file that takes the place of a library of the catalog. */
+typedef struct rsdk_override {
+    const rsdk_catalog_entry *entry;
+    const char *path, *source;
+} rsdk_override;
+
 struct rsdk_sdk {
     rsdk_arena arena;
     rsdk_strings search_path; /* absolute */
     RSDK_LIST(rsdk_module_location) modules;
+    RSDK_LIST(rsdk_override) overrides;
     const char *wanted_family;    /* NULL: none */
     const rsdk_gpu_options *gpus; /* borrowed; NULL: none */
     rsdk_dist_info info;

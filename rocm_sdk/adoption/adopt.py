@@ -22,7 +22,18 @@ from . import metadata, own_files, record
 from .errors import AdoptionError
 from .inside import UnsafeNameError, parent_inside, parts_of
 from .installed import Installed, find
-from .state import OURS, SITE, WHOLE_RECORD, State, compiled_names, entry_points, find_theirs, own, state
+from .state import (
+    OURS,
+    SITE,
+    WHOLE_ENTRY_POINTS,
+    WHOLE_RECORD,
+    State,
+    compiled_names,
+    entry_points,
+    find_theirs,
+    own,
+    state,
+)
 
 _KEPT = "adopted"  # directory in the dist-info directory of `rocm`
 _PARTIAL = ".adopting"  # suffix of files that are being written
@@ -112,7 +123,28 @@ def _give_back(ours: Installed, theirs: Installed, kept: list[str]) -> None:
     rows = ours._replace(rows=record.parse(current)).rows_by_name()
     rows = {name: row for name, row in rows.items() if name not in given and not name.startswith(gone)}
     rows[whole] = record.row(whole, (ours.site / whole).read_bytes())
+    if any(map(own_files.is_script, given)):
+        for name in _give_command_back(ours):
+            rows[name] = record.row(name, (ours.site / name).read_bytes())
     _replace(ours.site, own_record, record.text(rows.values()))
+
+
+def _give_command_back(ours: Installed) -> tuple[str, str]:
+    """Takes the command out of our entry points, and keeps these; the names of both files."""
+    name, whole = ours.name_of("entry_points.txt"), ours.name_of(WHOLE_ENTRY_POINTS)
+    if _read(ours.site / whole) is None:
+        _replace(ours.site, whole, entry_points(ours))
+    _replace(ours.site, name, metadata.without_command((ours.site / whole).read_bytes()))
+    return name, whole
+
+
+def _take_command_back(ours: Installed) -> None:
+    whole = ours.name_of(WHOLE_ENTRY_POINTS)
+    content = _read(ours.site / whole)
+    if content is not None:
+        _replace(ours.site, ours.name_of("entry_points.txt"), content)
+        with parent_inside(str(ours.site), whole) as (parent, last):
+            os.unlink(last, dir_fd=parent)
 
 
 def _listed_by_ours(site: Path) -> list[str]:
@@ -177,7 +209,7 @@ def _released(before: State) -> tuple[str, ...]:
 
 
 def _own_content(ours: Installed, name: str) -> bytes:
-    content = own_files.read(name)
+    content = own_files.read(ours.site, name)
     expected = ours.rows_by_name()[name]
     if content is None or (not own_files.is_script(name) and record.row(expected.name, content) != expected):
         raise AdoptionError(
@@ -237,7 +269,7 @@ def _listed(site: Path, directory: str) -> list[str]:
 
 def _remove_partial(distribution: Installed) -> None:
     """Removes the partial files that a killed call has left beside the files of a distribution."""
-    names = [*distribution.rows_by_name(), distribution.name_of("RECORD"), distribution.name_of(WHOLE_RECORD)]
+    names = [*distribution.rows_by_name(), *map(distribution.name_of, ("RECORD", WHOLE_RECORD, WHOLE_ENTRY_POINTS))]
     kept = _listed(distribution.site, distribution.name_of(_KEPT))
     names += [distribution.name_of(f"{_KEPT}/{name.removesuffix(_PARTIAL)}") for name in kept]
     for name in names:
@@ -248,9 +280,10 @@ def _remove_partial(distribution: Installed) -> None:
 
 
 def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
-    """Lists all our files again. The first line of the command may differ from the one that the installer wrote."""
+    """Lists all our files again. The wrapper of the command may be one that another installer wrote."""
     rows = tuple(record.row(row.name, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
+    _take_command_back(ours)
     current = (ours.dist_info / "RECORD").read_bytes()
     whole = _read(ours.dist_info / WHOLE_RECORD) or current
     content = whole if rows == record.parse(whole) else record.text(rows)

@@ -6,25 +6,80 @@ Files that another distribution overwrote are restored from it without a network
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
-SCRIPT = "scripts/rocm-sdk"  # its name in the archive; an installer rewrites the first line
+from .errors import AdoptionError
+
 _ARCHIVE = Path(__file__).with_name("own_files.zip")
+_CALL = "from rocm_sdk.__main__ import main"
+_BODY = f'import sys\n\n{_CALL}\n\nif __name__ == "__main__":\n    sys.exit(main())\n'
+_SHELL = "#!/bin/sh\n'''exec' {} \"$0\" \"$@\"\n' '''\n"  # two lines for the shell, a string for Python
+_LONGEST_LINE = 127  # bytes that every kernel reads of the first line
 
 
-def read(name: str) -> bytes | None:
-    """The content of one of our files, named as in RECORD; None if there is no copy, as for compiled files."""
+def read(site: Path, name: str) -> bytes | None:
+    """The content of one of our files, named as in RECORD; None if there is no copy, as for compiled files.
+
+    That of the command is the wrapper that is there, if it works: each installer writes it in a form of its own.
+    """
+    if is_script(name):
+        path = site / name
+        return path.read_bytes() if is_sound(path) else wrapper(sys.executable)
     try:
         with zipfile.ZipFile(_ARCHIVE) as archive:
-            if not is_script(name):
-                return archive.read(name)
-            _, _, body = archive.read(SCRIPT).partition(b"\n")
-            return b"#!" + os.fsencode(sys.executable) + b"\n" + body
+            return archive.read(name)
     except (FileNotFoundError, KeyError, zipfile.BadZipFile):
         return None
+
+
+def is_sound(path: Path) -> bool:
+    """Whether a file is a wrapper, of pip, of uv or of ours, that starts this interpreter and calls our function."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        is_program = os.access(path, os.X_OK)
+    except (OSError, UnicodeDecodeError):
+        return False
+    return is_program and text.startswith(tuple(_beginnings())) and _CALL in text.splitlines()
+
+
+def _beginnings() -> Iterator[str]:
+    """The first lines of a wrapper that start this interpreter, under each of its names beside it."""
+    directory = os.path.dirname(sys.executable)
+    for name in os.listdir(directory):
+        interpreter = os.path.join(directory, name)
+        if not name.startswith("python") or os.path.realpath(interpreter) != os.path.realpath(sys.executable):
+            continue
+        if _fits_first_line(interpreter):
+            yield f"#!{interpreter}\n"
+        words = [shlex.quote(interpreter), f'"$(dirname -- "$(realpath -- "$0")")"/{shlex.quote(name)}']
+        if "'" not in interpreter:
+            words.append(f"'{interpreter}'")
+        if not any(each in interpreter for each in '$`"\\'):  # which mean something between these quotes
+            words.append(f'"{interpreter}"')
+        yield from map(_SHELL.format, words)
+
+
+def _fits_first_line(interpreter: str) -> bool:
+    return len(os.fsencode(f"#!{interpreter}")) <= _LONGEST_LINE and not any(each.isspace() for each in interpreter)
+
+
+def wrapper(interpreter: str) -> bytes:
+    """A wrapper for an interpreter. Where a first line cannot name it, the shell does, in a line that Python skips.
+
+    Raises AdoptionError for a path that neither can hold.
+    """
+    if _fits_first_line(interpreter):
+        return os.fsencode(f"#!{interpreter}\n{_BODY}")
+    if "\\" in interpreter or not interpreter.isprintable():
+        raise AdoptionError(
+            f"{interpreter}: no wrapper can name this interpreter", "move the environment to another path", interpreter
+        )
+    return f"{_SHELL.format(shlex.quote(interpreter))}{_BODY}".encode()
 
 
 def is_script(name: str) -> bool:

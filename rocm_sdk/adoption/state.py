@@ -13,6 +13,7 @@ from .installed import Installed, find
 THEIRS = "rocm"
 OURS = "rocm_sdk_loader"
 WHOLE_RECORD = "RECORD.whole"  # of ours after an undone adoption: RECORD with the names that `rocm` owns alone
+WHOLE_ENTRY_POINTS = "entry_points.whole"  # the same: ours with the command, which pip would remove with ours
 SITE = Path(__file__).parents[2]  # the site-packages directory that this copy is installed in
 
 

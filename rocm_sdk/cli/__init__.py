@@ -9,44 +9,99 @@ import sys
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command with `arguments` (default: those of the process); returns the exit status."""
-    given = sys.argv[1:] if arguments is None else arguments
+    _open_standard_streams()
     try:
-        if given == ["version"]:
-            from . import version
-
-            return version.run(None)
-        if given == ["targets"]:
-            from . import targets
-
-            return targets.run(None)
-        if given == ["gpus", "--arch"]:
-            from . import gpus
-
-            return gpus.print_targets()
-        if given[:1] == ["path"] and len(given) == 2:
-            from . import path
-
-            if given[1] in path.DIRECTORIES:
-                return path.print_directory(given[1])
-        from .parser import parse
-
-        run, options = parse(given)
-        return run(options)
+        status = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print("rocm-sdk: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader has exited (`| head`). Python flushes stdout once more at exit, which must not fail again.
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except SystemExit as ended:  # of argparse
+        return _flushed(ended.code if isinstance(ended.code, int) else 1)
     except Exception as error:
         from rocm_sdk.errors import RocmSdkError  # here, because the import takes as long as some commands
 
-        if not isinstance(error, RocmSdkError):
-            raise
-        from .output import complain
+        if isinstance(error, RocmSdkError):
+            from .output import complain
 
-        complain(f"{error.message} [{error.code}]", error.fix)
-        return 1
+            complain(f"{error.message} [{error.code}]", error.fix)
+            return _flushed(1)
+        if not isinstance(error, OSError) or error.filename is not None:
+            raise
+        return _output_failed(error)
+    return status
+
+
+def _run(given: list[str]) -> int:
+    if given == ["version"]:
+        from . import version
+
+        return version.run(None)
+    if given == ["targets"]:
+        from . import targets
+
+        return targets.run(None)
+    if given == ["gpus", "--arch"]:
+        from . import gpus
+
+        return gpus.print_targets()
+    if given[:1] == ["path"] and len(given) == 2:
+        from . import path
+
+        if given[1] in path.DIRECTORIES:
+            return path.print_directory(given[1])
+    from .parser import parse
+
+    run, options = parse(given)
+    return run(options)
+
+
+# ---- streams; exit statuses are those of git
+
+
+def _open_standard_streams() -> None:
+    """What is closed becomes /dev/null: Python has no stream for it, and the next file would take its number."""
+    import os
+
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            while (descriptor := os.open(os.devnull, os.O_RDWR)) < number:
+                pass
+            setattr(sys, name, os.fdopen(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))
+
+
+def _flushed(status: int) -> int:
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _output_failed(error)
+    return status
+
+
+def _output_failed(error: OSError) -> int:
+    """Ends as other programs do where nobody reads the output, by SIGPIPE; else says what is wrong."""
+    import os
+
+    # Python flushes stdout once more at exit, which must not fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        import signal
+
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+    from .output import complain
+
+    complain(f"cannot write to standard output: {error.strerror}")
+    return 128
+
+
+_shown: set[str] = set()
+
+
+def show_warning(message: str) -> None:
+    """Takes the warnings of the package in place of the interpreter, whose form shows lines of Python code."""
+    from .output import complain
+
+    if message not in _shown:
+        _shown.add(message)
+        complain(message)

@@ -97,7 +97,7 @@ def _icd_directory() -> str:
         return directory
     library = locate("amdocl64").path
     if library is None:
-        raise RocmSdkError("this SDK has no OpenCL", "omit --opencl")
+        raise RocmSdkError("this SDK has no OpenCL (amdocl64)", "omit --opencl")
     return library
 
 

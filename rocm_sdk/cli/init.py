@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from .arguments import waiting_time
 from .output import complain, complain_fix
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=float,
+        type=waiting_time,
         help="how long to wait for another process that works on the tree (default: 1800)",
     )
 

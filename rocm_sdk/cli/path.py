@@ -1,4 +1,4 @@
-"""`rocm-sdk path`: the file of a library, or a directory of the SDK.
+"""`rocm-sdk path`: a file of the SDK by its name, or a directory.
 
 The first question about the development tree extracts it. Imports next to nothing, because build scripts call this
 often.
@@ -32,11 +32,21 @@ DIRECTORIES = {
     "--libraries": ("libraries", ("",), "the libraries package's files, as installed"),
 }
 
+# Option -> the kind in rocm_sdk.devel.named_files, and a description.
+FILES = {
+    "--header": ("HEADERS", "the directory to include headers from, such as hip or rocblas/rocblas.h"),
+    "--static": ("STATIC_LIBRARY", "a static library, such as rocblas for librocblas.a"),
+    "--bitcode": ("BITCODE", "a device library (bitcode), such as ocml"),
+    "--tool": ("TOOL", "a program, such as hipcc"),
+}
+
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """The name of the library, or a directory."""
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("shortname", nargs="?", metavar="SHORTNAME", help="a library, such as amdhip64 or hipsparse")
+    for option, (_, summary) in FILES.items():
+        what.add_argument(option, metavar="NAME", help=summary)
     for option, (_, _, summary) in DIRECTORIES.items():
         what.add_argument(option, dest="directory", action="store_const", const=option, help=f"directory: {summary}")
 
@@ -45,11 +55,22 @@ def run(options: "Namespace") -> int:
     """Prints the path; status 1 if the SDK does not have it."""
     if options.directory is not None:
         return print_directory(options.directory)
+    for option, (kind, _) in FILES.items():
+        name = getattr(options, option.removeprefix("--"))
+        if name is not None:
+            return _print_file(kind, name)
     location = locate(options.shortname)
     if location.path is None:
         complain(f"{location.shortname} is {location.found_via}: this SDK does not have it")
         return 1
     print(location.path)
+    return 0
+
+
+def _print_file(kind: str, name: str) -> int:
+    from rocm_sdk.devel import named_files
+
+    print(named_files.find(getattr(named_files, kind), name, _terminal_reporter).path)
     return 0
 
 

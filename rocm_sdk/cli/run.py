@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from rocm_sdk._native import load_plan, package_directory
+from rocm_sdk._native import load_plan, locate_all, package_directory
 
 from .output import complain
 
@@ -50,11 +50,16 @@ def run(options: "Namespace") -> int:
 
 
 def library_directories() -> list[str]:
-    """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there."""
+    """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there.
+
+    Those of files that are used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME) come first.
+    """
     from rocm_sdk.installed.libraries import installed_libraries
 
-    steps = load_plan(*installed_libraries()).steps
-    paths = [step.path for step in steps]
+    shortnames = installed_libraries()
+    steps = load_plan(*shortnames).steps
+    paths = [place.path for place in locate_all(*shortnames) if place.path and place.found_via == "override"]
+    paths += [step.path for step in steps]
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
     return list(dict.fromkeys(map(os.path.dirname, paths)))
 

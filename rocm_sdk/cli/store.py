@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
+from .arguments import waiting_time
 from .output import complain
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=float,
+        type=waiting_time,
         default=60.0,
         help="how long to wait for others (default: 60)",
     )

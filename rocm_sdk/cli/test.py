@@ -92,15 +92,18 @@ def _report(
 
 def _run_on_process(tested: "Installation", options: "Namespace") -> int:
     from rocm_sdk.selftest.recorder import Recorder
-    from rocm_sdk.selftest.subjects.process import check_process, rocm_libraries
+    from rocm_sdk.selftest.subjects.process import survey_process
 
     recorder = Recorder("process", "checked", tested.site)
-    recorder.problems += check_process(tested, options.pid)
-    libraries = rocm_libraries(tested, options.pid)
-    for path, source in libraries:
+    libraries, recorder.problems = survey_process(tested, options.pid)
+    sources = {
+        str(each.location.path): each.location.found_via if each.location.package is None else "the SDK"
+        for each in libraries
+    }
+    for path, source in sources.items():
         recorder.good(f"{path} ({source})")
     if not options.json:
-        for path, source in libraries:
+        for path, source in sources.items():
             tell(f"{path}    from {source}")
         if not libraries and not recorder.problems:
             tell(f"process {options.pid} has no ROCm libraries")

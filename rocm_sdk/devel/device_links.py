@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
+from rocm_sdk.installed.files import installed_file
 from rocm_sdk.installed.inside import UnsafeNameError, parent_inside, parts_of
 
 from .archive_rules import is_text, leads_into_package
@@ -104,7 +105,7 @@ class DeviceLinker:
             self._identities[name] = identify(path)
             if self._identities[name] == GONE:
                 return
-            content = read_json(self._workspace.site, name)
+            content = read_json(*self._place_of(path, name))
             links = [(str(link["relpath"]), str(link["target"])) for link in content["links"]]
         except (OSError, ValueError, TypeError, KeyError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
@@ -115,6 +116,11 @@ class DeviceLinker:
                 yield relative, text
             else:
                 self._notices.append(f"{path}: the link {relative} to {text} leaves the SDK's packages and is refused")
+
+    def _place_of(self, path: str, name: str) -> tuple[str, str]:
+        """The directory to stay in and the name in it, for an installed file, which may be the installer's link."""
+        file = installed_file(path)
+        return (self._workspace.site, name) if file == path else posixpath.split(file)
 
     def _ensure(self, path: str, text: str) -> bool:
         """Creates or replaces one link if it is not current; returns whether it did."""

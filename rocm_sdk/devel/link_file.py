@@ -13,6 +13,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import BinaryIO
 
+from rocm_sdk.installed.files import installed_file
 from rocm_sdk.installed.inside import parent_inside
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
@@ -42,12 +43,13 @@ class FileLinker:
         Raises FileNotFoundError if the linked file does not exist. Directories and drivers stay symbolic links.
         """
         source = self.source(path, text)
-        facts = os.stat(source, follow_symlinks=False)
+        file = installed_file(source)
+        facts = os.stat(file, follow_symlinks=False)
         if self._stays_symbolic(path, source, facts):
             os.symlink(text, target)
             method = SYMBOLIC_LINK
         else:
-            method = link_or_copy(source, target)
+            method = link_or_copy(file, target)
         self.counts[method] += 1
 
     def replace(self, tree: str, path: str, text: str) -> None:
@@ -69,7 +71,7 @@ class FileLinker:
         """Whether `target` is what `link` would create now. False also if the linked file does not exist."""
         source = self.source(path, text)
         try:
-            wanted = os.stat(source, follow_symlinks=False)
+            wanted = os.stat(installed_file(source), follow_symlinks=False)
             found = os.stat(target, follow_symlinks=False)
         except FileNotFoundError:
             return False

@@ -127,7 +127,12 @@ def normalised(name: str) -> str:
 
 def same_release(one: str, other: str) -> bool:
     """Whether two versions are equal, post-releases aside."""
-    return _POST_RELEASE.sub("", one, count=1) == _POST_RELEASE.sub("", other, count=1)
+    return without_post_release(one) == without_post_release(other)
+
+
+def without_post_release(version: str) -> str:
+    """A version without the first `.postN` in it."""
+    return _POST_RELEASE.sub("", version, count=1)
 
 
 def _read_headers(path: str) -> dict[str, str]:

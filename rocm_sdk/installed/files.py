@@ -29,6 +29,17 @@ def read_beginning(path: str, limit: int) -> bytes:
         return file.read(limit)
 
 
+def installed_file(path: str) -> str:
+    """The file that an installed path stands for: uv installs absolute links into its cache (--link-mode symlink).
+
+    Relative links are the packager's, and stay what they are.
+    """
+    try:
+        return os.path.realpath(path) if os.path.isabs(os.readlink(path)) else path
+    except OSError:  # no link, or gone
+        return path
+
+
 def chunks_of(file: BinaryIO) -> Iterator[bytes]:
     """The rest of a file, in chunks."""
     while chunk := file.read(_CHUNK):

@@ -14,7 +14,7 @@ from functools import cached_property
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
-from rocm_sdk.installed.files import names_in, read_beginning
+from rocm_sdk.installed.files import installed_file, names_in, read_beginning
 from rocm_sdk.installed.installer import own_site
 
 _DIST_INFO_LIMIT = 1 << 20  # bytes
@@ -72,8 +72,15 @@ class Installation:
         return owner.facts if owner is not None else {"distribution": "rocm-sdk-core", "requirement": "rocm-sdk-core"}
 
     def has(self, path: str) -> bool:
-        """Whether a file is in the directory, by its real path."""
-        return path.startswith(os.path.realpath(self.site) + os.sep)
+        """Whether a file is in the directory, or an installed link leads to it, by its real path."""
+        return path.startswith(os.path.realpath(self.site) + os.sep) or path in self._linked_files
+
+    @cached_property
+    def _linked_files(self) -> frozenset[str]:
+        """The files to which links of an installer lead; nothing leads to the development tree's."""
+        directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
+        paths = (os.path.join(root, name) for top in directories for root, _, names in os.walk(top) for name in names)
+        return frozenset(file for path in paths if (file := installed_file(path)) != path)
 
 
 def _version_without_metadata(site: str) -> str | None:

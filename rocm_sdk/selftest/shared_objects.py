@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.files import NotAFileError, names_in, read_beginning
+from rocm_sdk.installed.files import NotAFileError, installed_file, names_in, read_beginning
 
 from .installation import Installation
 
@@ -88,8 +88,13 @@ def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
         directories[:] = sorted(name for name in directories if name not in _SKIPPED_PARTS)
         for name in sorted(names):
             path = os.path.join(root, name)
-            if ".so" in name and not os.path.islink(path) and (facts := _stat(path)) and _is_library(path, name):
+            if ".so" in name and not _is_alias(path) and (facts := _stat(path)) and _is_library(path, name):
                 yield path, (facts.st_dev, facts.st_ino)
+
+
+def _is_alias(path: str) -> bool:
+    """Whether it is a second name that the packager gave to a file."""
+    return os.path.islink(path) and installed_file(path) == path
 
 
 def _stat(path: str) -> os.stat_result | None:

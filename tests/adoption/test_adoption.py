@@ -57,6 +57,33 @@ def test_both_orders_and_uninstallation(environment: Environment, order: tuple[s
     assert not [name for name in environment.files() if "rocm_sdk/" in name or "bin/rocm" in name]
 
 
+@pytest.mark.parametrize("place", ["a venv", "x" * 200], ids=["a blank", "200 characters"])
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+@pytest.mark.parametrize("installers", [("pip", "uv"), ("uv", "pip"), ("pip", "pip")], ids="-".join)
+def test_the_wrapper_of_whoever_was_last_is_kept(
+    make_environment: Callable[..., Environment],
+    tmp_path: Path,
+    place: str,
+    order: tuple[str, str],
+    installers: tuple[str, str],
+) -> None:
+    """Each writes one that works where no first line can name the interpreter; RECORD tells of the one that is kept."""
+    (tmp_path / place).mkdir()
+    environment = make_environment("pip", tmp_path / place)
+    for environment.installer, requirement in zip(installers, order, strict=True):
+        environment.install(requirement)
+    script = environment.directory / "bin/rocm-sdk"
+    before = script.read_bytes()
+    assert before.startswith(b"#!/bin/sh\n")
+    assert environment.adopt().returncode == 0
+    assert script.read_bytes() == before
+    assert_ours_works(environment)
+    environment.uninstall("rocm")
+    assert_ours_works(environment)
+    environment.uninstall(OURS)
+    assert not script.exists()
+
+
 def test_uninstalling_ours_is_noticed_by_pip_check(environment: Environment) -> None:
     for requirement in (OURS, ROCM):
         environment.install(requirement)
@@ -125,10 +152,11 @@ def test_rocm_uninstalled_before_any_adoption(environment: Environment) -> None:
 
 
 def split_own_record(files: dict[str, bytes]) -> tuple[dict[str, bytes], bytes]:
-    """The files, and our whole RECORD, which after undoing lies under a name of its own."""
+    """The files, and our whole RECORD and entry points, which after undoing lie under names of their own."""
     (name,) = (name for name in files if "/rocm_sdk_loader-" in name and name.endswith("/RECORD"))
-    rest = {each: content for each, content in files.items() if each not in {name, f"{name}.whole"}}
-    return rest, files.get(f"{name}.whole", files[name])
+    entries, kept = (f"{Path(name).parent}/entry_points{ending}" for ending in (".txt", ".whole"))
+    rest = {each: content for each, content in files.items() if each not in {name, f"{name}.whole", entries, kept}}
+    return rest, files.get(f"{name}.whole", files[name]) + files.get(kept, files[entries])
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)

@@ -1,4 +1,5 @@
 /* The tables: every row is complete, and look-ups find it. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,6 +29,23 @@ static void every_library_is_complete_and_found(void **state) {
     }
     assert_null(rsdk_catalog_get(rsdk_catalog_size()));
     assert_null(rsdk_catalog_find("hipblass"));
+}
+
+/* Each has a variable of its own. */
+static void words_of_variables_are_unambiguous(void **state) {
+    (void)state;
+    for (size_t i = 0; i < rsdk_catalog_size(); i++) {
+        const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
+        char word[64] = {0};
+        for (size_t j = 0; entry->shortname[j] != '\0' && j + 1 < sizeof word; j++) {
+            word[j] = (char)(isalnum((unsigned char)entry->shortname[j]) != 0 ? entry->shortname[j] : '_');
+        }
+        assert_ptr_equal(rsdk_catalog_find_word(word), entry);
+    }
+    assert_null(rsdk_catalog_find_word("rocprofiler-sdk"));
+    assert_null(rsdk_catalog_find_word("amdhip6"));
+    assert_null(rsdk_catalog_find_word("amdhip64_"));
+    assert_null(rsdk_catalog_find_word(""));
 }
 
 static void every_package_is_complete(void **state) {
@@ -90,8 +108,11 @@ static void nearest_names_are_few_and_near(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_library_is_complete_and_found),     cmocka_unit_test(every_package_is_complete),
-        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog), cmocka_unit_test(host_packages_are_sorted_sonames),
+        cmocka_unit_test(every_library_is_complete_and_found),
+        cmocka_unit_test(words_of_variables_are_unambiguous),
+        cmocka_unit_test(every_package_is_complete),
+        cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog),
+        cmocka_unit_test(host_packages_are_sorted_sonames),
         cmocka_unit_test(nearest_names_are_few_and_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

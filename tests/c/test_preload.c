@@ -127,7 +127,12 @@ static void check_edges_without_paths(void *site) {
     static const char *const names[] = {"amdhip64"};
     rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
     rsdk_loaded *loaded = load_with(site, &options);
-    REQUIRE(rsdk_loaded_count(loaded) == 1); /* comgr was not asked for */
+    REQUIRE(rsdk_loaded_count(loaded) == 1 && rsdk_loaded_library(loaded, 0)->is_requested);
+    REQUIRE(rsdk_loaded_opened_count(loaded) == 2 && rsdk_loaded_opened(loaded, 2) == NULL);
+    const rsdk_loaded_entry *hip = rsdk_loaded_opened(loaded, 0), *comgr = rsdk_loaded_opened(loaded, 1);
+    REQUIRE(hip == rsdk_loaded_library(loaded, 0) && !comgr->is_requested && comgr->handle != NULL);
+    REQUIRE(strcmp(comgr->location.soname, "libamd_comgr.so.3") == 0);
+    REQUIRE(comgr->seconds > 0 && hip->seconds > comgr->seconds); /* whose time is part of the opener's */
     REQUIRE(is_loaded(site, CORE_LIB "/libamd_comgr.so.3"));
     REQUIRE(dlopen("libamd_comgr.so.3", RTLD_LAZY) != NULL); /* that is how the opener looks for it */
     REQUIRE(dlsym(RTLD_DEFAULT, "compile") == NULL);

@@ -143,7 +143,7 @@ PRINTING = {
     "info": 2,
     "init": 1,
     "output": 3,
-    "path": 2,
+    "path": 3,
     "store": 1,
     "targets": 3,
     "terminal": 1,

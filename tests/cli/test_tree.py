@@ -52,6 +52,16 @@ def test_load_tells_times(call: Call) -> None:
     assert " ms " in call("tree", "hipsparse", "--load").stdout
 
 
+def test_load_tells_the_times_of_what_is_opened_at_run_time(call: Call, sdk: Site) -> None:
+    sdk.library("libamd_comgr.so.3")
+    tree = json.loads(call("tree", "hipsparse", "amdhip64", "--load", "--json").stdout)
+    times = {step["soname"]: step["seconds"] for step in tree["steps"]}
+    assert list(times) == ["libhipsparse.so.1", "libamd_comgr.so.3", "libamdhip64.so.7"]
+    assert times["libamd_comgr.so.3"] > 0
+    assert times["libamdhip64.so.7"] is None or times["libamdhip64.so.7"] < times["libhipsparse.so.1"]
+    assert tree["seconds"] == pytest.approx(sum(time or 0 for time in times.values()))
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:pydot")  # of the parser that pydot uses
 def test_dot(call: Call, sdk: Site) -> None:
     (graph,) = pydot.graph_from_dot_data(call("tree", "hipsparse", "--dot").stdout)

@@ -15,6 +15,8 @@ from collections.abc import Callable
 import pytest
 from sample_devel import DevelSite, as_root, device_files, libraries_files, write
 
+from rocm_sdk import _devel
+
 MakeSite = Callable[..., DevelSite]
 NONCE = "_test"
 SDK = "0.0.1.test"
@@ -245,3 +247,8 @@ def test_an_environment_of_another_user(open_site: DevelSite) -> None:
 def test_only_device_packages_must_be_of_the_same_version(devel_site: DevelSite) -> None:
     devel_site.install("rocm-sdk-profiler", {"rocm_sdk_profiler/__init__.py": b""}, "7.9.0")
     assert "does not belong" not in devel_site.command("init").stderr
+
+
+def test_the_established_name_of_the_comparison_without_post_releases() -> None:
+    versions = ("7.14.0", "7.14.0.post1", "7.14.0rc1.post1", "7.14.0.dev1")
+    assert [_devel._without_post_release(each) for each in versions] == ["7.14.0", "7.14.0", "7.14.0rc1", "7.14.0.dev1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from sample_devel import (
     member,
     sample_members,
 )
+from sample_site import compile_library
 
 NEWER = "7.11.0"
 
@@ -30,11 +32,12 @@ NEWER = "7.11.0"
 class Environment:
     """A virtual environment, and the installer that changes it."""
 
-    def __init__(self, directory: Path, installer: str) -> None:
+    def __init__(self, directory: Path, installer: str, link_mode: str = "hardlink") -> None:
         self.wheels = directory / "wheels"
         self.directory = directory
         self.python = directory / "venv/bin/python"
         self._installer = installer
+        self._link_mode = link_mode
         self._has_wheels = False
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], check=True)
         (path,) = (directory / "venv").glob("lib/python*/site-packages")
@@ -54,7 +57,7 @@ class Environment:
         if self._installer == "uv":
             tool = [sys.executable, "-m", "uv", "pip"]
             options = ["--python", str(self.python), "--cache-dir", str(self.directory / "uv-cache")]
-            options += ["--link-mode", "hardlink"] if action == "install" else []
+            options += ["--link-mode", self._link_mode] if action == "install" else []
         run = subprocess.run(
             [*tool, action, *options, *words], capture_output=True, text=True, check=False, timeout=120
         )
@@ -237,3 +240,60 @@ def test_uninstalled_during_an_extraction(environment: Environment, wheel: Calla
         environment.install(wheel("rocm-sdk-devel"))
     environment.check()
     assert number > 5
+
+
+LINK_MODES = ["copy", "hardlink", "clone", "symlink"]
+ASK = """
+import os, rocm_sdk, rocm_sdk.selftest.installation as installations
+print(rocm_sdk.find_libraries("hiprand")[0])
+print(rocm_sdk.preload_libraries("hiprand")[0].location.path)
+for library in rocm_sdk.loaded_libraries():
+    print(library.location.shortname, library.location.package, library.location.found_via)
+print([problem.code for problem in rocm_sdk.check_process()])
+"""
+
+
+def answers(environment: Environment) -> list[str]:
+    """What the commands say, with the directory and times left out."""
+    said = []
+    for words in (
+        ["list", "--installed"],
+        ["tree", "hiprand"],
+        ["test", "--only", "packages,files,libraries,environment"],
+        ["init"],
+        ["init", "--check"],
+        ["path", "--tool", "amdclang"],
+        ["test", "--deep", "--only", "files,libraries,devel"],
+    ):
+        result = environment.site.command(*words, check=False)
+        said.append(f"{words} {result.returncode} {result.stdout} {result.stderr}")
+    result = subprocess.run(
+        [sys.executable, "-c", ASK], env=environment.site.environment(), capture_output=True, text=True, check=False
+    )
+    said.append(f"{result.stdout} {result.stderr}")
+    text = "\n".join(said).replace(str(environment.directory), "")
+    return re.sub(r"\d+\.\d+ m?s", "", text).splitlines()
+
+
+def test_link_modes_of_uv(tmp_path: Path, wheel: Callable[..., Path]) -> None:
+    """Files of the SDK may be links into uv's cache: everything works as with copies, and nothing is said of it."""
+    hip = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7")
+    rand = compile_library(tmp_path / "libhiprand.so.1", "libhiprand.so.1", needed=(hip,))
+    core = core_files() | {"_rocm_sdk_core/lib/libamdhip64.so.7": hip.read_bytes()}
+    libraries = libraries_files() | {"_rocm_sdk_libraries/lib/libhiprand.so.1": rand.read_bytes()}
+    folder = tmp_path / "compiled"
+    wheels = [make_wheel(folder, "rocm-sdk-core", core), make_wheel(folder, "rocm-sdk-libraries", libraries)]
+    wheels += map(wheel, SDK[2:])
+    found = {}
+    for mode in LINK_MODES:
+        environment = Environment(tmp_path / mode, "uv", mode)
+        environment.install(*wheels)
+        assert (environment.site.path / "_rocm_sdk_core/lib/libamdhip64.so.7").is_symlink() == (mode == "symlink")
+        found[mode] = answers(environment)
+        program = environment.site.tree / "bin/hipcc"
+        assert program.resolve() == program, "it finds its installation by the place that it is in"
+        environment.uninstall(*SDK)
+        assert left(environment) == set()
+    for mode in LINK_MODES[1:]:
+        assert found[mode] == found["copy"]
+    assert any("libraries" in line and "2 loaded" in line for line in found["copy"]), found["copy"]

@@ -81,3 +81,12 @@ def test_next_to_nothing_is_imported(devel_site: DevelSite, option: str) -> None
     )
     imported = set(result.stderr.split())
     assert {name for name in imported if not name.startswith("rocm_sdk")} == set()
+
+
+@pytest.mark.parametrize("seconds", ["-1", "-0.1", "nan", "inf", "1e7", "soon", ""])
+@pytest.mark.parametrize("words", [["init"], ["store", "prune", "--store", "/nonexistent"]], ids=lambda words: words[0])
+def test_a_time_that_is_none_is_refused(devel_site: DevelSite, words: list[str], seconds: str) -> None:
+    result = devel_site.command(*words, f"--timeout={seconds}", check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"argument --timeout: not a number of seconds, 0 or more: {seconds}" in result.stderr
+    assert not devel_site.tree.exists()

@@ -140,3 +140,25 @@ def test_errors_can_be_pickled() -> None:
     error = rocm_sdk.LibraryLoadError("message", "fix", "/path")
     copy = pickle.loads(pickle.dumps(error))
     assert (copy.message, copy.fix, copy.path, str(copy)) == ("message", "fix", "/path", str(error))
+
+
+def test_a_loop_over_the_table_works_on_an_sdk_with_the_established_libraries(site: Site) -> None:
+    """What only other callers ask for (LLVM, OpenCL, ...) is optional."""
+    established = ESTABLISHED.split()
+    for name in established:
+        row = rocm_sdk._dist_info.ALL_LIBRARIES[name]
+        if not row.optional:
+            soname = row.so_pattern.replace("*", "1").replace("so1", "so.1")
+            package = f"_{row.package.get_dist_package_name('gfx942')}".replace("-", "_").removesuffix("_gfx942")
+            site.library(soname, package=package, directory=row.posix_relpath)
+    program = """
+        import rocm_sdk
+        names = [*rocm_sdk._dist_info.ALL_LIBRARIES]
+        print(len(rocm_sdk.find_libraries(*names)), *(name for name in names if rocm_sdk.locate(name).path is None))
+        rocm_sdk.preload_libraries(*names)
+    """
+    count, *absent = site.output(program).split()
+    assert int(count) == len(established) - 1
+    assert absent[0] == "rocdxg"
+    assert {"LLVM", "clang", "OpenCL", "amdocl64", "hiprtc-builtins", "rocblas", "hsa-runtime64"} <= {*absent}
+    assert {*absent}.isdisjoint({*established} - {"rocdxg"})

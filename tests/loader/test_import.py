@@ -51,6 +51,15 @@ def test_from_import_of_every_public_name() -> None:
     run_python("import rocm_sdk; [getattr(rocm_sdk, name) for name in rocm_sdk.__all__]", "-I")
 
 
+def test_dir_has_the_public_names_and_nothing_else() -> None:
+    program = """
+        import rocm_sdk
+        print(*sorted({*dir(rocm_sdk)} ^ {*rocm_sdk.__all__, "__version__", "targets"}))
+        print(*(name for name in dir(rocm_sdk) if name != "__version__" and not hasattr(rocm_sdk, name)))
+    """
+    assert run_python(program, "-I").stdout.split() == []
+
+
 def test_unknown_attribute_is_an_attribute_error() -> None:
     program = """
         import rocm_sdk

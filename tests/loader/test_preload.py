@@ -46,7 +46,8 @@ def test_results_keep_the_order_and_are_told_later(chain: Site) -> None:
         names = lambda libraries: [library.location.shortname for library in libraries]
         assert names(rocm_sdk.preload_libraries("hipsparse", "amdhip64")) == ["hipsparse", "amdhip64"]
         assert names(rocm_sdk.preload_libraries("rocsparse")) == ["rocsparse"]
-        assert names(rocm_sdk.loaded_libraries()) == ["hipsparse", "amdhip64", "rocsparse"]
+        asked = [library for library in rocm_sdk.loaded_libraries() if library.requested]
+        assert names(asked) == ["hipsparse", "amdhip64", "rocsparse"]
         assert all(library.already_loaded for library in rocm_sdk.preload_libraries("hipsparse", "amdhip64"))
     """
     chain.run(program)
@@ -84,6 +85,70 @@ def test_what_amdhip64_opens_at_run_time_comes_along(chain: Site) -> None:
     assert chain.output(program) == "[]"  # the plan made after it finds it in the process
     plan = "import rocm_sdk; print([s.soname for s in rocm_sdk.load_plan('amdhip64').steps])"
     assert chain.output(plan) == "['libamdhip64.so.7', 'libamd_comgr.so.3']"
+
+
+def test_loaded_libraries_are_all_that_are_in_the_process(chain: Site, tmp_path: Path) -> None:
+    """What others need, what they open at run time, what came by itself, and what another program part has brought."""
+    foreign = compile_library(tmp_path / "librccl.so.1", "librccl.so.1")
+    llvm = chain.library("libLLVM.so.20.0", "int llvm;", directory="lib/llvm/lib")
+    chain.library("libamd_comgr.so.3", needed=(llvm,), flags=("-Wl,-rpath,$ORIGIN/llvm/lib",))
+    program = f"""
+        import ctypes, rocm_sdk
+        assert rocm_sdk.loaded_libraries() == ()
+        (library,) = rocm_sdk.preload_libraries("hipsparse")
+        ctypes.CDLL({str(foreign)!r})
+        for each in rocm_sdk.loaded_libraries():
+            place = each.location
+            print(place.shortname, place.soname, place.package, place.found_via, each.requested, bool(each.handle))
+        by_name = {{each.location.soname: each for each in rocm_sdk.loaded_libraries()}}
+        assert by_name["libhipsparse.so.4"] == library
+        assert library.seconds > by_name["libamd_comgr.so.3"].seconds > 0
+        assert by_name["libLLVM.so.20.0"].seconds is by_name["libLLVM.so.20.0"].already_loaded is None
+    """
+    assert chain.output(program).splitlines() == [
+        "hipsparse libhipsparse.so.4 libraries file name True True",
+        "None libamd_comgr.so.3 core need False True",
+        "rccl librccl.so.1 None its path False False",
+        "amdhip64 libamdhip64.so.7 core need False False",
+        "hsa-runtime64 libhsa-runtime64.so.1 core need False False",
+        "LLVM libLLVM.so.20.0 core need False False",
+        "rocsparse librocsparse.so.1 libraries need False False",
+    ]
+
+
+def test_loaded_libraries_of_another_process(chain: Site) -> None:
+    program = """
+        import os, rocm_sdk
+        rocm_sdk.preload_libraries("hipsparse")
+        mine = rocm_sdk.loaded_libraries()
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            os.read(reader, 1)
+            os._exit(0)
+        others = rocm_sdk.loaded_libraries(pid=int(open("/proc/self/task/%d/children" % os.getpid()).read()))
+        assert {each.location.path for each in others} == {each.location.path for each in mine}
+        assert not any(each.handle or each.requested for each in others)
+        os.write(writer, b"x")
+        try:
+            rocm_sdk.loaded_libraries(pid=1 << 30)
+        except FileNotFoundError as error:
+            print(error.filename)
+    """
+    assert chain.output(program) == f"/proc/{1 << 30}/maps"
+
+
+def test_what_the_command_and_the_check_say_of_a_process_is_the_same_list(chain: Site) -> None:
+    program = """
+        import os, rocm_sdk, rocm_sdk.cli
+        rocm_sdk.preload_libraries("hipsparse")
+        rocm_sdk.cli.main(["test", "--pid", str(os.getpid())])
+        print(*(each.location.path for each in rocm_sdk.loaded_libraries()), sep=" in the list\\n", end=" in the list")
+    """
+    lines = chain.output(program).splitlines()
+    said = {line.partition("    from ")[0] for line in lines if "    from the SDK" in line}
+    listed = {line.removesuffix(" in the list") for line in lines if line.endswith(" in the list")}
+    assert said == listed
+    assert len(said) == 5
 
 
 def test_all_cdlls_is_a_dictionary_of_cdlls(chain: Site) -> None:
@@ -135,7 +200,7 @@ def test_failure_half_way_keeps_what_is_loaded(chain: Site) -> None:
             assert isinstance(error, rocm_sdk.LibraryLoadError)
             print(error)
         assert rocm_sdk._ALL_CDLLS["amdhip64"].hipGetVersion() == 7
-        assert [library.location.shortname for library in rocm_sdk.loaded_libraries()] == ["amdhip64"]
+        assert [each.location.shortname for each in rocm_sdk.loaded_libraries() if each.requested] == ["amdhip64"]
     """
     message = chain.output(program)
     assert "librccl.so.1" in message
@@ -243,6 +308,52 @@ def test_load_plan_loads_nothing(chain: Site) -> None:
 
 
 # ---- initialize_process ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["'amdhip64'", "b'amdhip64'"])
+def test_a_text_in_place_of_a_list_is_a_type_error(chain: Site, text: str) -> None:
+    program = f"""
+        import rocm_sdk
+        try:
+            rocm_sdk.initialize_process(preload_shortnames={text})
+        except TypeError as error:
+            print(error)
+    """
+    assert chain.output(program) == f"preload_shortnames is a list of names, not {text}: write [{text}]"
+
+
+@pytest.mark.parametrize("function", ["preload_libraries", "load_plan", "find_libraries", "locate"])
+def test_a_list_in_place_of_names_is_a_type_error(chain: Site, function: str) -> None:
+    program = f"""
+        import rocm_sdk
+        try:
+            rocm_sdk.{function}(["amdhip64", "hipsparse"])
+        except TypeError as error:
+            print(error)
+    """
+    assert "not <class 'list'>; several names are several arguments" in chain.output(program)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("preload_shortname", "preload_shortnames"),
+        ("preload_shortnamse", "preload_shortnames"),
+        ("chek_version", "check_version"),
+        ("rtld_globol", "rtld_global"),
+        ("env_overrides", "env_override"),
+        ("check_versions_of", None),
+        ("preload_for", None),
+        ("versoin_check", None),
+    ],
+)
+def test_a_misspelt_argument_is_a_warning(site: Site, given: str, meant: str | None) -> None:
+    result = site.run(f"import rocm_sdk\nrocm_sdk.initialize_process({given}=None)")
+    if meant is None:
+        assert result.stderr == ""
+    else:
+        warning = f"initialize_process() ignores the unknown argument {given!r}: is {meant!r} meant?"
+        assert result.stderr.startswith(f"<string>:2: RocmSdkWarning: {warning}")
 
 
 def test_initialize_process_preloads_and_checks(chain: Site) -> None:

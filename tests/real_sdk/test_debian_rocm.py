@@ -99,6 +99,8 @@ import ctypes, sys, rocm_sdk
 can_open = ctypes.CDLL({str(opener)!r}).can_open
 rocm_sdk.initialize_process(preload_shortnames={NAMES!r}, unversioned_names=len(sys.argv) > 1)
 for library in rocm_sdk.loaded_libraries():
+    if not library.requested:
+        continue
     soname = library.location.soname.encode()
     assert can_open(soname), soname
     assert can_open(soname.partition(b".so")[0] + b".so") == (len(sys.argv) > 1), soname

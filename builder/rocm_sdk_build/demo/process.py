@@ -35,7 +35,7 @@ def load(shortnames: list[str], check_version: str) -> dict[str, Any]:
     imported = perf_counter()
     rocm_sdk.initialize_process(preload_shortnames=shortnames, check_version=check_version)
     initialized = perf_counter()
-    loaded = rocm_sdk.loaded_libraries()
+    loaded = [library for library in rocm_sdk.loaded_libraries() if library.requested]
     sonames = {library.location.shortname: str(library.location.soname) for library in loaded}
     return {
         "version": rocm_sdk.__version__,

@@ -27,11 +27,12 @@ typedef enum rsdk_found_via {
     RSDK_FOUND_BY_FILE_NAME, /* the file's name matches the catalog's pattern */
     RSDK_FOUND_BY_SONAME,    /* no name matches; a file with a matching SONAME was there: it has been renamed */
     RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a dlopen dependency leads to it */
+    RSDK_FOUND_BY_OVERRIDE,  /* the caller names the file: rsdk_sdk_options.overrides */
     RSDK_ABSENT_OPTIONAL,    /* not there, and optional in the catalog */
     RSDK_ABSENT_DECLARED,    /* not there, and the SDK says that it was built without */
 } rsdk_found_via;
 
-/* The value as a word: "file name", "SONAME", "need", "absent (optional)", "absent (declared)". */
+/* The value as a word: "file name", "SONAME", "need", "override", "absent (optional)", "absent (declared)". */
 const char *rsdk_loader_found_via_name(rsdk_found_via found_via);
 
 /* Where a library is. */
@@ -110,8 +111,9 @@ const rsdk_step *rsdk_plan_step(const rsdk_plan *plan, size_t index);
 typedef struct rsdk_loaded_entry {
     rsdk_location location; /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
     void *handle;           /* dlopen's, for dlsym; never closed by us */
+    bool is_requested;      /* false: the last requested one before it opens it with dlopen */
     bool was_loaded;        /* it was there before this call */
-    double seconds;         /* spent in dlopen, what it brought in included */
+    double seconds;         /* spent in dlopen, what it brought in included, and what it opens itself */
 } rsdk_loaded_entry;
 
 typedef enum rsdk_warning_kind {
@@ -136,6 +138,10 @@ void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing 
 /* The requested libraries, in the order asked. */
 size_t rsdk_loaded_count(const rsdk_loaded *loaded);
 const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t index);
+
+/* All that was opened, in the order of opening: behind each requested library what it opens with dlopen. */
+size_t rsdk_loaded_opened_count(const rsdk_loaded *loaded);
+const rsdk_loaded_entry *rsdk_loaded_opened(const rsdk_loaded *loaded, size_t index);
 
 /* What should be said once loading is over. */
 size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded);

@@ -61,6 +61,10 @@ size_t rsdk_catalog_size(void);
 const rsdk_catalog_entry *rsdk_catalog_get(size_t index);
 const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname); /* NULL: unknown */
 
+/* The library whose shortname is `word` with '_' for what the name of a variable cannot hold ("rocprofiler_sdk"). No
+ * two libraries have the same. NULL: none has it. */
+const rsdk_catalog_entry *rsdk_catalog_find_word(const char *word);
+
 /* Up to `limit` catalog shortnames that resemble `name`, best first; returns how many. */
 size_t rsdk_catalog_nearest(const char *name, const char *nearest[], size_t limit);
 
@@ -72,19 +76,29 @@ typedef struct rsdk_module_location {
     const char *directory;
 } rsdk_module_location;
 
+/* A file to use in place of the SDK's own library, by whatever name that is asked for or needed. */
+typedef struct rsdk_library_override {
+    const char *shortname;
+    const char *path;   /* absolute */
+    const char *source; /* who wants it, for messages: "ROCM_SDK_LIBRARY_amdhip64" */
+} rsdk_library_override;
+
 typedef struct rsdk_sdk_options {
     const char *const *search_path; /* directories in the order of sys.path; "" is the current directory */
     size_t search_path_count;
     const rsdk_module_location *modules; /* asked after the search path */
     size_t module_count;
-    const char *target_family;    /* the one asked for (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
-    const rsdk_gpu_options *gpus; /* the machine to choose for, borrowed until rsdk_sdk_free; NULL: none */
+    const char *target_family;              /* the one asked for (ROCM_SDK_TARGET_FAMILY); NULL or "": choose */
+    const rsdk_gpu_options *gpus;           /* the machine to choose for, borrowed until rsdk_sdk_free; NULL: none */
+    const rsdk_library_override *overrides; /* of several for one library the first counts */
+    size_t override_count;
 } rsdk_sdk_options;
 
 typedef struct rsdk_sdk rsdk_sdk;
 
 /* Looks for an SDK. Finding none is no error: then there is no version, and no package has a directory.
- * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read. */
+ * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read; RSDK_UNKNOWN_LIBRARY,
+ * RSDK_BAD_ARGUMENT: an override is for no library, or its path is not absolute. */
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error);
 void rsdk_sdk_free(rsdk_sdk *sdk); /* NULL is allowed */
 

@@ -1,9 +1,11 @@
 """The load plan with its cost: the size of each file, and the time of each step that has been loaded."""
 
 import os
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
-from rocm_sdk._native import LoadStep, load_plan, loaded_libraries, package_directory, preload_libraries
+from rocm_sdk._native import LoadStep, load_plan, package_directory, preload_libraries, preloaded_libraries
 
 
 class File(NamedTuple):
@@ -70,10 +72,19 @@ def load_tree(*shortnames: str) -> Tree:
     """The plan after loading the libraries. Errors as of preload_libraries()."""
     plan = plan_tree(*shortnames)
     preload_libraries(*shortnames)
-    seconds = {library.location.path: library.seconds for library in loaded_libraries() if not library.already_loaded}
+    seconds = dict(_own_seconds())
     return plan._replace(
         branches=tuple(branch._replace(seconds=seconds.get(branch.file.path)) for branch in plan.branches)
     )
+
+
+def _own_seconds() -> Iterator[tuple[str, float]]:
+    """The path of each library that was loaded, and its time without that of what it opens at run time."""
+    libraries = preloaded_libraries()
+    for number, library in enumerate(libraries):
+        others = takewhile(lambda other: not other.requested, libraries[number + 1 :]) if library.requested else ()
+        if not library.already_loaded and library.location.path is not None:
+            yield library.location.path, (library.seconds or 0) - sum(other.seconds or 0 for other in others)
 
 
 def _file(path: str, site: str) -> File:

@@ -39,6 +39,9 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     for variable, what in _REPORTED.items():
         if value := os.environ.get(variable):
             recorder.say("N-ENV-006", variable=variable, value=value, what=what)
+    for variable, value in os.environ.items():
+        if variable.startswith("ROCM_SDK_LIBRARY_") and value:
+            recorder.say("N-ENV-006", variable=variable, value=value, what="which file is used for this library")
     recorder.good("variables that lead to other files")
 
 

@@ -6,10 +6,12 @@ import os
 import pwd
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
 
 from rocm_sdk import _native
+from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.files import open_file
 from rocm_sdk.problems import Problem, problem
@@ -35,28 +37,72 @@ class MappedFile(NamedTuple):
     is_deleted: bool
 
 
-def check_process(installation: Installation, pid: int) -> list[Problem]:
-    """What is wrong with a process. A process that cannot be read is a problem too."""
+def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
+    """The ROCm libraries in a process, and what is wrong with it. That it cannot be read is a problem too."""
     try:
-        mapped = list(_mapped_files(pid))
-        variables = _environment_of(pid)
+        process = Process(installation, pid)
     except OSError as error:
         owner = _owner_of(pid) if isinstance(error, PermissionError) and os.geteuid() != 0 else None
-        return [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), owner=owner)]
-    origins = Origins(mapped, variables)
-    return [*_duplicates(mapped, origins), *_foreign(installation, mapped, origins), *_deleted(installation, mapped)]
+        return [], [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), owner=owner)]
+    return process.libraries, [*_duplicates(process), *_foreign(process), *_deleted(process)]
 
 
-def rocm_libraries(installation: Installation, pid: int) -> list[tuple[str, str]]:
-    """The ROCm libraries in a process: the path of each, and what brought it in. [] if it cannot be read."""
+class Process:
+    """The files that are mapped into a process, and its environment at the start. Raises OSError."""
+
+    def __init__(self, installation: Installation, pid: int) -> None:
+        self.installation = installation
+        self.is_own = pid == os.getpid()
+        self.mapped = list(_mapped_files(pid))
+        self.origins = Origins(self.mapped, _environment_of(pid))
+
+    @cached_property
+    def libraries(self) -> list[LoadedLibrary]:
+        """The ROCm libraries: first those that this interpreter opened, in its order, then the others by path."""
+        opened = _native.preloaded_libraries() if self.is_own else ()
+        known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
+        names = _names_of_rocm(self.installation)
+        paths = {each.path for each in self.mapped if _is_rocm(each.path, names)}
+        return [*opened, *map(self._library, sorted(paths - known))]
+
+    def has_of_sdk(self, library: LoadedLibrary) -> bool:
+        """Whether a library is a file of the SDK."""
+        path = library.location.path
+        return path is not None and self.installation.has(os.path.realpath(path))
+
+    def _library(self, path: str) -> LoadedLibrary:
+        name = os.path.basename(path)
+        entries = [(row[0], row[1]) for row in _native.catalog() if fnmatchcase(name, row[2])]
+        shortname, package = entries[0] if entries else (None, None)
+        if self.installation.has(path):
+            source, package = "need", package or _package_of(path)
+        else:
+            source, package = self.origins.of(path), None
+        # Types that are made in C take one sequence.
+        location = LibraryLocation((shortname, path, _soname_of(path), package, source))  # type: ignore[arg-type,call-arg]
+        return LoadedLibrary((location, None, None, None, False))  # type: ignore[arg-type,call-arg]
+
+
+def _package_of(path: str) -> str:
+    """The package that has a file, by the name of its directory in site-packages, or in an installer's cache."""
+    directory = next((part for part in path.split(os.sep) if part.startswith(("_rocm_sdk", "_rocm_profiler"))), "")
+    return next((name for name in ("libraries", "profiler", "devel") if name in directory), "core")
+
+
+def _soname_of(path: str) -> str | None:
     try:
-        mapped = list(_mapped_files(pid))
-        origins = Origins(mapped, _environment_of(pid))
-    except OSError:
-        return []
-    names = _names_of_rocm(installation)
-    paths = dict.fromkeys(each.path for each in mapped if _is_rocm(each.path, names))
-    return [(path, "the SDK" if installation.has(path) else origins.of(path)) for path in sorted(paths)]
+        return _native.inspect_library(path).soname
+    except RocmSdkError:
+        return None
+
+
+def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
+    """The ROCm libraries that are in a process (by default this one), whatever brought them in.
+
+    First those that this interpreter opened, in the order of opening, then the others by path. Of one from outside
+    the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if the process cannot be read.
+    """
+    return tuple(Process(current(), os.getpid() if pid is None else pid).libraries)
 
 
 def _owner_of(pid: int) -> str | None:
@@ -82,9 +128,9 @@ def _is_rocm(path: str, names: set[str]) -> bool:
     return _SINGLE.fullmatch(name) is not None or linker_name(name) in names
 
 
-def check_running_process(pid: int | None = None) -> tuple[Problem, ...]:
-    """The same for the installation that this process uses. pid: by default of this process."""
-    return tuple(check_process(current(), os.getpid() if pid is None else pid))
+def check_process(pid: int | None = None) -> tuple[Problem, ...]:
+    """What is wrong with a process, by default this one, for the installation that this process uses."""
+    return tuple(survey_process(current(), os.getpid() if pid is None else pid)[1])
 
 
 def _mapped_files(pid: int) -> Iterator[MappedFile]:
@@ -108,9 +154,10 @@ def _environment_of(pid: int) -> dict[str, str]:
     return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
 
 
-def _duplicates(mapped: list[MappedFile], origins: Origins) -> Iterator[Problem]:
+def _duplicates(process: Process) -> Iterator[Problem]:
+    origins = process.origins
     by_name: dict[str, dict[tuple[str, str], str]] = {}
-    for each in mapped:
+    for each in process.mapped:
         match = _SINGLE.fullmatch(os.path.basename(each.path))
         if match and not each.is_deleted:
             by_name.setdefault(match[1], {}).setdefault(each.identity, each.path)
@@ -151,20 +198,20 @@ def _variable(*sources: str) -> str:
     return next((source for source in sources if source.startswith("LD_")), "what loads it")
 
 
-def _foreign(installation: Installation, mapped: list[MappedFile], origins: Origins) -> Iterator[Problem]:
+def _foreign(process: Process) -> Iterator[Problem]:
     """ROCm libraries from outside the SDK, in a process that also has the SDK's."""
-    names = _names_of_rocm(installation)
-    rocm = [each for each in mapped if _is_rocm(each.path, names)]
-    inside = [each for each in rocm if installation.has(each.path)]
-    for path in dict.fromkeys(each.path for each in rocm if each not in inside) if inside else ():
-        source = origins.of(path)
-        facts = {"source": source, "site": installation.site, "variable": _variable(source)}
+    outside = [each for each in process.libraries if not process.has_of_sdk(each)]
+    if len(outside) == len(process.libraries):
+        return
+    for path in sorted({os.path.realpath(each.location.path) for each in outside if each.location.path is not None}):
+        source = process.origins.of(path)
+        facts = {"source": source, "site": process.installation.site, "variable": _variable(source)}
         yield problem("W-PROC-002", path, **facts)
 
 
-def _deleted(installation: Installation, mapped: list[MappedFile]) -> Iterator[Problem]:
-    for path in sorted({each.path for each in mapped if each.is_deleted}):
-        if installation.has(path):
+def _deleted(process: Process) -> Iterator[Problem]:
+    for path in sorted({each.path for each in process.mapped if each.is_deleted}):
+        if process.installation.has(path):
             yield problem("E-PROC-003", path)
 
 

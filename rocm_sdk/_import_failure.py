@@ -1,0 +1,28 @@
+"""Why the extension cannot be imported, in words. Nothing of this package can be imported here."""
+
+import os
+import sys
+
+
+def explained(error: ImportError) -> ImportError:
+    """The error with what to do; the same one where nothing is known about it."""
+    text = str(error)
+    directory = os.path.dirname(os.path.abspath(__file__))
+    if not os.path.isdir(directory):
+        archive = directory
+        while archive != os.path.dirname(archive) and not os.path.isfile(archive):
+            archive = os.path.dirname(archive)
+        text = f"rocm_sdk cannot be used out of an archive ({archive}): the linker loads its extension from a file"
+        fix = "install rocm-sdk-loader beside the archive, or unpack the archive and run the directory"
+    elif "libelf" in text and "cannot open shared object file" in text:
+        fix = (
+            "install the system's libelf: apt-get install libelf1 (Debian, Ubuntu; libelf1t64 in later releases),"
+            " dnf install elfutils-libelf (Fedora), zypper install libelf1 (SUSE)"
+        )
+    elif not any(name.startswith("_native.") and name.endswith(".so") for name in os.listdir(directory)):
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        text = f"{directory} has no extension (_native): it was not installed, or for another Python than {version}"
+        fix = f"{sys.executable} -m pip install --force-reinstall --no-deps rocm-sdk-loader"
+    else:
+        return error
+    return type(error)(f"{text}\n  fix: {fix}", name=error.name, path=error.path)

@@ -1,0 +1,40 @@
+"""What a frozen program with rocm_sdk needs: modules that are imported by name, and the SDK's packages as they are.
+
+The packages are found as directories on sys.path, so their files stay files, in their layout.
+"""
+
+import os
+from collections.abc import Iterator
+
+from PyInstaller.utils.hooks import collect_data_files, collect_submodules, logger  # type: ignore[import-untyped]
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+
+_PACKAGES = ("core", "libraries", "profiler")
+
+
+def _files_below(directory: str) -> Iterator[tuple[str, str]]:
+    """Each file of a package, and the directory of the program that it goes to."""
+    site = os.path.dirname(directory)
+    for root, directories, names in os.walk(directory):
+        directories[:] = [name for name in directories if name != "__pycache__"]
+        for name in names:
+            yield os.path.join(root, name), os.path.relpath(root, site)
+
+
+def _package_files() -> Iterator[tuple[str, str]]:
+    for package in _PACKAGES:
+        try:
+            directory = _native.package_directory(package)
+        except RocmSdkError as error:
+            logger.info("rocm_sdk: %s", error.message)
+            continue
+        yield from _files_below(directory)
+        pure = os.path.join(os.path.dirname(directory), f"rocm_sdk_{package}")
+        if os.path.isdir(pure):
+            yield from _files_below(pure)
+
+
+hiddenimports = collect_submodules("rocm_sdk", filter=lambda name: "_pyinstaller" not in name)
+datas = [*_package_files(), *collect_data_files("rocm_sdk")]

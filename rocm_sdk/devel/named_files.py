@@ -1,0 +1,132 @@
+"""Headers, static libraries, bitcode and tools of the SDK, by the names under which their users know them.
+
+The runtime packages are looked into first, then the development tree, which is extracted for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from rocm_sdk._native import nearest_names, package_directory
+from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, UnknownLibraryError
+from rocm_sdk.file_location import FileLocation
+
+from .layout import EXTRACTED, tree_state
+from .root import development_root, ready_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .reporter import Reporter
+
+
+class Kind(NamedTuple):
+    """A kind of file. Names of files are `beginning + name + ending`, each ending is tried."""
+
+    title: str
+    directories: tuple[str, ...]  # of a package, in the order of the search
+    beginning: str
+    endings: tuple[str, ...]
+    is_found: Callable[[str], bool]  # whether a path is what was looked for
+    gives_directory: bool = False  # the answer is the directory
+
+
+def _is_tool(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+HEADERS = Kind("headers", ("include", "lib/llvm/include"), "", ("", ".h", ".hpp"), os.path.exists, gives_directory=True)
+STATIC_LIBRARY = Kind(
+    "static library",
+    ("lib", "lib/llvm/lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib"),
+    "lib",
+    (".a",),
+    os.path.isfile,
+)
+BITCODE = Kind("bitcode", ("lib/llvm/amdgcn/bitcode", "amdgcn/bitcode"), "", (".bc",), os.path.isfile)
+TOOL = Kind("tool", ("bin", "lib/llvm/bin"), "", ("",), _is_tool)
+
+# Short names of libraries whose headers have another name.
+_HEADERS_OF_LIBRARIES = {
+    "LLVM": "llvm",
+    "OpenCL": "CL",
+    "amdhip64": "hip",
+    "amdocl64": "CL",
+    "clang": "clang-c",
+    "hip_runtime": "hip",
+    "hiprtc": "hip/hiprtc.h",
+    "hsa-amd-aqlprofile64": "hsa",
+    "hsa-runtime64": "hsa",
+    "rocm_smi64": "rocm_smi",
+    "roctracer64": "roctracer",
+    "roctx64": "roctracer",
+}
+_RUNTIME_PACKAGES = ("core", "libraries")
+
+
+def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) -> FileLocation:
+    """The file of a name. make_reporter: for messages of the extraction; None: the tree is not extracted.
+
+    Raises UnknownLibraryError for what is no name, LibraryNotFoundError, and as the extraction does.
+    """
+    wanted = _HEADERS_OF_LIBRARIES.get(name, name) if kind is HEADERS else name
+    parts = wanted.split("/") if kind is HEADERS else [wanted]
+    if any(part in {"", ".", ".."} or "/" in part or "\0" in part for part in parts):
+        raise UnknownLibraryError(f"{name!r} is not the name of a {kind.title}", "name a file without its directory")
+    roots: dict[str, str] = {}
+    for package in (*_RUNTIME_PACKAGES, "devel"):
+        root = _development_root(kind, name, make_reporter) if package == "devel" else _runtime_root(package)
+        if root is not None:
+            roots[package] = root
+            if found := _look_in(root, kind, wanted):
+                return FileLocation(name, found[0], package, found[1])
+    raise _not_found(kind, name, wanted, roots)
+
+
+def _look_in(root: str, kind: Kind, wanted: str) -> tuple[str, str] | None:
+    """The path and how it was found."""
+    for directory in kind.directories:
+        for ending in kind.endings:
+            path = f"{root}/{directory}/{kind.beginning}{wanted}{ending}"
+            if kind.is_found(path):
+                found_via = "directory name" if os.path.isdir(path) else "file name"
+                return (f"{root}/{directory}" if kind.gives_directory else path), found_via
+    return None
+
+
+def _runtime_root(package: str) -> str | None:
+    try:
+        return package_directory(package)
+    except PackageNotInstalledError:
+        return None
+
+
+def _development_root(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) -> str | None:
+    if make_reporter is None:
+        return ready_root() or (package_directory("devel") if tree_state() == EXTRACTED else None)
+    try:
+        return development_root(make_reporter)
+    except PackageNotInstalledError as error:
+        message = f"the runtime packages have no {kind.title} {name!r}, and {error.message}"
+        raise PackageNotInstalledError(message, error.fix, error.path, error.code, error.problem) from None
+
+
+def _not_found(kind: Kind, name: str, wanted: str, roots: dict[str, str]) -> LibraryNotFoundError:
+    places = [f"{root}/{directory}" for root in roots.values() for directory in kind.directories]
+    message = f"the SDK has no {kind.title} {name!r}; looked into {', '.join(places) or 'nothing'}"
+    near = nearest_names(wanted, tuple(sorted({*_names(kind, places)})))
+    if near:
+        return LibraryNotFoundError(message, f"name one that is there: {', '.join(near)}")
+    if "devel" not in roots:
+        return LibraryNotFoundError(message, "extract the development tree: rocm-sdk init")
+    return LibraryNotFoundError(message, f"name one that is there: ls {places[-len(kind.directories)]}")
+
+
+def _names(kind: Kind, places: list[str]) -> Iterator[str]:
+    """The names that could have been asked for."""
+    for place in places:
+        for file in os.listdir(place) if os.path.isdir(place) else ():
+            for ending in kind.endings:
+                if file.startswith(kind.beginning) and file.endswith(ending) and kind.is_found(f"{place}/{file}"):
+                    yield file[len(kind.beginning) : len(file) - len(ending)]

@@ -1,0 +1,96 @@
+"""Output that nobody takes: a pipe whose reader is gone, a full disk, closed descriptors. Exit statuses are git's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import Site, clean_environment
+
+COMMANDS = [
+    ["version"],
+    ["targets"],
+    ["path", "--core"],
+    ["path", "amdhip64"],
+    ["list"],
+    ["tree", "hipsparse"],
+    ["tree", "--json"],
+    ["info"],
+    ["gpus", "--json"],
+    ["explain"],
+    ["--help"],
+    ["--version"],
+    ["test", "--only", "libraries"],
+    ["completion", "bash"],
+]
+ids = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+
+
+@pytest.fixture
+def shell(script: Path, sdk: Site) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`shell(words, redirection)` runs the command in a shell that does nothing else."""
+
+    def run(words: list[str], redirection: str) -> subprocess.CompletedProcess[str]:
+        environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
+        return subprocess.run(
+            ["sh", "-c", f'exec "$@" {redirection}', "sh", str(script), *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@ids
+def test_a_full_disk(shell: Callable[..., subprocess.CompletedProcess[str]], words: list[str]) -> None:
+    result = shell(words, ">/dev/full")
+    assert result.returncode == 128, result.stderr
+    assert "Traceback" not in result.stderr
+    assert "rocm-sdk: cannot write to standard output: No space left on device\n" in result.stderr
+
+
+@ids
+def test_a_closed_standard_output(shell: Callable[..., subprocess.CompletedProcess[str]], words: list[str]) -> None:
+    """It is as /dev/null, for git too."""
+    closed, unread = shell(words, ">&-"), shell(words, ">/dev/null")
+    assert (closed.returncode, closed.stderr) == (unread.returncode, unread.stderr)
+    assert "Traceback" not in closed.stderr
+
+
+@ids
+def test_closed_standard_error(shell: Callable[..., subprocess.CompletedProcess[str]], words: list[str]) -> None:
+    """What belongs there does not come between the answers."""
+    plain = shell(words, "")
+    closed = shell(words, "2>&-")
+    assert closed.returncode == plain.returncode
+    if words[0] != "test":  # whose times differ
+        assert closed.stdout == plain.stdout
+
+
+@ids
+def test_closed_standard_input(shell: Callable[..., subprocess.CompletedProcess[str]], words: list[str]) -> None:
+    assert shell(words, "<&-").returncode == shell(words, "").returncode
+
+
+@ids
+def test_a_pipe_whose_reader_is_gone(script: Path, sdk: Site, words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [str(script), *words],
+        env=clean_environment() | {"PYTHONPATH": str(sdk.path)},
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert process.returncode == -signal.SIGPIPE
+    assert "Traceback" not in process.stderr
+    assert "Broken" not in process.stderr

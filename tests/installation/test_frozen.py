@@ -1,0 +1,60 @@
+"""PyInstaller and no options: the hook that the wheel brings collects the SDK."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from sample_devel import make_wheel
+from sample_site import CORE, LIBRARIES, Site, clean_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+import ctypes, sys
+import rocm_sdk
+rocm_sdk.initialize_process(preload_shortnames=["hipsparse"], check_version="7.*")
+library = ctypes.CDLL("libhipsparse.so.4")
+print(sys.frozen, rocm_sdk.__version__, library.sparse(), rocm_sdk.find_libraries("amdhip64")[0])
+print(len(rocm_sdk.loaded_libraries()), rocm_sdk.check_process(), rocm_sdk.gpus(root="/nonexistent"))
+"""
+
+
+@pytest.fixture
+def python(tmp_path: Path, site: Site) -> Path:
+    """An environment with PyInstaller (that of the tests), our wheel, and an SDK whose libraries have no RPATH."""
+    hip = site.library("libamdhip64.so.7", "int hip(void) { return 42; }")
+    roc = site.library("librocsparse.so.1", "int hip(void); int roc(void) { return hip(); }", (hip,), LIBRARIES)
+    site.library("libhipsparse.so.4", "int roc(void); int sparse(void) { return roc(); }", (roc, hip), LIBRARIES)
+    site.write(f"{LIBRARIES}/lib/rocblas/library/kernels.dat", "data")
+    venv.create(tmp_path / "venv", system_site_packages=False)
+    (packages,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    (packages / "tests.pth").write_text("\n".join(entry for entry in sys.path if entry.endswith("site-packages")))
+    (wheel,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
+    files = {
+        path.relative_to(site.path).as_posix(): path.read_bytes() for path in site.path.rglob("*") if path.is_file()
+    }
+    sdk = make_wheel(tmp_path / "wheels", "rocm-sdk-core", files)
+    pip = [sys.executable, "-m", "pip", "--python", str(tmp_path / "venv/bin/python"), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", "--ignore-installed", str(wheel), str(sdk)], check=True)
+    return tmp_path / "venv/bin/python"
+
+
+@pytest.mark.built_wheel
+@pytest.mark.parametrize("form", ["--onedir", "--onefile"])
+def test_a_frozen_program_carries_the_sdk(python: Path, tmp_path: Path, form: str) -> None:
+    pytest.importorskip("PyInstaller")
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [str(python), "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", form, "program.py"]
+    made = subprocess.run(command, cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    (python.parents[1]).rename(tmp_path / "gone")  # what it was made from is not there where it runs
+    program = tmp_path / "dist/program" / ("program" if form == "--onedir" else "")
+    run = subprocess.run([str(program)], cwd="/", env=clean_environment(), capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    frozen, version, answer, path = run.stdout.splitlines()[0].split(" ", 3)
+    assert (frozen, version, answer) == ("True", "7.10.0", "42")
+    assert path.endswith(f"/{CORE}/lib/libamdhip64.so.7")
+    assert run.stdout.splitlines()[1] == "3 () ()"
