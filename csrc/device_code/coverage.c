@@ -436,7 +436,6 @@ rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_covera
                              .error = error},
                 .error = error};
     rsdk_status status = read_files(&s, &owned->coverage);
-    rsdk_archive_search_clear(&s.archives);
     rsdk_arena_clear(&s.scratch);
     if (status == RSDK_OK) {
         *coverage = &owned->coverage;
