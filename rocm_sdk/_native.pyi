@@ -104,7 +104,7 @@ Code = Literal[
     "W-GPU-026",
     "E-CODE-001",
     "E-CODE-002",
-    "W-CODE-003",
+    "N-CODE-003",
     "E-CODE-004",
     "W-CODE-005",
     "W-CODE-006",

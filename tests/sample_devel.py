@@ -90,8 +90,7 @@ def sample_members(nonce: str = "") -> list[tuple[tarfile.TarInfo, bytes]]:
 _AS_NOBODY = """
 import importlib, locale, os, pkgutil, sys
 import rocm_sdk.cli.parser, rocm_sdk.devel
-for name in rocm_sdk.cli.parser.COMMANDS:
-    importlib.import_module(f"rocm_sdk.cli.{name}")
+rocm_sdk.cli.parser.make_parser()  # imports each command
 for module in pkgutil.iter_modules(rocm_sdk.devel.__path__, "rocm_sdk.devel."):
     importlib.import_module(module.name)
 os.setgroups([])

@@ -59,40 +59,60 @@ static rsdk_status list_wanted(rsdk_archive_search *search, const char *gpu, wan
 
 /* ---- archives ---- */
 
-/* An archive that cannot be read counts as one that is not there. */
-static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
-    rsdk_error ignored = RSDK_ERROR_INIT;
-    rsdk_status status = rsdk_device_code_read(archive->path, &archive->code, &ignored);
-    rsdk_error_clear(&ignored);
-    if (status == RSDK_NO_MEMORY) {
-        return rsdk_fail_no_memory(search->error);
+/* The key of a library's kernels for a target. Images are called "lib/libx.so.1#0", in old archives without the number.
+ */
+static const char *key_of(rsdk_archive_search *search, const char *name, size_t length, const char *target) {
+    return rsdk_arena_format(search->arena, "%.*s\n%s", (int)length, name, target);
+}
+
+static rsdk_status list_kernels(rsdk_archive_search *search, const rsdk_device_code *code, rsdk_name_table *kernels) {
+    rsdk_error *error = search->error;
+    for (size_t i = 0; i < code->bundle_count; i++) {
+        for (size_t k = 0; k < code->bundles[i].image_count; k++) {
+            const rsdk_device_image *image = &code->bundles[i].images[k];
+            if (image->id != NULL) {
+                const char *key = key_of(search, image->id, strcspn(image->id, "#"), image->target);
+                RSDK_NEED(key);
+                RSDK_TRY(rsdk_name_table_set(kernels, search->arena, key, strlen(key), 0, error));
+            }
+        }
     }
-    void *grown = rsdk_arena_grow(search->arena, search->opened.items, search->opened.count, &search->opened.capacity,
-                                  sizeof *search->opened.items);
-    if (grown == NULL) {
-        rsdk_device_code_free(archive->code);
-        return rsdk_fail_no_memory(search->error);
-    }
-    search->opened.items = grown;
-    search->opened.items[search->opened.count++] = *archive;
     return RSDK_OK;
 }
 
-static rsdk_status open_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
-    for (size_t i = 0; i < search->opened.count; i++) {
-        if (strcmp(search->opened.items[i].path, archive->path) == 0) {
-            *archive = search->opened.items[i];
-            return RSDK_OK;
-        }
+/* An archive that cannot be read counts as one that is not there. */
+static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
+    rsdk_error *error = search->error, ignored = RSDK_ERROR_INIT;
+    rsdk_device_code *code = NULL;
+    rsdk_status status = rsdk_device_code_read(archive->path, &code, &ignored);
+    rsdk_error_clear(&ignored);
+    if (status == RSDK_NO_MEMORY) {
+        return rsdk_fail_no_memory(error);
     }
-    return read_archive(search, archive);
+    archive->is_there = status == RSDK_OK;
+    status = archive->is_there ? list_kernels(search, code, &archive->kernels) : RSDK_OK;
+    rsdk_device_code_free(code);
+    return status;
+}
+
+static rsdk_status open_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
+    rsdk_error *error = search->error;
+    size_t place = 0, length = strlen(archive->path);
+    if (search->opened.items != NULL && rsdk_name_table_find(&search->places, archive->path, length, &place)) {
+        *archive = search->opened.items[place];
+        return RSDK_OK;
+    }
+    RSDK_TRY(read_archive(search, archive));
+    RSDK_TRY(rsdk_name_table_set(&search->places, search->arena, archive->path, length, search->opened.count, error));
+    RSDK_APPEND(search->arena, &search->opened, *archive);
+    return RSDK_OK;
 }
 
 static rsdk_status add_archive(rsdk_archive_search *search, const char *path, candidates *found) {
     rsdk_error *error = search->error;
     rsdk_opened_archive archive = {.path = path};
     RSDK_TRY(open_archive(search, &archive));
-    if (archive.code == NULL) {
+    if (!archive.is_there) {
         bool has_plain_name = found->missing != NULL && strchr(rsdk_path_name(found->missing), ':') == NULL;
         found->missing = has_plain_name ? found->missing : archive.path;
         return RSDK_OK;
@@ -136,25 +156,6 @@ static rsdk_status add_variable(rsdk_archive_search *search, const char *value, 
     return RSDK_OK;
 }
 
-/* Whether an image has the library's name: "lib/libx.so.1#0", in old archives without the number. */
-static bool is_of(const rsdk_device_image *image, const char *name) {
-    size_t length = strlen(name);
-    return image->id != NULL && strncmp(image->id, name, length) == 0 &&
-           (image->id[length] == '#' || image->id[length] == '\0');
-}
-
-static bool has_kernels(const rsdk_device_code *code, const char *name, const char *target) {
-    for (size_t i = 0; i < code->bundle_count; i++) {
-        for (size_t k = 0; k < code->bundles[i].image_count; k++) {
-            const rsdk_device_image *image = &code->bundles[i].images[k];
-            if (is_of(image, name) && strcmp(image->target, target) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *path,
                                      const rsdk_kernel_reference *kernels, const char *gpu, rsdk_found_kernels *found) {
     rsdk_error *error = search->error;
@@ -172,8 +173,11 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
         RSDK_TRY(add_search_path(search, directory, kernels->search_paths[i], &names, &archives));
     }
     for (size_t i = 0; i < names.count; i++) {
+        const char *key = key_of(search, kernels->name, strlen(kernels->name), names.names[i]);
+        RSDK_NEED(key);
         for (size_t k = 0; k < archives.list.count; k++) {
-            if (has_kernels(archives.list.items[k].code, kernels->name, names.names[i])) {
+            size_t unused = 0;
+            if (rsdk_name_table_find(&archives.list.items[k].kernels, key, strlen(key), &unused)) {
                 *found = (rsdk_found_kernels){.target = names.names[i]};
                 return RSDK_OK;
             }
@@ -183,10 +187,4 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
     *found = (rsdk_found_kernels){.lack = has_archive ? RSDK_LACK_KERNELS : RSDK_LACK_ARCHIVE,
                                   .path = has_archive ? archives.list.items[0].path : archives.missing};
     return RSDK_OK;
-}
-
-void rsdk_archive_search_clear(rsdk_archive_search *search) {
-    for (size_t i = 0; i < search->opened.count; i++) {
-        rsdk_device_code_free(search->opened.items[i].code);
-    }
 }

@@ -28,7 +28,7 @@ typedef struct library {
     rsdk_library_coverage shown;
     rsdk_strings files;
     rsdk_target_sums sums;
-    bool has_loose, has_index, has_database;
+    bool has_loose, has_index;
     tally *tallies;  /* one for each mode */
     bool *databases; /* one for each GPU */
 } library;
@@ -42,9 +42,9 @@ typedef struct owned_coverage {
 typedef struct survey {
     const rsdk_coverage_options *options;
     rsdk_arena *arena;
-    rsdk_arena scratch; /* cleared after each file */
-    rsdk_gpu_modes modes;
-    rsdk_file_fit *fits; /* of the file in hand */
+    rsdk_arena scratch;   /* cleared after each file */
+    rsdk_fit_table table; /* and the modes of the GPUs */
+    rsdk_file_fit *fits;  /* of the file in hand */
     RSDK_LIST(library) libraries;
     rsdk_name_table places;
     rsdk_target_sums sums;
@@ -58,7 +58,7 @@ typedef struct survey {
 static rsdk_status add_library(survey *s, const char *name) {
     rsdk_error *error = s->error;
     library made = {.shown = {.name = name},
-                    .tallies = rsdk_arena_alloc(s->arena, s->modes.count + 1, sizeof *made.tallies),
+                    .tallies = rsdk_arena_alloc(s->arena, s->table.modes.count + 1, sizeof *made.tallies),
                     .databases = rsdk_arena_alloc(s->arena, s->options->gpu_count + 1, sizeof *made.databases)};
     RSDK_NEED(made.tallies);
     RSDK_NEED(made.databases);
@@ -114,7 +114,7 @@ static void add_lack(tally *t, rsdk_coverage_lack lack, const char *detail) {
 
 /* A file that the library needs on each GPU. */
 static void add_needed(survey *s, const library *of) {
-    for (size_t i = 0; i < s->modes.count; i++) {
+    for (size_t i = 0; i < s->table.modes.count; i++) {
         const rsdk_file_fit *fit = &s->fits[i];
         tally *t = &of->tallies[i];
         if (fit->covered > 0) {
@@ -126,35 +126,36 @@ static void add_needed(survey *s, const library *of) {
     }
 }
 
-/* Why the name of a file rules a GPU out; RSDK_MISFIT_NONE: it does not. */
-static rsdk_misfit misfit_of_name(const rsdk_code_file *file, const char *mode) {
-    return file->target == NULL
-               ? RSDK_MISFIT_NONE
-               : rsdk_compatibility_check(file->target, RSDK_GENERIC_VERSION_UNKNOWN, mode, RSDK_PATCHES_ALL).misfit;
-}
-
 /* One of several files, of which a GPU takes those that its name has. */
-static void add_alternative(survey *s, library *of, const rsdk_code_file *file) {
+static rsdk_status add_alternative(survey *s, library *of, const rsdk_code_file *file) {
+    rsdk_error *error = s->error;
+    const rsdk_compatibility *named = NULL; /* how the target in the file's name fits; NULL: it has none */
+    if (file->target != NULL) {
+        named = rsdk_fit_table_row(&s->table, file->target);
+        RSDK_NEED(named);
+    }
     of->has_loose = true;
-    for (size_t i = 0; i < s->modes.count; i++) {
+    for (size_t i = 0; i < s->table.modes.count; i++) {
         const rsdk_file_fit *fit = &s->fits[i];
         tally *t = &of->tallies[i];
-        rsdk_misfit misfit = misfit_of_name(file, s->modes.items[i].id);
+        rsdk_misfit misfit = named != NULL ? named[i].misfit : RSDK_MISFIT_NONE;
         if (misfit == RSDK_MISFIT_NONE) {
             t->best = fit->best > t->best ? fit->best : t->best;
         }
         add_lack(t, lack_of(misfit != RSDK_MISFIT_NONE ? misfit : fit->misfit), NULL);
     }
+    return RSDK_OK;
 }
 
 /* The kernels are in archives: all of them, or none. */
 static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_file *file,
                                 const rsdk_device_code *code) {
     rsdk_error *error = s->error;
-    for (size_t i = 0; i < s->modes.count; i++) {
+    for (size_t i = 0; i < s->table.modes.count; i++) {
         rsdk_found_kernels found;
         tally *t = &of->tallies[i];
-        RSDK_TRY(rsdk_archive_search_find(&s->archives, file->path, &code->kernels, s->modes.items[i].id, &found));
+        RSDK_TRY(
+            rsdk_archive_search_find(&s->archives, file->path, &code->kernels, s->table.modes.items[i].id, &found));
         t->total++;
         if (found.target == NULL) {
             const char *path = found.path != NULL ? rsdk_arena_copy(s->arena, found.path) : NULL;
@@ -165,7 +166,7 @@ static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_fi
             continue;
         }
         rsdk_code_fit fit =
-            rsdk_compatibility_check(found.target, RSDK_GENERIC_VERSION_UNKNOWN, s->modes.items[i].id, 0).fit;
+            rsdk_compatibility_check(found.target, RSDK_GENERIC_VERSION_UNKNOWN, s->table.modes.items[i].id, 0).fit;
         t->worst = t->covered == 0 || fit < t->worst ? fit : t->worst;
         t->covered++;
     }
@@ -184,12 +185,11 @@ static rsdk_status take_code(survey *s, const rsdk_code_file *file, const rsdk_d
         return add_archived(s, of, file, code);
     }
     if (code->target_count > 0) {
-        RSDK_TRY(rsdk_file_fits(code, &s->modes, s->options->patches, &s->scratch, s->fits, s->error));
+        RSDK_TRY(rsdk_file_fits(code, &s->table, &s->scratch, s->fits, s->error));
         if (file->target != NULL || file->kind == RSDK_CODE_FILE_LOOSE) {
-            add_alternative(s, of, file);
-        } else {
-            add_needed(s, of);
+            return add_alternative(s, of, file);
         }
+        add_needed(s, of);
     }
     return RSDK_OK;
 }
@@ -236,7 +236,28 @@ static rsdk_status take_file(survey *s, const rsdk_code_file *file) {
     return status;
 }
 
-/* Names alone: a list of kernels, a performance database. */
+/* A list of kernels. */
+static rsdk_status take_index(survey *s, library *of, const char *target) {
+    rsdk_error *error = s->error;
+    const rsdk_compatibility *named = rsdk_fit_table_row(&s->table, target);
+    RSDK_NEED(named);
+    of->has_index = true;
+    for (size_t i = 0; i < s->table.modes.count; i++) {
+        of->tallies[i].has_index = of->tallies[i].has_index || named[i].misfit == RSDK_MISFIT_NONE;
+    }
+    return RSDK_OK;
+}
+
+static void take_database(const survey *s, const library *of, const char *target) {
+    size_t length = strlen(target);
+    for (size_t i = 0; i < s->options->gpu_count; i++) {
+        const char *gpu = s->options->gpus[i];
+        bool is_same = strcspn(gpu, ":") == length && strncmp(target, gpu, length) == 0;
+        of->databases[i] = of->databases[i] || is_same;
+    }
+}
+
+/* Of these files the names count alone. */
 static rsdk_status take_name(survey *s, const rsdk_code_file *file) {
     rsdk_error *error = s->error;
     library *of = library_of(s, file->library);
@@ -244,18 +265,10 @@ static rsdk_status take_name(survey *s, const rsdk_code_file *file) {
     if (file->target == NULL) {
         return RSDK_OK;
     }
-    of->has_index = of->has_index || file->kind == RSDK_CODE_FILE_INDEX;
-    of->has_database = of->has_database || file->kind == RSDK_CODE_FILE_DATABASE;
-    for (size_t i = 0; i < s->modes.count; i++) {
-        const rsdk_gpu_mode *mode = &s->modes.items[i];
-        if (file->kind == RSDK_CODE_FILE_INDEX) {
-            of->tallies[i].has_index = of->tallies[i].has_index || misfit_of_name(file, mode->id) == RSDK_MISFIT_NONE;
-        } else {
-            size_t length = strcspn(mode->id, ":");
-            bool is_same = strncmp(file->target, mode->id, length) == 0 && file->target[length] == '\0';
-            of->databases[mode->gpu] = of->databases[mode->gpu] || is_same;
-        }
+    if (file->kind == RSDK_CODE_FILE_INDEX) {
+        return take_index(s, of, file->target);
     }
+    take_database(s, of, file->target);
     return RSDK_OK;
 }
 
@@ -306,14 +319,14 @@ static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_
     rsdk_strings uncovered = {0};
     const rsdk_compiling_library *compiling = find_compiling(of->shown.name);
     *result = (rsdk_gpu_coverage){.gpu = s->options->gpus[gpu]};
-    for (size_t i = 0; i < s->modes.count; i++) {
-        if (s->modes.items[i].gpu != gpu) {
+    for (size_t i = 0; i < s->table.modes.count; i++) {
+        if (s->table.modes.items[i].gpu != gpu) {
             continue;
         }
         tally *t = &of->tallies[i];
         rsdk_coverage_verdict verdict = verdict_in_mode(of, t);
         if (verdict == RSDK_COVERAGE_NONE) {
-            RSDK_APPEND(s->arena, &uncovered, s->modes.items[i].id);
+            RSDK_APPEND(s->arena, &uncovered, s->table.modes.items[i].id);
         } else if (result->verdict == RSDK_COVERAGE_NONE || verdict < result->verdict) {
             result->verdict = verdict;
         }
@@ -381,11 +394,11 @@ static rsdk_status finish_targets(survey *s, rsdk_coverage *coverage) {
     rsdk_target_sums_sort(&s->sums);
     for (size_t i = 0; i < s->sums.list.count; i++) {
         const rsdk_device_target *sum = &s->sums.list.items[i];
-        targets[i] = (rsdk_covered_target){sum->target, sum->size, sum->image_count, s->modes.count == 0};
-        for (size_t k = 0; k < s->modes.count && !targets[i].is_used; k++) {
+        targets[i] = (rsdk_covered_target){sum->target, sum->size, sum->image_count, s->table.modes.count == 0};
+        for (size_t k = 0; k < s->table.modes.count && !targets[i].is_used; k++) {
             targets[i].is_used =
-                rsdk_compatibility_check(sum->target, RSDK_GENERIC_VERSION_UNKNOWN, s->modes.items[k].id, 0).fit !=
-                RSDK_FIT_NONE;
+                rsdk_compatibility_check(sum->target, RSDK_GENERIC_VERSION_UNKNOWN, s->table.modes.items[k].id, 0)
+                    .fit != RSDK_FIT_NONE;
         }
     }
     coverage->targets = targets;
@@ -400,9 +413,10 @@ static rsdk_status read_files(survey *s, rsdk_coverage *coverage) {
         return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, "more than %d GPUs were named", GPU_LIMIT);
     }
     for (size_t i = 0; i < s->options->gpu_count; i++) {
-        RSDK_TRY(rsdk_gpu_modes_add(&s->modes, s->arena, i, s->options->gpus[i], error));
+        RSDK_TRY(rsdk_gpu_modes_add(&s->table.modes, s->arena, i, s->options->gpus[i], error));
     }
-    s->fits = rsdk_arena_alloc(s->arena, s->modes.count + 1, sizeof *s->fits);
+    RSDK_TRY(rsdk_fit_table_init(&s->table, error));
+    s->fits = rsdk_arena_alloc(s->arena, s->table.modes.count + 1, sizeof *s->fits);
     RSDK_NEED(s->fits);
     for (size_t i = 0; i < s->options->directory_count; i++) {
         RSDK_TRY(rsdk_code_files_collect(s->options->directories[i], s->arena, &files, error));
@@ -429,6 +443,7 @@ rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_covera
     }
     survey s = {.options = options,
                 .arena = &owned->arena,
+                .table = {.arena = &owned->arena, .patches = options->patches},
                 .archives = {.arena = &owned->arena,
                              .is_disabled = disabled != NULL && disabled[0] != '\0' && disabled[0] != '0',
                              .only = options->kpack_path,
@@ -436,7 +451,6 @@ rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_covera
                              .error = error},
                 .error = error};
     rsdk_status status = read_files(&s, &owned->coverage);
-    rsdk_archive_search_clear(&s.archives);
     rsdk_arena_clear(&s.scratch);
     if (status == RSDK_OK) {
         *coverage = &owned->coverage;

@@ -2,7 +2,6 @@
 #include "device_code/fits.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -51,38 +50,52 @@ rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t 
     return RSDK_OK;
 }
 
-/* ---- files ---- */
+/* ---- the table ---- */
 
-/* The file's targets against the modes, so that each pair is compared once, whatever the number of images. */
-typedef struct matrix {
-    const rsdk_device_code *code;
-    size_t mode_count;
-    rsdk_compatibility *cells; /* a row for each target */
-} matrix;
-
-static int compare_target(const void *name, const void *target) {
-    return strcmp(name, ((const rsdk_device_target *)target)->target);
-}
-
-static const rsdk_compatibility *row_of(const matrix *m, const rsdk_device_image *image) {
-    const rsdk_device_target *target =
-        bsearch(image->target, m->code->targets, m->code->target_count, sizeof *m->code->targets, compare_target);
-    return &m->cells[(size_t)(target - m->code->targets) * m->mode_count];
-}
-
-static rsdk_status fill(matrix *m, const rsdk_gpu_modes *modes, unsigned patches, rsdk_arena *scratch,
-                        rsdk_error *error) {
-    m->mode_count = modes->count;
-    m->cells = rsdk_arena_alloc(scratch, m->code->target_count * modes->count + 1, sizeof *m->cells);
-    RSDK_NEED(m->cells);
-    for (size_t i = 0; i < m->code->target_count; i++) {
-        for (size_t k = 0; k < modes->count; k++) {
-            m->cells[i * modes->count + k] = rsdk_compatibility_check(
-                m->code->targets[i].target, RSDK_GENERIC_VERSION_UNKNOWN, modes->items[k].id, patches);
-        }
+rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error) {
+    table->next = rsdk_arena_alloc(table->arena, table->modes.count + 1, sizeof *table->next);
+    table->none = rsdk_arena_alloc(table->arena, table->modes.count + 1, sizeof *table->none);
+    RSDK_NEED(table->next);
+    RSDK_NEED(table->none);
+    for (size_t i = 0; i < table->modes.count; i++) {
+        table->none[i].misfit = RSDK_MISFIT_PROCESSOR;
     }
     return RSDK_OK;
 }
+
+/* Computes the next row; whether it differs from that of other targets. */
+static bool compute(rsdk_fit_table *table, const char *target) {
+    bool differs = false;
+    for (size_t i = 0; i < table->modes.count; i++) {
+        table->next[i] =
+            rsdk_compatibility_check(target, RSDK_GENERIC_VERSION_UNKNOWN, table->modes.items[i].id, table->patches);
+        differs = differs || table->next[i].misfit != RSDK_MISFIT_PROCESSOR;
+    }
+    return differs;
+}
+
+static rsdk_status keep(rsdk_fit_table *table, const char *target, rsdk_error *error) {
+    const char *name = rsdk_arena_copy(table->arena, target);
+    RSDK_NEED(name);
+    RSDK_TRY(rsdk_name_table_set(&table->places, table->arena, name, strlen(name), table->cells.count, error));
+    for (size_t i = 0; i < table->modes.count; i++) {
+        RSDK_APPEND(table->arena, &table->cells, table->next[i]);
+    }
+    return RSDK_OK;
+}
+
+const rsdk_compatibility *rsdk_fit_table_row(rsdk_fit_table *table, const char *target) {
+    size_t place = 0;
+    if (rsdk_name_table_find(&table->places, target, strlen(target), &place)) {
+        return &table->cells.items[place];
+    }
+    if (!compute(table, target)) {
+        return table->none;
+    }
+    return keep(table, target, NULL) == RSDK_OK ? table->next : NULL;
+}
+
+/* ---- files ---- */
 
 /* Whether a GPU can run the image at all. */
 static bool is_code(const rsdk_device_image *image) {
@@ -90,10 +103,10 @@ static bool is_code(const rsdk_device_image *image) {
 }
 
 /* Takes an image into the fits of its bundle. */
-static void take(const matrix *m, const rsdk_device_image *image, rsdk_compatibility *bundle) {
-    const rsdk_compatibility *row = row_of(m, image);
+static void take(const rsdk_compatibility *row, const rsdk_device_image *image, rsdk_compatibility *bundle,
+                 size_t mode_count) {
     bool is_old = image->format == RSDK_IMAGE_CODE_OBJECT && image->generic_version == 0;
-    for (size_t k = 0; k < m->mode_count; k++) {
+    for (size_t k = 0; k < mode_count; k++) {
         rsdk_compatibility cell = row[k];
         if (is_old && cell.fit == RSDK_FIT_GENERIC) {
             cell = (rsdk_compatibility){.misfit = RSDK_MISFIT_GENERIC_VERSION};
@@ -124,33 +137,34 @@ static bool is_alternative(const rsdk_device_bundle *bundle) {
     return bundle->container == RSDK_CONTAINER_NONE || bundle->container == RSDK_CONTAINER_OFFLOAD_BINARY;
 }
 
-rsdk_status rsdk_file_fits(const rsdk_device_code *code, const rsdk_gpu_modes *modes, unsigned patches,
-                           rsdk_arena *scratch, rsdk_file_fit *fits, rsdk_error *error) {
-    matrix m = {.code = code};
+rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, rsdk_arena *scratch,
+                           rsdk_file_fit *fits, rsdk_error *error) {
+    size_t count = table->modes.count;
     bool has_alternatives = false;
-    RSDK_TRY(fill(&m, modes, patches, scratch, error));
-    rsdk_compatibility *bundle = rsdk_arena_alloc(scratch, modes->count + 1, sizeof *bundle);
-    rsdk_compatibility *alternatives = rsdk_arena_alloc(scratch, modes->count + 1, sizeof *alternatives);
+    rsdk_compatibility *bundle = rsdk_arena_alloc(scratch, count + 1, sizeof *bundle);
+    rsdk_compatibility *alternatives = rsdk_arena_alloc(scratch, count + 1, sizeof *alternatives);
     RSDK_NEED(bundle);
     RSDK_NEED(alternatives);
-    memset(fits, 0, modes->count * sizeof *fits);
+    memset(fits, 0, count * sizeof *fits);
     for (size_t i = 0; i < code->bundle_count; i++) {
         const rsdk_device_bundle *each = &code->bundles[i];
         bool has_code = false;
         for (size_t k = 0; k < each->image_count; k++) {
             if (is_code(&each->images[k])) {
-                take(&m, &each->images[k], is_alternative(each) ? alternatives : bundle);
+                const rsdk_compatibility *row = rsdk_fit_table_row(table, each->images[k].target);
+                RSDK_NEED(row);
+                take(row, &each->images[k], is_alternative(each) ? alternatives : bundle, count);
                 has_code = true;
             }
         }
         if (has_code && is_alternative(each)) {
             has_alternatives = true;
         } else if (has_code) {
-            add_bundle(fits, bundle, modes->count);
+            add_bundle(fits, bundle, count);
         }
     }
     if (has_alternatives) {
-        add_bundle(fits, alternatives, modes->count);
+        add_bundle(fits, alternatives, count);
     }
     return RSDK_OK;
 }

@@ -3,6 +3,7 @@
 #define RSDK_DEVICE_CODE_FITS_H
 
 #include "base/arena.h"
+#include "base/name_table.h"
 #include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/device_code.h"
 #include "rocm_sdk/gpu.h"
@@ -19,6 +20,24 @@ typedef RSDK_LIST(rsdk_gpu_mode) rsdk_gpu_modes;
  * it is no target id. */
 rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t gpu, const char *id, rsdk_error *error);
 
+/* How code for each target fits each mode, computed once for a target: thousands of files share a few. */
+typedef struct rsdk_fit_table {
+    rsdk_arena *arena;
+    unsigned patches; /* of the runtime, RSDK_PATCHES_* */
+    rsdk_gpu_modes modes;
+    rsdk_name_table places; /* of targets of which a processor is among the modes */
+    RSDK_LIST(rsdk_compatibility) cells;
+    rsdk_compatibility *next; /* the row in hand */
+    rsdk_compatibility *none; /* the row of all other targets */
+} rsdk_fit_table;
+
+/* To be called when the modes are known. */
+rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error);
+
+/* The row of a target, with a result for each mode; it holds until the next one is asked for. NULL when out of memory.
+ */
+const rsdk_compatibility *rsdk_fit_table_row(rsdk_fit_table *table, const char *target);
+
 /* A file in one mode of a GPU. */
 typedef struct rsdk_file_fit {
     rsdk_code_fit worst;   /* over the bundles that have something for it */
@@ -28,7 +47,7 @@ typedef struct rsdk_file_fit {
 } rsdk_file_fit;
 
 /* Fills `fits`, one for each mode. Everything that is needed on the way lives in `scratch`. */
-rsdk_status rsdk_file_fits(const rsdk_device_code *code, const rsdk_gpu_modes *modes, unsigned patches,
-                           rsdk_arena *scratch, rsdk_file_fit *fits, rsdk_error *error);
+rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, rsdk_arena *scratch,
+                           rsdk_file_fit *fits, rsdk_error *error);
 
 #endif

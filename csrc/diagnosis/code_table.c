@@ -366,7 +366,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the package of the archive in the version of the library"}),
         "The code of these libraries lies in files of its own (.kpack), which they name. HIP finds the archive missing, or nothing of the library in it, when a kernel is launched.", NULL)
-    ROW(W, CODE, 003, WARNING, "not all of {libraries} has code for the GPU {target}", "{detail}",
+    ROW(N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
         FIXES({ANY, WORDS, "nothing, if the program does not use these parts: try it; `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 

@@ -106,7 +106,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
     for (_, text), names in sorted(groups.items()):
         _print_group(sorted(names), text)
     for each in problems:
-        if each.code != "W-CODE-003":  # the lines say it
+        if each.code != "N-CODE-003":  # the lines say it
             tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
             tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
 

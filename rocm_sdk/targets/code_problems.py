@@ -49,7 +49,7 @@ def _code_of(on: GpuCoverage, package: _Package | None) -> Code | None:
             return "W-CODE-006"
         return "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
     is_partial = on.covered < on.total and on.verdict != "compiled at first use"
-    return "W-CODE-003" if is_partial or on.uncovered_modes else None
+    return "N-CODE-003" if is_partial or on.uncovered_modes else None
 
 
 def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:

@@ -34,7 +34,8 @@ with warnings.catch_warnings(record=True) as caught:
 _OTHER_USER = """
 import importlib, locale, os, sys
 import rocm_sdk.cli.parser
-for name in (*(f"cli.{name}" for name in rocm_sdk.cli.parser.COMMANDS), *{modules}):
+rocm_sdk.cli.parser.make_parser()  # imports each command
+for name in {modules}:
     importlib.import_module(f"rocm_sdk.{name}")
 os.setgroups([])
 os.setgid(65534)

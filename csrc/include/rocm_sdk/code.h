@@ -111,7 +111,7 @@ typedef enum rsdk_code {
 
     RSDK_E_CODE_001,
     RSDK_E_CODE_002,
-    RSDK_W_CODE_003,
+    RSDK_N_CODE_003,
     RSDK_E_CODE_004,
     RSDK_W_CODE_005,
     RSDK_W_CODE_006,
