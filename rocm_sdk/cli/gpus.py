@@ -102,7 +102,7 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
 
 
 def _fact_text(name: str, value: object) -> str:
-    """A field for people: identifiers as the system's tools write them, sizes with a unit, 0 where it stands for none."""
+    """A field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
     from rocm_sdk.problems.text import size_text
 
     if value is None or (name in _NONE_IF_ZERO and value == 0):
