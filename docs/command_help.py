@@ -13,7 +13,7 @@ _PLACE = "<!-- the help of each command -->"
 
 def sections() -> str:
     """A section for each command, in Markdown."""
-    os.environ.update(COLUMNS="100", NO_COLOR="1")
+    os.environ.update(COLUMNS="84", NO_COLOR="1")
     return "\n".join(f"### rocm-sdk {name}\n\n```text\n{_help(name)}```\n" for name in COMMANDS)
 
 

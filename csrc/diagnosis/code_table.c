@@ -209,7 +209,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"}),
         "Each library has a function that names it, such as hipGetDeviceCount.", NULL)
     ROW(E, API, 004, ERROR, "no library has the name {name}", "the name is not in the catalog",
-        FIXES({ANY, WORDS, "did you mean {near}?"},
+        FIXES({ANY, WORDS, "did you mean {near}? rocm-sdk list prints all names"},
               {ANY, WORDS, "rocm-sdk list prints the names"}),
         "Raised as UnknownLibraryError. `rocm-sdk list` prints the names.", NULL)
 

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from rocm_sdk.errors import RocmSdkError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Action, ArgumentParser, Namespace
+    from collections.abc import Iterator
 
 EXAMPLE = "rocm-sdk completion bash > ~/.local/share/bash-completion/completions/rocm-sdk"
 DESCRIPTION = """\
@@ -34,5 +35,90 @@ def run(options: "Namespace") -> int:
         ) from error
     from .parser import make_parser
 
-    print(shtab.complete(make_parser(), shell=options.shell))
+    parser = make_parser()
+    for command, action in _arguments(parser):
+        if (values := _VALUES.get((command, action.dest))) is not None:
+            action.choices = values()
+        elif action.metavar in {"FILE", "DIR"}:
+            action.complete = shtab.FILE if action.metavar == "FILE" else shtab.DIRECTORY  # type: ignore[attr-defined]
+        elif (command, action.dest) == ("run", "program"):
+            action.complete = _PROGRAMS  # type: ignore[attr-defined]
+    script = shtab.complete(parser, shell=options.shell, preamble=_PREAMBLE[options.shell])
+    if options.shell == "zsh":  # shtab lets only the first of several arguments be completed
+        script = script.replace('"(*)::', '"*:').replace('"(*):', '"*:')
+    print(script)
     return 0
+
+
+# ---- values, which are part of the script; only `run` asks the installation, for its programs
+
+
+def _arguments(parser: "ArgumentParser") -> "Iterator[tuple[str, Action]]":
+    """The name of each command, and its arguments."""
+    from argparse import _SubParsersAction
+
+    for action in parser._actions:
+        if isinstance(action, _SubParsersAction):
+            for name, command in action.choices.items():
+                yield from ((name, each) for each in command._actions)
+
+
+def _shortnames() -> list[str]:
+    from rocm_sdk._native import catalog
+
+    return [name for name, *_ in catalog()]
+
+
+def _codes() -> list[str]:
+    from rocm_sdk.problems import ENTRIES
+
+    return list(ENTRIES)
+
+
+def _subjects() -> list[str]:
+    from rocm_sdk.selftest.run import SUBJECTS
+
+    return [*SUBJECTS, *_codes()]
+
+
+def _targets() -> list[str]:
+    from rocm_sdk._native import targets
+
+    names = [each.name for each in targets()]
+    families = dict.fromkeys(family for each in targets() for family in each.families)
+    return ["sdk", "machine", *names, *families]
+
+
+# Command and argument -> the values that it takes.
+_VALUES = {
+    ("explain", "code"): _codes,
+    ("path", "shortname"): _shortnames,
+    ("targets", "selection"): _targets,
+    ("test", "only"): _subjects,
+    ("test", "skip"): _subjects,
+    ("tree", "shortnames"): _shortnames,
+}
+
+_PROGRAMS = {"bash": "_rocm_sdk_programs", "zsh": "_rocm_sdk_programs", "fish": "(_rocm_sdk_programs)"}
+_TOOLS = 'for each in bin lib/llvm/bin; do ls "$(rocm-sdk path --core)/$each"; done 2>/dev/null'
+_PREAMBLE = {
+    "bash": f"""\
+_rocm_sdk_programs() {{
+  compgen -c -- "$1"
+  compgen -W "$({_TOOLS})" -- "$1"
+}}
+""",
+    "zsh": f"""\
+_rocm_sdk_programs() {{
+  compadd -- $({_TOOLS})
+  _command_names
+}}
+""",
+    "fish": """\
+function _rocm_sdk_programs
+  set -l core (rocm-sdk path --core 2>/dev/null)
+  command ls $core/bin $core/lib/llvm/bin 2>/dev/null
+  __fish_complete_command
+end
+""",
+}

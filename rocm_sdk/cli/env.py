@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk._native import locate, package_directory
 from rocm_sdk.errors import RocmSdkError
 
+from .output import complain
 from .path import directory_in
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ the development tree.
   CMAKE_PREFIX_PATH, PKG_CONFIG_PATH, PATH
                           the tree's directory, before the present value
 
-A variable is omitted if this SDK has no directory for it."""
+A variable is omitted if this SDK has no directory for it. With --compiler, for a clang that is not AMD's, which knows
+neither this SDK nor its targets:
+
+  HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip"""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _ICD_DIRECTORY = "etc/OpenCL/vendors"
@@ -55,12 +59,25 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help='for programs: {"schema": 1, "set": {}, "prepend": {}}',
     )
     parser.add_argument("--opencl", action="store_true", help="OCL_ICD_VENDORS too: OpenCL programs use this SDK alone")
+    parser.add_argument(
+        "--compiler", metavar="CLANG", help="HIPCXX and HIPFLAGS too, for this clang: clang, clang-19 or a path"
+    )
+    parser.add_argument(
+        "--targets",
+        metavar="SELECTION",
+        help="for --compiler: `machine` (the default), `sdk`, or targets and families separated by commas",
+    )
     parser.set_defaults(form="sh")
 
 
 def run(options: "Namespace") -> int:
     """Prints the variables."""
+    if options.targets and not options.compiler:
+        complain("--targets needs --compiler")
+        return 2
     variables = build_variables(opencl=options.opencl)
+    if options.compiler:
+        variables.assigned.update(_compiler_variables(options.compiler, options.targets or "machine", variables))
     if options.form == "json":
         import json
 
@@ -82,6 +99,44 @@ def build_variables(*, opencl: bool) -> Variables:
     if opencl:
         assigned["OCL_ICD_VENDORS"] = _icd_directory()
     return Variables(assigned, prepended)
+
+
+def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
+    """HIPCXX and HIPFLAGS. Raises RocmSdkError if there is no such compiler, or the selection has no target."""
+    flags = [f"--rocm-path={variables.assigned['ROCM_PATH']}"]
+    if (bitcode := variables.assigned.get("HIP_DEVICE_LIB_PATH")) is not None:
+        flags.append(f"--rocm-device-lib-path={bitcode}")
+    flags += [f"--offload-arch={target}" for target in _targets(selection)]
+    return {"HIPCXX": _compiler(name), "HIPFLAGS": shlex.join(flags)}
+
+
+def _compiler(name: str) -> str:
+    """The path of the C++ driver of a clang."""
+    import shutil
+
+    directory, base = os.path.split(name)
+    driver = base if "++" in base else base.replace("clang", "clang++", 1)
+    path = shutil.which(os.path.join(directory, driver))
+    if path is None:
+        raise RocmSdkError(f"there is no {driver} in {directory or 'PATH'}", "install it, or name another: clang-19")
+    return os.path.abspath(path)
+
+
+def _targets(selection: str) -> tuple[str, ...]:
+    """What the user compiles need not be what the SDK's libraries have code for."""
+    from rocm_sdk import targets
+    from rocm_sdk.errors import EmptySelectionError
+    from rocm_sdk.targets.selection import select
+
+    if selection not in {"machine", "sdk"}:
+        return targets.expand(selection)
+    try:
+        chosen, notes = select(selection)
+    except EmptySelectionError as error:
+        raise EmptySelectionError(error.message, "name the targets: --targets gfx942,gfx1100") from error
+    for note in notes:
+        complain(note)
+    return chosen
 
 
 def _directories(root: str, options: dict[str, str]) -> dict[str, str]:

@@ -2,17 +2,20 @@
 
 import sys
 
-from .output import complain, tell
+from .output import complain, tell, tell_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from rocm_sdk.problems import Problem
 
 EXAMPLE = "rocm-sdk explain E-LIB-002"
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """The code."""
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, ...}')
     parser.add_argument("code", metavar="CODE", nargs="?", help="a code such as E-LIB-002 (default: list all codes)")
 
 
@@ -20,6 +23,9 @@ def run(options: "Namespace") -> int:
     """Prints the page or the list; status 1 for an unknown code, with the nearest known ones."""
     from rocm_sdk.problems import ALIASES, ENTRIES, problem
 
+    if options.code is None and options.json:
+        tell_json(1, codes=[_entry_document(code) for code in ENTRIES])
+        return 0
     if options.code is None:
         for code, entry in ENTRIES.items():
             tell(f"{code:<13} {problem(entry.code, None, None, _nothing_known).title}")
@@ -31,10 +37,31 @@ def run(options: "Namespace") -> int:
         near = ", ".join(nearest_names(wanted, tuple(ENTRIES)))
         complain(f"there is no code {options.code}{near and f'; did you mean {near}?'}")
         return 1
+    if options.json:
+        document = _entry_document(wanted) if wanted in ENTRIES else {"code": wanted, "replaced_by": ALIASES[wanted]}
+        here, _ = _found_here(wanted) if wanted in ENTRIES else ([], [])
+        tell_json(1, **document, here=[each.as_document() for each in here])
+        return 0
     _print_page(wanted)
     if wanted in ENTRIES:
         _print_here(wanted)
     return 0
+
+
+def _entry_document(code: str) -> "dict[str, object]":
+    from rocm_sdk.problems import ENTRIES, problem
+
+    entry = ENTRIES[code]
+    general = problem(entry.code, None, None, _nothing_known)
+    fixes = [{"system": fix.system or None, "fix": fix.text} for fix in entry.fixes]
+    return {
+        "code": code,
+        "severity": entry.severity,
+        "title": general.title,
+        "cause": general.cause,
+        "about": entry.about,
+        "fixes": fixes,
+    }
 
 
 def _nothing_known(_site: str, _distribution: str | None) -> dict[str, str]:
@@ -61,12 +88,22 @@ def _print_page(code: str) -> None:
 
 def _print_here(code: str) -> None:
     """Whether this installation has the problem, as far as a test of its subjects tells, and what to do about it."""
+    from rocm_sdk.selftest.report.text import problem_text
+
+    found, subjects = _found_here(code)
+    for each in found:
+        print(f"\nHere:\n{problem_text(each)}")
+    if not found and subjects:
+        print(f"\nThis installation does not have it now (tested: {', '.join(subjects)}).")
+
+
+def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
+    """The problems of this code, and the subjects that were tested for it."""
     from rocm_sdk.selftest import installation as installations
     from rocm_sdk.selftest.grouping import grouped
     from rocm_sdk.selftest.loading import default_parallel
     from rocm_sdk.selftest.options import Options
     from rocm_sdk.selftest.recorder import Recorder
-    from rocm_sdk.selftest.report.text import problem_text
     from rocm_sdk.selftest.run import run as run_subjects
 
     recorders: list[Recorder] = []
@@ -74,8 +111,4 @@ def _print_here(code: str) -> None:
     for _ in run_subjects(installations.current(), wanted, recorders):
         pass
     found = [each for each in grouped(recorders) if each.code == code]
-    for each in found:
-        print(f"\nHere:\n{problem_text(each)}")
-    if not found and recorders:
-        subjects = ", ".join(recorder.subject for recorder in recorders)
-        print(f"\nThis installation does not have it now (tested: {subjects}).")
+    return found, [recorder.subject for recorder in recorders]

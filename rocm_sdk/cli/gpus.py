@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 EXAMPLE = "hipcc $(rocm-sdk gpus --arch | sort -u | sed s/^/--offload-arch=/) saxpy.hip"
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+_HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, "gpu_id": 1}  # field -> digits
+_NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units"})
 _HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
 
 
@@ -96,7 +98,20 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
     for gpu in gpus:
         tell(f"node {gpu.node}: {gpu.name}")
         for name, value in zip(_native.Gpu.__match_args__, gpu, strict=True):
-            tell(f"  {name.replace('_', ' '):<16} {'-' if value is None else value}")
+            tell(f"  {name.replace('_', ' '):<16} {_fact_text(name, value)}")
+
+
+def _fact_text(name: str, value: object) -> str:
+    """A field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
+    from rocm_sdk.problems.text import size_text
+
+    if value is None or (name in _NONE_IF_ZERO and value == 0):
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name in _HEXADECIMAL:
+        return f"0x{value:0{_HEXADECIMAL[name]}x}"
+    return size_text(value) if name == "memory" and isinstance(value, int) else str(value)
 
 
 def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
@@ -111,8 +126,12 @@ def _print_json(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
 
 
 def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
+    """Each once, however many GPUs it concerns."""
+    overridden: dict[str, list[str]] = {}
     for gpu in gpus:
         if gpu.overridden:
-            complain(f"node {gpu.node}: real {gpu.real_processor}, presented as {gpu.processor}")
-    for problem in problems:
-        complain(f"{problem.title}: {problem.cause}", problem.fix)
+            overridden.setdefault(f"real {gpu.real_processor}, presented as {gpu.processor}", []).append(str(gpu.node))
+    for text, nodes in overridden.items():
+        complain(f"{'node' if len(nodes) == 1 else 'nodes'} {', '.join(nodes)}: {text}")
+    for text, fix in dict.fromkeys((f"{problem.title}: {problem.cause}", problem.fix) for problem in problems):
+        complain(text, fix)

@@ -136,6 +136,11 @@ def _harmless(value: Any) -> Any:
     return harmless(value) if isinstance(value, str) else value
 
 
+def _families(sdk: dict[str, Any]) -> Iterator[str]:
+    for name in sdk["available_families"] or ():
+        yield f"{name} (default)" if name == sdk["default_family"] else name
+
+
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
     from .terminal import style
 
@@ -146,7 +151,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     yield f"{strong('Python')}       {facts['python']['version']}  {faint(facts['python']['executable'])}"
     if sdk["version"]:
         yield f"{strong('targets')}      {' '.join(sdk['targets'] or ()) or 'unknown'}"
-        yield f"{strong('families')}     {' '.join(sdk['available_families'] or ()) or 'none'}"
+        yield f"{strong('families')}     {' '.join(_families(sdk)) or 'none'}"
     yield f"{strong('development')}  {facts['devel']}"
     yield strong("packages")
     for package in facts["packages"]:

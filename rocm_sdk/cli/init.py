@@ -3,10 +3,12 @@
 from typing import TYPE_CHECKING
 
 from .arguments import waiting_time
-from .output import complain, complain_fix
+from .output import complain, complain_fix, tell_json
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from rocm_sdk.problems import Problem
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk init --quiet) ..."
 
@@ -16,6 +18,7 @@ _SHOWN = 20  # differences; a tree has thousands once a package is removed
 def add_arguments(parser: "ArgumentParser") -> None:
     """How to extract, and whether to verify."""
     parser.add_argument("--quiet", action="store_true", help="print no messages")
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "root": "", ...}')
     parser.add_argument("--check", action="store_true", help="verify every file of the tree")
     parser.add_argument(
         "--store",
@@ -40,21 +43,25 @@ def run(options: "Namespace") -> int:
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
     reporter = Reporter() if options.quiet else TerminalReporter()
     root = make_ready(reporter, Request(timeout, options.store, verify=True))
-    if options.check and not _is_sound(root, options.quiet):
-        return 1
-    print(root)
-    return 0
+    differences = _differences(root, options) if options.check else None
+    if options.json:
+        found = None if differences is None else [each.as_document() for each in differences]
+        tell_json(1, root=root, differences=found)
+    elif not differences:
+        print(root)
+    return 1 if differences else 0
 
 
-def _is_sound(root: str, quiet: bool) -> bool:
+def _differences(root: str, options: "Namespace") -> "list[Problem]":
+    """What is not as it was extracted, which is said unless the output is for programs."""
     from rocm_sdk.devel.verify import verify_tree
 
     differences = verify_tree(root)
-    if differences and not quiet:
+    if differences and not options.quiet and not options.json:
         for found in differences[:_SHOWN]:
             complain(f"{found.path} {found.facts['detail']}")
         if len(differences) > _SHOWN:
             complain(f"... and {len(differences) - _SHOWN} more")
         for fix in dict.fromkeys(found.fix for found in differences):
             complain_fix(fix)
-    return not differences
+    return differences

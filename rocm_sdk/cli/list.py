@@ -1,45 +1,62 @@
 """`rocm-sdk list`: the libraries that can be asked for by a short name, and where they are."""
 
-from .output import tell
+from .output import tell, tell_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from rocm_sdk._native import LibraryLocation
 
 EXAMPLE = "rocm-sdk list --installed"
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """Which libraries."""
+    """Which libraries, and the form of the output."""
     parser.add_argument("--installed", action="store_true", help="only those that are installed")
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "libraries": []}')
 
 
 def run(options: "Namespace") -> int:
-    """Prints a line for each library: short name, package, file; status 1 if none is to be printed."""
-    import os
-
+    """Prints a line for each library: short name, package, size, file; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
     from rocm_sdk.problems.text import size_text
 
-    lines = []
-    for shortname, package, *_ in catalog():
-        path = _path_of(shortname)
-        if path is not None:
-            lines.append((shortname, package, f"{size_text(os.path.getsize(path)):>10}  {path}"))
-        elif not options.installed:
-            lines.append((shortname, package, f"{'-':>10}"))
+    libraries = [_document(shortname, package, optional) for shortname, package, *_, optional, _ in catalog()]
+    if options.installed:
+        libraries = [each for each in libraries if each["path"] is not None]
+    if options.json:
+        tell_json(1, libraries=libraries)
+        return 0 if libraries else 1
     width = max(len(shortname) for shortname, *_ in catalog())
-    for shortname, package, file in lines:
-        tell(f"{shortname:<{width}}  {package:<9}  {file}")
-    return 0 if lines else 1
+    for each in libraries:
+        size = "-" if each["bytes"] is None else size_text(each["bytes"])
+        tell(f"{each['shortname']:<{width}}  {each['package']:<9}  {size:>10}  {each['path'] or ''}".rstrip())
+    return 0 if libraries else 1
 
 
-def _path_of(shortname: str) -> str | None:
-    """The file of a library; None if it is not installed, or damaged."""
+def _document(shortname: str, package: str, optional: bool) -> "dict[str, Any]":
+    import os
+
+    place = _location(shortname)
+    path = None if place is None else place.path
+    return {
+        "shortname": shortname,
+        "package": package,
+        "optional": optional,
+        "path": path,
+        "bytes": None if path is None else os.path.getsize(path),
+        "found_via": None if place is None else place.found_via,
+    }
+
+
+def _location(shortname: str) -> "LibraryLocation | None":
+    """Where a library is; None if it is not installed, or damaged."""
     from rocm_sdk._native import locate
     from rocm_sdk.errors import RocmSdkError
 
     try:
-        return locate(shortname).path
+        return locate(shortname)
     except RocmSdkError:
         return None

@@ -13,6 +13,13 @@ def tell(line: str) -> None:
     print(harmless(line), flush=True)
 
 
+def tell_json(schema: int, **content: object) -> None:
+    """Writes a document for programs, as docs/json.md describes it. schema: counted up when a meaning changes."""
+    import json
+
+    print(json.dumps({"schema": schema, **content}, indent=2))
+
+
 def complain(message: str, fix: str | None = None) -> None:
     """Writes a message to stderr, and in a second line what to do."""
     from rocm_sdk.problems.text import harmless

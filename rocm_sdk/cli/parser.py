@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from importlib import import_module
 
-from rocm_sdk._native import loader_version
+from rocm_sdk._native import loader_version, nearest_names
 
 # Subcommand -> summary. Its module is rocm_sdk.cli.NAME, "_" in it for "-", with add_arguments(parser), run(options)
 # and EXAMPLE.
@@ -31,13 +31,23 @@ COMMANDS = {
 
 def parse(arguments: list[str]) -> tuple[Callable[[argparse.Namespace], int], argparse.Namespace]:
     """The function to run, and its arguments. Wrong usage ends the process with status 2, `--help` with 0."""
-    options = make_parser().parse_args(arguments)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
+    parser = make_parser()
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        near = " or ".join(nearest_names(arguments[0], tuple(COMMANDS), 2))
+        parser.error(f"there is no command {arguments[0]!r}{near and f'; did you mean {near}?'}")
+    options = parser.parse_args(arguments)
     return options.run, options
 
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all subcommands. Documentation and shell completion use it too."""
-    parser = argparse.ArgumentParser(prog="rocm-sdk", description="Ask about the ROCm SDK that is installed here.")
+    parser = argparse.ArgumentParser(
+        prog="rocm-sdk",
+        description="Ask about the ROCm SDK that is installed here.",
+        epilog="rocm-sdk help COMMAND, or rocm-sdk COMMAND --help, tells about a command.",
+    )
     parser.add_argument("--version", action="version", version=f"rocm-sdk-loader {loader_version}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():

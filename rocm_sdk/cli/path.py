@@ -8,13 +8,15 @@ import os
 
 from rocm_sdk._native import locate, package_directory
 
-from .output import complain
+from .output import complain, tell_json
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from rocm_sdk._native import LibraryLocation
     from rocm_sdk.devel.reporter import Reporter
+    from rocm_sdk.file_location import FileLocation
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 
@@ -42,7 +44,8 @@ FILES = {
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
-    """The name of the library, or a directory."""
+    """The name of the library, or a directory; the form of the output."""
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "path": "", ...}')
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("shortname", nargs="?", metavar="SHORTNAME", help="a library, such as amdhip64 or hipsparse")
     for option, (_, summary) in FILES.items():
@@ -54,27 +57,29 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints the path; status 1 if the SDK does not have it."""
     if options.directory is not None:
-        return print_directory(options.directory)
+        return print_directory(options.directory, as_json=options.json)
+    location = _location(options)
+    if location.path is None:
+        complain(f"{options.shortname} is {location.found_via}: this SDK does not have it")
+        return 1
+    if options.json:
+        tell_json(1, path=location.path, package=location.package, found_via=location.found_via)
+    else:
+        print(location.path)
+    return 0
+
+
+def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
     for option, (kind, _) in FILES.items():
         name = getattr(options, option.removeprefix("--"))
         if name is not None:
-            return _print_file(kind, name)
-    location = locate(options.shortname)
-    if location.path is None:
-        complain(f"{location.shortname} is {location.found_via}: this SDK does not have it")
-        return 1
-    print(location.path)
-    return 0
+            from rocm_sdk.devel import named_files
+
+            return named_files.find(getattr(named_files, kind), name, _terminal_reporter)
+    return locate(options.shortname)
 
 
-def _print_file(kind: str, name: str) -> int:
-    from rocm_sdk.devel import named_files
-
-    print(named_files.find(getattr(named_files, kind), name, _terminal_reporter).path)
-    return 0
-
-
-def print_directory(option: str) -> int:
+def print_directory(option: str, *, as_json: bool = False) -> int:
     """Prints the directory of an option in DIRECTORIES; status 1 if the SDK does not have it."""
     package, candidates, summary = DIRECTORIES[option]
     root = _development_root() if package == "devel" else package_directory(package)
@@ -83,7 +88,10 @@ def print_directory(option: str) -> int:
         tried = " nor ".join(candidates)
         complain(f"this SDK has no {summary}: {root} has no {tried}")
         return 1
-    print(directory)
+    if as_json:
+        tell_json(1, path=directory, package=package, found_via="directory name")
+    else:
+        print(directory)
     return 0
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 DESCRIPTION = """\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
-Nothing else in its environment changes. The exit status is 127 if there is no such program, 126 if it cannot be
-started, else the program's own."""
+Nothing else in its environment changes. The development tree is extracted for a program that nothing else has. The
+exit status is 127 if there is no such program, 126 if it cannot be started, else the program's own."""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
@@ -30,15 +30,20 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The program and its arguments."""
     from argparse import REMAINDER
 
-    parser.add_argument("program", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
+    parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
     parser.add_argument("arguments", nargs=REMAINDER, metavar="ARGUMENT", help="its arguments, options included")
 
 
 def run(options: "Namespace") -> int:
-    """Becomes the program. Returns only if that fails: 127 or 126, as in shells."""
+    """Becomes the program. Returns only if that fails: 127 or 126, as in shells; 2 if no program is named."""
+    if options.program is None:
+        complain("no program is named", f"name one: {EXAMPLE}")
+        return 2
     environment = _own_environment()
     _prepend(environment, b"LD_LIBRARY_PATH", library_directories())
     _prepend(environment, b"PATH", tool_directories())
+    if _is_of_packed_tree(options.program, environment):
+        _prepend(environment, b"PATH", [os.path.dirname(path) for path in _extracted_tool(options.program)])
     try:
         _become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):
@@ -71,6 +76,28 @@ def tool_directories() -> list[str]:
         roots.insert(0, package_directory("devel"))
     directories = (f"{root}/{directory}" for directory in _TOOL_DIRECTORIES for root in roots)
     return [directory for directory in directories if os.path.isdir(directory)]
+
+
+def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
+    """Whether only the development tree can have a program, and it is not extracted yet."""
+    import shutil
+
+    from rocm_sdk.devel.layout import PACKED, tree_state
+
+    search_path = os.fsdecode(environment.get(b"PATH", os.fsencode(os.defpath)))
+    return "/" not in program and shutil.which(program, path=search_path) is None and tree_state() == PACKED
+
+
+def _extracted_tool(program: str) -> list[str]:
+    """The program's path in the tree, which is extracted for it; [] if it does not have it."""
+    from rocm_sdk.devel.named_files import TOOL, find
+    from rocm_sdk.errors import LibraryNotFoundError
+
+    from .terminal import TerminalReporter
+
+    with suppress(LibraryNotFoundError):
+        return [find(TOOL, program, TerminalReporter).path]
+    return []
 
 
 def _own_environment() -> dict[bytes, bytes]:

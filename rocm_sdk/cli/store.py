@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from .arguments import waiting_time
-from .output import complain
+from .output import complain, tell_json
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,6 +29,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         default=60.0,
         help="how long to wait for others (default: 60)",
     )
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, ...}')
 
 
 def run(options: "Namespace") -> int:
@@ -50,9 +51,15 @@ def run(options: "Namespace") -> int:
     say = TerminalReporter().say
     if options.action == "prune":
         pruned = store.prune(options.timeout, say)
+        if options.json:
+            tell_json(1, files=pruned.files, bytes=pruned.size, archives=pruned.trees)
+            return 0
         complain(f"removed {pruned.files:,} files ({size_text(pruned.size)}) and the lists of {pruned.trees} archives")
         return 0
     damaged = store.verify(say)
+    if options.json:
+        tell_json(1, damaged=list(damaged))
+        return 1 if damaged else 0
     for path in damaged:
         print(path)
     if damaged:

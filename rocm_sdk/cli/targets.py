@@ -2,7 +2,7 @@
 
 from rocm_sdk._native import built_targets
 
-from .output import complain, tell
+from .output import complain, tell, tell_json
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     question.add_argument("--check", action="store_true", help="whether all parts support the same GPUs")
     for name in _FLAGS:
         question.add_argument(f"--{name}", action="store_true", help=f"flags for a build: {_FLAGS[name](('gfx942',))}")
+    parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, ...}')
     parser.add_argument(
         "selection",
         nargs="?",
@@ -35,23 +36,26 @@ def run(options: "Namespace | None") -> int:
         return _print_built()
     flags = next((name for name in _FLAGS if getattr(options, name.replace("-", "_"))), None)
     if flags is not None:
-        return _print_flags(_FLAGS[flags], options.selection or "sdk")
+        return _print_flags(_FLAGS[flags], options.selection or "sdk", as_json=options.json)
     if options.selection is not None:
         complain("a selection needs --cmake, --offload-arch or --torch")
         return 2
     if options.installed:
-        return _print_installed()
+        return _print_installed(as_json=options.json)
     if options.missing:
-        return _print_missing()
-    return _print_check() if options.check else _print_built()
+        return _print_missing(as_json=options.json)
+    return _print_check(as_json=options.json) if options.check else _print_built(as_json=options.json)
 
 
-def _print_built() -> int:
+def _print_built(*, as_json: bool = False) -> int:
     targets = built_targets()
     if not targets:
         complain("the installed SDK does not say which targets it was built for (share/therock/dist_info.json)")
         return 1
-    print(targets)
+    if as_json:
+        tell_json(1, targets=targets.split(";"))
+    else:
+        print(targets)
     return 0
 
 
@@ -78,10 +82,13 @@ _FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
 }
 
 
-def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> int:
+def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as_json: bool) -> int:
     from rocm_sdk.targets.selection import select
 
     chosen, notes = select(selection)
+    if as_json:
+        tell_json(1, targets=chosen, flags=form(chosen), notes=notes)
+        return 0
     for note in notes:
         complain(note)
     print(form(chosen))
@@ -91,9 +98,14 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str) -> in
 # ---- packages
 
 
-def _print_installed() -> int:
+def _print_installed(*, as_json: bool) -> int:
     from rocm_sdk.targets.packages import supported_targets, supporting_packages
 
+    if as_json:
+        packages = [{"distribution": package.distribution, "fault": package.fault} for package in supporting_packages()]
+        supported = supported_targets()
+        tell_json(1, targets=supported, packages=packages)
+        return 0 if supported else 1
     faulty = [package for package in supporting_packages() if package.fault is not None]
     for package in faulty:
         complain(f"{package.distribution} supports no target: {package.fault}")
@@ -105,12 +117,16 @@ def _print_installed() -> int:
     return 0
 
 
-def _print_missing() -> int:
+def _print_missing(*, as_json: bool) -> int:
     from rocm_sdk import _native
     from rocm_sdk.targets.packages import install_command, missing_targets, requirement_for, supported_targets
 
     gpus = _native.gpus()
     missing = missing_targets(gpus, supported_targets())
+    if as_json:
+        documents = [{"target": name, "requirement": requirement_for(name)} for name in missing]
+        tell_json(1, missing=documents, gpus=len(gpus))
+        return 1 if missing else 0
     for name in missing:
         requirement = requirement_for(name)
         line = install_command(requirement) if requirement else "this SDK offers no package for it"
@@ -120,10 +136,13 @@ def _print_missing() -> int:
     return 1 if missing else 0
 
 
-def _print_check() -> int:
+def _print_check(*, as_json: bool) -> int:
     from rocm_sdk.targets.consistency import check
 
     result = check()
+    if as_json:
+        tell_json(1, parts=result.parts, gaps=[gap._asdict() for gap in result.gaps], notes=result.notes)
+        return 1 if result.gaps or result.notes else 0
     for part, supported in result.parts.items():
         tell(f"{part}: {';'.join(supported)}")
     for note in result.notes:

@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 EXAMPLE = 'pip download --no-deps "rocm==$(rocm-sdk version)"'
 
 
-def add_arguments(_parser: "ArgumentParser") -> None:
-    """There are none."""
+def add_arguments(parser: "ArgumentParser") -> None:
+    """The form of the output."""
+    parser.add_argument("--json", action="store_true", help="for programs, with the version of the loader")
 
 
-def run(_options: "Namespace | None") -> int:
+def run(options: "Namespace | None") -> int:
     """Prints the version. Raises BadMetadataError for a text that no version is, which a shell would get."""
     version = sdk_version()
     if not version.isascii() or not version.isprintable() or " " in version:
@@ -27,5 +28,12 @@ def run(_options: "Namespace | None") -> int:
             f"{version!a} is no version: the SDK's _dist_info.py is damaged",
             reinstall_fix("rocm-sdk-core", os.path.dirname(package_directory("core"))),
         )
-    print(version)
+    if options is not None and options.json:
+        from rocm_sdk._native import loader_version
+
+        from .output import tell_json
+
+        tell_json(1, version=version, loader=loader_version)
+    else:
+        print(version)
     return 0

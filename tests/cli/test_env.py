@@ -1,6 +1,8 @@
 """`rocm-sdk env`: what real shells make of it."""
 
 import json
+import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -8,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_machine import Machine
 from sample_site import Site
 
 Result = subprocess.CompletedProcess[str]
@@ -106,3 +109,52 @@ def test_without_the_development_package(call: Call) -> None:
     result = call("env")
     assert (result.returncode, result.stdout) == (1, "")
     assert "rocm-sdk-devel" in result.stderr or "rocm[devel]" in result.stderr
+
+
+@pytest.fixture
+def clang(tmp_path: Path) -> Path:
+    """A directory with two clangs."""
+    for name in ("clang++", "clang++-19"):
+        (tmp_path / "a bin").mkdir(exist_ok=True)
+        (tmp_path / "a bin" / name).write_text("#!/bin/sh\n")
+        (tmp_path / "a bin" / name).chmod(0o755)
+    return tmp_path / "a bin"
+
+
+@pytest.mark.parametrize(("name", "driver"), [("clang", "clang++"), ("clang-19", "clang++-19"), ("clang++", "clang++")])
+def test_a_compiler_that_is_not_of_the_sdk(call: Call, devel_tree: Path, clang: Path, name: str, driver: str) -> None:
+    words = ("env", "--compiler", name, "--targets", "gfx1030,gfx906", "--json")
+    variables = json.loads(call(*words, PATH=f"{clang}:{os.environ['PATH']}").stdout)["set"]
+    assert variables["HIPCXX"] == str(clang / driver)
+    assert shlex.split(variables["HIPFLAGS"]) == [
+        f"--rocm-path={devel_tree}",
+        f"--rocm-device-lib-path={devel_tree}/lib/llvm/amdgcn/bitcode",
+        "--offload-arch=gfx1030",
+        "--offload-arch=gfx906",
+    ]
+    by_path = json.loads(call("env", "--compiler", str(clang / name), *words[3:]).stdout)["set"]
+    assert by_path == variables
+
+
+def test_targets_of_the_machine(call: Call, devel_tree: Path, clang: Path, tmp_path: Path) -> None:
+    assert devel_tree
+    empty = Machine(tmp_path / "empty")
+    words = ("env", "--compiler", str(clang / "clang"), "--json")
+    refused = call(*words, ROCM_SDK_ROOTFS=str(empty.root))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "fix: name the targets: --targets gfx942,gfx1100" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--compiler", "clang-99"], 1, "there is no clang++-99 in PATH"),
+        (["--compiler", "/nowhere/clang"], 1, "there is no clang++ in /nowhere"),
+        (["--targets", "gfx942"], 2, "--targets needs --compiler"),
+    ],
+)
+def test_what_cannot_be_a_compiler(call: Call, devel_tree: Path, words: list[str], status: int, said: str) -> None:
+    assert devel_tree
+    result = call("env", *words, "--json", *(["--targets", "gfx942"] if status == 1 else []))
+    assert (result.returncode, result.stdout) == (status, "")
+    assert said in result.stderr

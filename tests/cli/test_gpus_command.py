@@ -83,6 +83,31 @@ def test_all_facts_for_people(machine: Machine) -> None:
     assert "node 2: MI300A/MI300X CDNA\n" in result.stdout
     assert "  uuid             GPU-00000000000000ab\n" in result.stdout
     assert "  why not          -\n" in result.stdout
+    for line in (
+        "memory           206.2 GB",
+        "vendor id        0x1002",
+        "device id        0x74a1",
+        "usable           yes",
+    ):
+        assert f"  {line}\n" in result.stdout
+    assert "  unique id        0x00000000000000ab\n" in result.stdout
+    assert "  hive id          -\n" in result.stdout
+    for word in ("True", "False", "None"):
+        assert word not in result.stdout
+
+
+def test_a_note_is_said_once(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    for node in (1, 2, 3):
+        machine.gpu(node, "gfx1100")
+    machine.gpu(4, "gfx1101")
+    result = call(machine, "gpus", HSA_OVERRIDE_GFX_VERSION="10.3.0")
+    notes = [line for line in result.stderr.splitlines() if "presented as" in line]
+    assert notes == [
+        "rocm-sdk: nodes 1, 2, 3: real gfx1100, presented as gfx1030",
+        "rocm-sdk: node 4: real gfx1101, presented as gfx1030",
+    ]
+    assert len(set(result.stderr.splitlines())) == len(result.stderr.splitlines())
 
 
 @pytest.mark.parametrize("words", [[], ["--arch"], ["--json"], ["--all"], ["--visible"], ["--arch", "--visible"]])

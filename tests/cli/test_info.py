@@ -57,3 +57,7 @@ def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
     facts = json.loads(result.stdout)
     assert (result.returncode, facts["sdk"]["version"]) == (1, None)
     assert "rocm-sdk-core" in str(facts["problems"])
+
+
+def test_the_default_family_is_among_the_families(call: Call) -> None:
+    assert "families     gfx94X-dcgpu (default)\n" in call("info").stdout

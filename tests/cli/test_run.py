@@ -93,3 +93,26 @@ def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
     result = subprocess.run([str(script), "run", "true"], env=environment, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout) == (1, "")
     assert "[E-PKG-001]" in result.stderr
+
+
+def test_a_program_of_the_development_tree_extracts_it(call: Call, sdk: Site, devel_tree: Path) -> None:
+    assert devel_tree
+    content = sdk.path.parent / "devel/_rocm_sdk_devel/bin"
+    (content / "sample-tool").write_text('#!/bin/sh\necho "$0 $1"\n')
+    (content / "sample-tool").chmod(0o755)
+    archive = sdk.path / "rocm_sdk_devel/_devel.tar"
+    subprocess.run(["tar", "-C", str(sdk.path.parent / "devel"), "-cf", str(archive), "_rocm_sdk_devel"], check=True)
+    tree = sdk.path / "_rocm_sdk_devel"
+    assert call("run", "true").returncode == 0
+    assert not tree.exists(), "the system has this one"
+    result = call("run", "sample-tool", "word")
+    assert (result.returncode, result.stdout) == (0, f"{tree}/bin/sample-tool word\n")
+    assert "Extracting" in result.stderr
+    assert call("run", "sample-tool", "word").stderr == ""
+    assert call("run", "no-such-tool").returncode == 127
+
+
+def test_without_a_program_it_says_what_to_type(call: Call) -> None:
+    result = call("run")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "rocm-sdk: no program is named\n  fix: name one: rocm-sdk run ./saxpy --size 1000\n"

@@ -84,14 +84,57 @@ def test_svg(call: Call) -> None:
     assert "href" not in text, "it refers to nothing"
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def bars_of(picture: ET.Element) -> dict[str, float]:
+    """The files that have a bar, and how long it is."""
+    found = {}
+    for row in picture.iter(f"{SVG}g"):
+        bars = [each for each in row.iter(f"{SVG}rect") if each.get("class") != "row"]
+        if bars:
+            found[str(row.findtext(f"{SVG}text"))] = float(str(bars[0].get("width")))
+    return found
+
+
 def test_svg_draws_each_file_once(call: Call) -> None:
-    """A file that came with an earlier library is a row without a bar, however it is asked for."""
+    """A file that came with an earlier library has one row, however it is asked for."""
     picture = ET.fromstring(call("tree", "hipsparse", "amdhip64", "--svg").stdout)
-    rows = list(picture.iter("{http://www.w3.org/2000/svg}g"))
-    names = [row.findtext("{http://www.w3.org/2000/svg}text") for row in rows]
-    assert sorted(names) == sorted([*FILES, "libamdhip64.so.7"])
-    bars = [row.find("{http://www.w3.org/2000/svg}rect") is not None for row in rows]
-    assert [name for name, has_bar in zip(names, bars, strict=True) if has_bar] == FILES
+    assert [row.findtext(f"{SVG}text") for row in picture.iter(f"{SVG}g")] == FILES
+    assert list(bars_of(picture)) == FILES
+
+
+def test_svg_says_what_bars_and_colours_mean(call: Call, sdk: Site) -> None:
+    sdk.library("libamdhip64.so.7", f"char large[{1 << 20}] = {{1}};")
+    picture = ET.fromstring(call("tree", "hipsparse", "--svg").stdout)
+    words = [element.text for element in picture.iter(f"{SVG}text")]
+    assert "size of the file" in words
+    assert {"opened through an anchor", "comes with the library above it", "0", "1.0 MB"} <= {*words}
+    assert "opened, the linker finds what it needs" not in words, "no row has this colour"
+    lengths = bars_of(picture)
+    assert lengths["libamdhip64.so.7"] > 400, "the width is used"
+    assert all(400 > length >= 1 for name, length in lengths.items() if name != "libamdhip64.so.7")
+
+
+def test_bars_are_times_where_libraries_are_loaded(call: Call) -> None:
+    picture = ET.fromstring(call("tree", "hipsparse", "--load", "--svg").stdout)
+    words = [str(element.text) for element in picture.iter(f"{SVG}text")]
+    assert "time in dlopen" in words
+    assert any(word.endswith(" ms") for word in words)
+    assert list(bars_of(picture)) == FILES[:1], "what comes with a library has no time of its own"
+
+
+def test_a_page_that_tells_more_under_the_pointer(call: Call) -> None:
+    page = call("tree", "hipsparse", "--html").stdout
+    assert page.startswith("<!doctype html>")
+    assert "g:hover > .note { display: inline }" in page
+    picture = ET.fromstring(page[page.index("<svg") : page.index("</svg>") + len("</svg>")])
+    notes = [str(each.text) for each in picture.iter(f"{SVG}text") if "note" in str(each.get("class"))]
+    assert notes[0].startswith("_rocm_sdk_libraries/lib/libhipsparse.so.1, ")
+    assert "anchor: the linker would not find librocsparse.so.1" in notes[0]
+    assert notes[1].endswith("comes with libhipsparse.so.1")
+    for foreign in ("<script", "http://", "https://", "href", "src="):
+        assert foreign not in page.replace("http://www.w3.org/2000/svg", "")
 
 
 def test_a_dependency_that_does_not_exist(call: Call, sdk: Site) -> None:

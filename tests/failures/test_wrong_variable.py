@@ -29,4 +29,4 @@ def test_a_library_that_does_not_exist(linked_site: Site, attempt: Callable[...,
     outcome = attempt(linked_site, "initialize_process()", ROCM_SDK_PRELOAD_LIBRARIES="amdhip46")
     assert (outcome.error, outcome.code) == ("EnvironmentOverrideError", "E-ENV-007")
     assert outcome.message.endswith("unknown ROCm library name 'amdhip46'")
-    assert outcome.fix == "correct or unset the variable, or: did you mean amdhip64?"
+    assert outcome.fix == "correct or unset the variable, or: did you mean amdhip64? rocm-sdk list prints all names"

@@ -35,6 +35,13 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     form.add_argument("--dot", action="store_const", dest="form", const="dot", help="a graph for Graphviz")
     form.add_argument("--svg", action="store_const", dest="form", const="svg", help="a picture, as one file")
+    form.add_argument(
+        "--html",
+        action="store_const",
+        dest="form",
+        const="html",
+        help="the same as a page that tells more under the pointer",
+    )
 
 
 def run(options: "Namespace") -> int:
@@ -62,6 +69,10 @@ def _text(tree: Tree, form: str | None) -> str:
         from .as_svg import as_svg
 
         return as_svg(tree)
+    if form == "html":
+        from .as_svg import as_html
+
+        return as_html(tree)
     from .as_text import as_text
 
     return as_text(tree, sys.stdout)

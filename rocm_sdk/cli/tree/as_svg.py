@@ -1,72 +1,153 @@
-"""The tree as a picture: a row for each file, with a bar as long as the file is large."""
+"""The tree as a picture: a row for each file, and a bar as long as it takes to load, or as it is large."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from typing import NamedTuple
-from xml.sax.saxutils import escape
 
-from rocm_sdk.problems.text import size_text
+from rocm_sdk.problems.text import harmless, size_text
 
 from .as_text import time_text
 from .plan_tree import File, Tree
 
-_WIDTH, _ROW, _TOP, _INDENT = 960, 22, 56, 24
-_SIZE_COLUMN, _TIME_COLUMN, _BAR_COLUMN = 470, 560, 580
+_WIDTH, _ROW, _TOP, _MARGIN, _INDENT = 960, 22, 92, 16, 18
+_LETTER, _LONGEST_NAME, _VALUE_WIDTH = 7.3, 44, 84  # width of a letter in pixels; letters; pixels
+_TICKS = 5
 _STYLE = """\
-text { font: 13px sans-serif; fill: #1f2328 } .head { font-size: 17px; font-weight: bold } .faint { fill: #656d76 }
-.number { text-anchor: end; font-variant-numeric: tabular-nums } .step { fill: #cf222e } .file { fill: #8c959f }"""
+text { font: 13px system-ui, sans-serif; fill: #1f2328 } .title { font-size: 17px; font-weight: 600 }
+.faint { fill: #59636e; font-size: 12px } .value { text-anchor: end; font-variant-numeric: tabular-nums }
+.tick { text-anchor: middle } .grid { stroke: #d1d9e0 } .paper { fill: #ffffff } .row { fill: transparent }
+.open { fill: #0969da } .anchor { fill: #bc4c00 } .later { fill: #8250df } .member { fill: #afb8c1 }"""
+
+# Kind of a row -> what its colour says.
+_KINDS = {
+    "open": "opened, the linker finds what it needs",
+    "anchor": "opened through an anchor",
+    "later": "opened because another opens it at run time",
+    "member": "comes with the library above it",
+}
 
 
 class Row(NamedTuple):
-    """A file, whether it is a step, whether it comes in here or with an earlier row, its time, and its tooltip."""
+    """A file: its kind, the length of its bar and what it says in text, and more about it."""
 
     file: File
-    is_step: bool
-    is_new: bool
-    time: str
+    kind: str
+    length: float | None
+    value: str
     note: str
 
 
 def as_svg(tree: Tree) -> str:
     """An SVG document without references to other files."""
-    rows = list(_rows(tree))
-    height = _TOP + _ROW * len(rows) + 12
-    scale = (_WIDTH - _BAR_COLUMN - 12) / max([1, *(row.file.size for row in rows)])
-    title = ", ".join(filter(None, [f"{len(tree.files)} files", size_text(tree.size), time_text(tree.seconds)]))
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}">'
+    return _picture(tree, f"<style>{_STYLE}</style>", hovers=False)
+
+
+def as_html(tree: Tree) -> str:
+    """The same in a page: the row under the pointer is marked, and told about below the picture."""
+    hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: #f1f4f7 }"
+    picture = _picture(tree, f"<style>{_STYLE}\n{hover}</style>", hovers=True)
+    style = "body { margin: 24px; background: #ffffff } svg { max-width: 100%; height: auto }"
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>What loading brings into a process</title>\n'
+        f"<style>{style}</style>\n{picture}\n</html>"
     )
-    body = [_drawing(row, _TOP + _ROW * number, scale) for number, row in enumerate(rows)]
+
+
+def _picture(tree: Tree, style: str, *, hovers: bool) -> str:
+    rows = list(_rows(tree))
+    height = _TOP + _ROW * len(rows) + 2 * _ROW
+    names = max([12, *(min(len(row.file.name), _LONGEST_NAME) for row in rows)])
+    left = _MARGIN + _INDENT + names * _LETTER + _VALUE_WIDTH + 12
+    longest = max([row.length or 0 for row in rows] or [0]) or 1
+    ticks = _ticks(longest)
+    scale = (_WIDTH - 2 * _MARGIN - left) / max(longest, ticks[-1])
+    counts = [f"{len(tree.files)} files", size_text(tree.size), time_text(tree.seconds)]
+    title = ", ".join(filter(None, counts))
+    bottom = _TOP + _ROW * len(rows)
+    drawn = (
+        _row(row, _TOP + _ROW * number, left, scale, bottom if hovers else None) for number, row in enumerate(rows)
+    )
+    size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     return "\n".join(
         [
-            head,
-            f"<title>Load plan: {escape(title)}</title>",
-            f"<style>{_STYLE}</style>",
-            f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-            f'<text class="head" x="12" y="30">{escape(title)}</text>',
-            *body,
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
+            f"<title>What loading brings into a process: {escape(title)}</title>",
+            style,
+            f'<rect class="paper" width="{_WIDTH}" height="{height}"/>',
+            f'<text class="title" x="{_MARGIN}" y="28">{escape(title)}</text>',
+            *_legend(rows),
+            *_axis(tree, ticks, left, scale, bottom),
+            *drawn,
             "</svg>",
         ]
     )
 
 
 def _rows(tree: Tree) -> Iterator[Row]:
+    """Each file once, in the order in which it comes in."""
     seen: set[str] = set()
+    has_times = tree.seconds is not None
     for branch in tree.branches:
-        step, file = branch.step, branch.file
-        note = f"{file.location}\n{step.method}: {step.reason}"
-        yield Row(file, True, file.path not in seen, time_text(branch.seconds), note)
-        for brought in branch.brings:
-            yield Row(brought, False, True, "", f"{brought.location}\ncomes with {file.name}")
-        seen.update(each.path for each in (file, *branch.brings))
+        step = branch.step
+        if branch.file.path not in seen:
+            kind = "later" if not step.requested else "anchor" if step.method == "anchor" else "open"
+            length, value = (branch.seconds, time_text(branch.seconds)) if has_times else _size(branch.file)
+            note = f"{branch.file.location}, {size_text(branch.file.size)}; {step.method}: {step.reason}"
+            yield Row(branch.file, kind, length, value or "-", note)
+        for file in branch.brings:
+            length, value = (None, "") if has_times else _size(file)
+            note = f"{file.location}, {size_text(file.size)}; comes with {branch.file.name}"
+            yield Row(file, "member", length, value, note)
+        seen.update(each.path for each in (branch.file, *branch.brings))
 
 
-def _drawing(row: Row, y: int, scale: float) -> str:
-    """One row, with its upper edge at `y`; `scale` is the length of a bar per byte. Only a new file has a bar."""
-    x, kind = (12, "step") if row.is_step else (12 + _INDENT, "file")
-    size, length = size_text(row.file.size), max(1, row.file.size * scale)
-    bar = f'<rect class="{kind}" x="{_BAR_COLUMN}" y="{y + 4}" width="{length:.1f}" height="14"/>' if row.is_new else ""
-    return (
-        f'<g><title>{escape(row.note)}</title><text x="{x}" y="{y + 15}">{escape(row.file.name)}</text>'
-        f'<text class="number faint" x="{_SIZE_COLUMN}" y="{y + 15}">{size}</text>'
-        f'<text class="number faint" x="{_TIME_COLUMN}" y="{y + 15}">{row.time}</text>{bar}</g>'
-    )
+def _size(file: File) -> tuple[float, str]:
+    return file.size, size_text(file.size)
+
+
+def _ticks(longest: float) -> list[float]:
+    """Round values from 0 to the longest bar or a little less."""
+    step = 10.0 ** len(str(int(longest))) if longest >= 1 else 1.0
+    while step * _TICKS > longest:
+        step /= 2 if str(step).lstrip("0.")[0] in "12" else 2.5
+    return [step * number for number in range(int(longest / step) + 1)]
+
+
+def _legend(rows: list[Row]) -> Iterator[str]:
+    x = float(_MARGIN)
+    for kind, text in _KINDS.items():
+        if any(row.kind == kind and row.length is not None for row in rows):
+            yield f'<rect class="{kind}" x="{x:.0f}" y="41" width="11" height="11" rx="2"/>'
+            yield f'<text class="faint" x="{x + 16:.0f}" y="51">{escape(text)}</text>'
+            x += 40 + len(text) * 6.4
+
+
+def _axis(tree: Tree, ticks: list[float], left: float, scale: float, bottom: int) -> Iterator[str]:
+    what = "time in dlopen" if tree.seconds is not None else "size of the file"
+    yield f'<text class="faint value" x="{left - 12:.0f}" y="{_TOP - 8}">{what}</text>'
+    for tick in ticks:
+        x = left + tick * scale
+        text = "0" if tick == 0 else time_text(tick) if tree.seconds is not None else size_text(int(tick))
+        yield f'<line class="grid" x1="{x:.1f}" y1="{_TOP - 2}" x2="{x:.1f}" y2="{bottom}"/>'
+        yield f'<text class="faint tick" x="{x:.1f}" y="{_TOP - 8}">{text}</text>'
+
+
+def _row(row: Row, y: int, left: float, scale: float, note_y: int | None) -> str:
+    """One row, with its upper edge at `y`. note_y: where its note appears while the pointer is on it; None: nowhere."""
+    x = _MARGIN if row.kind != "member" else _MARGIN + _INDENT
+    name = row.file.name if len(row.file.name) <= _LONGEST_NAME else f"{row.file.name[: _LONGEST_NAME - 1]}\u2026"
+    note = escape(harmless(row.note))
+    parts = [
+        f'<rect class="row" x="0" y="{y}" width="{_WIDTH}" height="{_ROW}"/>',
+        f"<title>{note}</title>",
+        f'<text x="{x}" y="{y + 15}">{escape(harmless(name))}</text>',
+        f'<text class="value faint" x="{left - 12:.0f}" y="{y + 15}">{row.value}</text>',
+    ]
+    if row.length is not None:
+        width = max(1.0, row.length * scale)
+        parts.append(f'<rect class="{row.kind}" x="{left:.1f}" y="{y + 4}" width="{width:.1f}" height="14" rx="2"/>')
+    if note_y is not None:
+        parts.append(f'<text class="note faint" x="{_MARGIN}" y="{note_y + 26}">{note}</text>')
+    return f"<g>{''.join(parts)}</g>"

@@ -1,0 +1,84 @@
+"""HIP compiled by a clang of a distribution, with the variables of `rocm-sdk env --compiler`: no GPU is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import clean_environment
+
+from rocm_sdk import device_code
+from rocm_sdk_build.apt import Apt
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
+VERSION = 15  # the LLVM that Debian's device libraries are made with
+NAMES = (
+    f"clang-{VERSION}",
+    f"clang-tools-{VERSION}",
+    f"lld-{VERSION}",
+    f"libclang-common-{VERSION}-dev",
+    f"llvm-{VERSION}",
+)
+LIBRARIES = (f"libllvm{VERSION}", f"libclang-cpp{VERSION}")
+SOURCE = """
+#include <hip/hip_runtime.h>
+__global__ void saxpy(float a, const float *x, float *y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = a * x[i] + sinf(y[i]);
+}
+int main() {
+    float *x = nullptr, *y = nullptr;
+    saxpy<<<1, 64>>>(2.0f, x, y);
+    return hipDeviceSynchronize() == hipErrorNoDevice ? 0 : 1;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def tools() -> dict[str, str]:
+    """The environment in which the compiler and its tools find each other. RESOURCES: the directory of its headers."""
+    if shutil.which("apt-get") is None:
+        pytest.skip("apt is not on this system: there are no packages to take the compiler from")
+    apt = Apt(BUILD / "vanilla-clang")
+    packages = [package for package in apt.closure([*NAMES], ()) if package.name in {*NAMES, *LIBRARIES}]
+    roots = list(apt.unpack(packages).values())
+    (resources,) = (path for root in roots for path in root.glob(f"usr/lib/llvm-{VERSION}/lib/clang/*/include"))
+    return {
+        "PATH": ":".join([*(str(root / f"usr/lib/llvm-{VERSION}/bin") for root in roots), os.environ["PATH"]]),
+        "LD_LIBRARY_PATH": ":".join(str(place) for root in roots for place in root.glob("usr/lib/*-linux-gnu")),
+        "RESOURCES": str(resources.parent),
+    }
+
+
+def test_a_source_compiles_for_two_targets(
+    copy_of_debian_sdk: Callable[[str], Path], tools: dict[str, str], tmp_path: Path
+) -> None:
+    site = copy_of_debian_sdk("rpath")
+    environment = clean_environment() | {"PYTHONPATH": str(site)}
+    command = [str(SCRIPT), "env", "--compiler", "clang", "--targets", "gfx1030,gfx906", "--json"]
+    asked = subprocess.run(
+        command, env=environment | {"PATH": tools["PATH"]}, capture_output=True, text=True, check=False
+    )
+    assert asked.returncode == 0, asked.stderr
+    variables = json.loads(asked.stdout)["set"]
+    source = tmp_path / "saxpy.hip"
+    source.write_text(SOURCE)
+    flags = ["-x", "hip", *shlex.split(variables["HIPFLAGS"]), f"-resource-dir={tools['RESOURCES']}"]
+    compiled = subprocess.run(
+        [variables["HIPCXX"], *flags, "-c", str(source), "-o", str(tmp_path / "saxpy.o")],
+        env=environment | tools,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert compiled.returncode == 0, compiled.stderr
+    code = device_code(tmp_path / "saxpy.o")
+    assert [each.target for each in code.targets] == ["gfx1030", "gfx906"]
