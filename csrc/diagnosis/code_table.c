@@ -432,7 +432,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "use it as it is: the file was not changed"}),
         "Files are rewritten where all their code is in bundles that wrappers of HIP lead to, or that lie in the file alone. What is not understood wholly is left alone. Raised as RewriteError.", NULL)
     ROW(E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
-        FIXES({ANY, TRIED, "{install}"}),
+        FIXES({ANY, WORDS, "install the module into the Python that runs rocm-sdk: python -m pip install backports.zstd"}),
         "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
     ROW(E, CODE, 012, ERROR, "{path} has no code that {gpus} runs", "it has code for {targets}",
         FIXES({ANY, WORDS, "keep one of the targets that it has, or install the library with code for {gpus}"}),

@@ -32,7 +32,7 @@ def _zstd(path: str) -> _Codec:
     try:
         return import_module(_MODULE)
     except ImportError as error:
-        raise refusal(path, code="E-CODE-011", requirement="backports.zstd") from error
+        raise refusal(path, code="E-CODE-011") from error
 
 
 def decompressed(packed: Iterator[bytes], method: int, path: str) -> Iterator[bytes]:
