@@ -143,6 +143,12 @@ class Elf:
         """e_shstrndx."""
         return self.header[12]
 
+    @property
+    def is_library(self) -> bool:
+        """Whether it is no program, which has an interpreter."""
+        kinds = {segment.type for segment in self.segments}
+        return self.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
+
     def find(self, name: bytes) -> int | None:
         """The index of the first section of that name."""
         return next((i for i, section in enumerate(self.sections) if section.name == name), None)

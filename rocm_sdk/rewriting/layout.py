@@ -13,14 +13,11 @@ old place, and what does not fit beside it, goes into a segment of its own at th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from .elf64 import (
-    ADDRESS_TAGS,
-    DYNAMIC,
     PF_R,
     PT_LOAD,
     PT_NOTE,
@@ -28,42 +25,21 @@ from .elf64 import (
     SECTION,
     SEGMENT,
     SHF_ALLOC,
-    SHT_DYNAMIC,
-    SHT_DYNSYM,
-    SHT_GNU_HASH,
-    SHT_GNU_VERDEF,
-    SHT_GNU_VERNEED,
-    SHT_GNU_VERSYM,
-    SHT_HASH,
     SHT_NOTE,
-    SHT_RELA,
-    SHT_RELR,
-    SHT_STRTAB,
     Elf,
     Section,
     Segment,
     align_down,
     align_up,
 )
+from .header_room import HEADERS_AT, NoRoomError, Place, make_room, place_tail
 from .note import NOTE_SECTION
 from .refusal import refusal
-from .wrappers import Edit
 
 _NOTE_SECTION = NOTE_SECTION.encode()
-HEADERS_AT = 64  # where the table of program headers goes: `strip` and `objcopy` damage files that have it elsewhere
 _NOTE_ALIGN = 4
 _PAGE = 4096
 _LARGEST_ALIGN = 1 << 30
-# Tables that the dynamic linker finds by a tag, so that they can lie anywhere.
-_TABLES = (
-    *(SHT_HASH, SHT_GNU_HASH, SHT_DYNSYM, SHT_STRTAB, SHT_RELA, SHT_RELR),
-    *(SHT_GNU_VERSYM, SHT_GNU_VERNEED, SHT_GNU_VERDEF),
-)
-_INTERPRETER = b".interp"
-
-
-class _NoRoomError(Exception):
-    """What moves does not fit beside the kept code."""
 
 
 class Range(NamedTuple):
@@ -95,7 +71,7 @@ class Layout:
 def lay_out(elf: Elf, code: int, size: int, note_size: int) -> Layout:
     """The layout with `size` bytes of code, in the section with the index `code`, and a note of `note_size` bytes."""
     for way in (_Way(False, True), _Way(False, False), _Way(True, True), _Way(True, False)):
-        with suppress(_NoRoomError):
+        with suppress(NoRoomError):
             return _Planner(elf, code, size, note_size, way).plan()
     raise refusal(elf.path, "there is no room for the headers that it would need")
 
@@ -120,13 +96,11 @@ class _Planner:
         self.elf, self.code, self.size, self.note_size = elf, code, size, note_size
         self.section, self.load = section, load
         self.at_end, self.split = way
-        self.page = max(_PAGE, *(each.align for each in elf.loads()))
-        aligns = {self.page, *(max(1, each.align) for each in elf.sections if each.is_loaded)}
-        if any(align & (align - 1) or align > _LARGEST_ALIGN for align in aligns):
-            raise refusal(elf.path, "a section or segment is aligned as none is")
+        self.page = largest_align(elf)
         self.grows = size > section.size
         self.note = elf.find(_NOTE_SECTION)
-        self.moved: dict[int, tuple[int, int]] = {}  # index of a section -> its new offset and address
+        self.moved: dict[int, Place] = {}  # index of a section -> where it goes
+        self.tail: tuple[int, ...] = ()
         self.shift = load.offset - load.address  # of this segment: offset = address + shift
         self._refuse_overlaps()
 
@@ -142,21 +116,22 @@ class _Planner:
 
     def plan(self) -> Layout:
         if self.grows and not self.at_end:
-            raise _NoRoomError
+            raise NoRoomError
         limit = self.section.address + self.section.size
         followed = limit < self.load.address + self.load.memory_size
         if self.split and not followed:
-            raise _NoRoomError
-        first, cleared = self._make_room(self.split + self.at_end + (self.note is None))
+            raise NoRoomError
+        room = make_room(self.elf, self.split + self.at_end + (self.note is None))
+        self.tail, self.moved = room.tail, dict(room.places)
         kept_end = self.section.address + (0 if self.grows else self.size)
         if not self.at_end:
             kept_end = self._place_tail(kept_end, self.shift)
         if kept_end > limit:
-            raise _NoRoomError
+            raise NoRoomError
         gap_end, distance = self._gap(kept_end, limit, followed)
         if self.split and distance == 0:
-            raise _NoRoomError
-        return self._assemble(first, cleared, _Gap(kept_end, gap_end, distance))
+            raise NoRoomError
+        return self._assemble(room.first, room.cleared, _Gap(kept_end, gap_end, distance))
 
     def _gap(self, kept_end: int, limit: int, followed: bool) -> tuple[int, int]:
         """The offset from which the old file goes on in the new one, and how far that moves to the front."""
@@ -168,67 +143,15 @@ class _Planner:
         page_after, page_before = align_up(kept_end, self.page), align_down(limit, self.page)
         return (page_before + self.shift, page_before - page_after) if page_before > page_after else (end, 0)
 
-    # ---- the longer table of program headers ----
-
-    def _make_room(self, more: int) -> tuple[Segment, tuple[int, int]]:
-        """Moves what stands where the table goes. Returns the first segment, and the range that is cleared."""
-        first = next((each for each in self.elf.loads() if each.offset == 0), None)
-        table_end = HEADERS_AT + (len(self.elf.segments) + more) * SEGMENT.size
-        if first is None or first.file_size < table_end:
-            raise refusal(self.elf.path, "no segment begins with its ELF header")
-        self.tail: list[int] = []
-        standing = self._sections_of(first)
-        near: list[int] = []
-        cursor = first.address + table_end
-        while True:
-            places, end = _place_near(self.elf, near, cursor)
-            if not standing or end <= self.elf.sections[standing[0]].address:
-                break
-            index = standing.pop(0)
-            (near if self._stays_near(index) else self.tail).append(index)
-        if end > first.end:
-            raise _NoRoomError
-        for index, address in places.items():
-            self.moved[index] = (first.offset + address - first.address, address)
-        cleared = self.elf.sections[standing[0]].offset if standing else first.file_size
-        return first, (HEADERS_AT, cleared)
-
-    def _sections_of(self, segment: Segment) -> list[int]:
-        """What is loaded with a segment behind the ELF header, by address."""
-        found = [
-            (section.address, index)
-            for index, section in enumerate(self.elf.sections)
-            if section.is_loaded and section.file_size and segment.holds(section.address, section.size)
-        ]
-        return [index for _, index in sorted(found)]
-
-    def _stays_near(self, index: int) -> bool:
-        """Whether a section in the way stays in the first page; refuses one that cannot be moved at all."""
-        section = self.elf.sections[index]
-        if section.type == SHT_NOTE or section.name == _INTERPRETER:
-            return True
-        if section.type not in _TABLES or section.address not in self._tagged():
-            raise refusal(self.elf.path, f"its section {section.shown} stands where headers would go")
-        return False
-
-    def _tagged(self) -> set[int]:
-        return {value for _, _, value in address_tags(self.elf)}
-
     # ---- what goes behind the code, or to the end ----
 
     def _place_tail(self, address: int, shift: int) -> int:
-        """Gives places to the note and to the tables that move; returns the address behind them.
-
-        Symbols come last: where nothing else tells how many there are, readers take them to fill their segment.
-        """
+        """Gives places to the note and to the tables that move; returns the address behind them."""
         address = align_up(address, _NOTE_ALIGN)
         self.note_place = (address + shift, address)
         address += self.note_size
-        for index in sorted(self.tail, key=lambda index: self.elf.sections[index].type == SHT_DYNSYM):
-            section = self.elf.sections[index]
-            address = align_up(address, max(1, section.align))
-            self.moved[index] = (address + shift, address)
-            address += section.size
+        places, address = place_tail(self.elf, self.tail, address, shift)
+        self.moved |= places
         return address
 
     # ---- the tables ----
@@ -236,7 +159,7 @@ class _Planner:
     def _assemble(self, first: Segment, cleared: tuple[int, int], gap: _Gap) -> Layout:
         _, gap_end, distance = gap
         elf = self.elf
-        end = self._end_of_content()
+        end = end_of_content(self.elf)
         limit = self.section.address + self.section.size
         code_place = (self.section.offset, self.section.address)
         extra: Segment | None = None
@@ -257,10 +180,12 @@ class _Planner:
             old = elf.sections[self.note]
             start = old.offset - (distance if old.offset >= gap_end else 0)
             blanks.append((start, start + old.size))
-        blanks += self._stale_tables(gap_end, distance)
+        blanks += [
+            (start - distance, end - distance) if start >= gap_end else (start, end) for start, end in stale_tables(elf)
+        ]
         copies = (
             Range(0, self.section.offset, 0),
-            Range(gap_end, self._end_of_content(), gap_end - distance),
+            Range(gap_end, end_of_content(self.elf), gap_end - distance),
         )
         moved = {
             index: address - elf.sections[index].address
@@ -276,32 +201,6 @@ class _Planner:
             moved,
             end - distance,
         )
-
-    def _stale_tables(self, gap_end: int, distance: int) -> Iterator[tuple[int, int]]:
-        """Headers and names of the old file that are copied with what lies around them."""
-        elf = self.elf
-        names = elf.sections[elf.names_index]
-        tables = [(names.offset, names.size), (elf.sections_offset, len(elf.sections) * SECTION.size)]
-        if elf.segments_offset != HEADERS_AT:
-            tables.append((elf.segments_offset, len(elf.segments) * SEGMENT.size))
-        for start, size in tables:
-            if start + size <= self._end_of_content():
-                moved = start - (distance if start >= gap_end else 0)
-                yield moved, moved + size
-
-    def _end_of_content(self) -> int:
-        """Behind which the old file has nothing but the names and headers of its sections."""
-        elf = self.elf
-        names = elf.sections[elf.names_index]
-        ends = [
-            section.offset + section.file_size for section in elf.sections if section is not names and section.file_size
-        ]
-        ends += [segment.offset + segment.file_size for segment in elf.segments]
-        end = max(ends)
-        table_end = elf.sections_offset + len(elf.sections) * SECTION.size
-        if elf.size > align_up(max(end, names.offset + names.size, table_end), 8):
-            raise refusal(elf.path, "data follows its last section, which the rewritten file would not have")
-        return end
 
     def _sections(self, code_place: tuple[int, int], gap_end: int, distance: int) -> list[Section]:
         sections = []
@@ -378,69 +277,37 @@ class _Planner:
         return replace(segment, offset=segment.offset - distance) if far else segment
 
 
+def largest_align(elf: Elf) -> int:
+    """By which segments can be moved in the file, at least a page. Refuses a file that is aligned as none is."""
+    page = max(_PAGE, *(each.align for each in elf.loads()))
+    aligns = {page, *(max(1, each.align) for each in elf.sections if each.is_loaded)}
+    if any(align & (align - 1) or align > _LARGEST_ALIGN for align in aligns):
+        raise refusal(elf.path, "a section or segment is aligned as none is")
+    return page
+
+
+def end_of_content(elf: Elf) -> int:
+    """Behind which a file has nothing but the names and headers of its sections. Refuses one that has more."""
+    names = elf.sections[elf.names_index]
+    ends = [
+        section.offset + section.file_size for section in elf.sections if section is not names and section.file_size
+    ]
+    end = max(ends + [segment.offset + segment.file_size for segment in elf.segments])
+    table_end = elf.sections_offset + len(elf.sections) * SECTION.size
+    if elf.size > align_up(max(end, names.offset + names.size, table_end), 8):
+        raise refusal(elf.path, "data follows its last section, which the rewritten file would not have")
+    return end
+
+
+def stale_tables(elf: Elf) -> list[tuple[int, int]]:
+    """Headers and names of the old file that lie before its end, and would stay there."""
+    names = elf.sections[elf.names_index]
+    tables = [(names.offset, names.size), (elf.sections_offset, len(elf.sections) * SECTION.size)]
+    if elf.segments_offset != HEADERS_AT:
+        tables.append((elf.segments_offset, len(elf.segments) * SEGMENT.size))
+    end = end_of_content(elf)
+    return [(start, start + size) for start, size in tables if start + size <= end]
+
+
 def _overlap(start: int, size: int, other_start: int, other_size: int) -> bool:
     return size > 0 and other_size > 0 and start < other_start + other_size and other_start < start + size
-
-
-def _place_near(elf: Elf, near: Sequence[int], address: int) -> tuple[dict[int, int], int]:
-    """New addresses of sections that stay in the first page, and the address behind them.
-
-    Sections that one program header covers keep their distances.
-    """
-    places: dict[int, int] = {}
-    for run in _runs(elf, near):
-        start = elf.sections[run[0]].address
-        align = max(_alignments(elf, run))
-        distance = max(0, align_up(address - start, align))
-        for index in run:
-            places[index] = elf.sections[index].address + distance
-            address = places[index] + elf.sections[index].size
-    return places, address
-
-
-def _runs(elf: Elf, near: Sequence[int]) -> list[list[int]]:
-    """Sections, by address, grouped where program headers cover several."""
-    runs: list[list[int]] = []
-    for index in near:
-        if runs and any(
-            segment.type != PT_LOAD
-            and segment.holds(elf.sections[runs[-1][-1]].address, 1)
-            and segment.holds(elf.sections[index].address, 1)
-            for segment in elf.segments
-        ):
-            runs[-1].append(index)
-        else:
-            runs.append([index])
-    return runs
-
-
-def _alignments(elf: Elf, run: Sequence[int]) -> Iterator[int]:
-    yield 1
-    for index in run:
-        section = elf.sections[index]
-        yield section.align
-        yield from (s.align for s in elf.segments if s.type != PT_LOAD and s.holds(section.address, 1))
-
-
-# ---- dynamic tags ----
-
-
-def address_tags(elf: Elf) -> Iterator[tuple[int, int, int]]:
-    """Entries of the dynamic section whose value is the address of a table: (section, offset of the value, value)."""
-    for index, section in enumerate(elf.sections):
-        if section.type == SHT_DYNAMIC:
-            data = elf.read(section)
-            for position in range(0, len(data) - DYNAMIC.size + 1, DYNAMIC.size):
-                tag, value = DYNAMIC.unpack_from(data, position)
-                if tag == 0:
-                    break
-                if tag in ADDRESS_TAGS:
-                    yield index, position + 8, value
-
-
-def edit_tags(elf: Elf, moved: dict[int, int]) -> Iterator[Edit]:
-    """New values of the tags whose tables move."""
-    distances = {elf.sections[index].address: distance for index, distance in moved.items()}
-    for section, offset, value in address_tags(elf):
-        if value in distances:
-            yield Edit(section, offset, (value + distances[value]).to_bytes(8, "little"))

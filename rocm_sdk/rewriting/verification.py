@@ -13,9 +13,6 @@ from .bundles import Change
 from .elf64 import (
     ADDRESS_TAGS,
     DYNAMIC,
-    ET_DYN,
-    PT_DYNAMIC,
-    PT_INTERP,
     PT_LOAD,
     RELOCATION,
     SHT_DYNAMIC,
@@ -53,7 +50,7 @@ def verify_host_file(old: HostFile, output: int, shown: str, history: History, c
     by `verify_images`.
     """
     new = read_host_file(read_elf(output, shown))
-    if _is_library(new.elf):
+    if new.elf.is_library:
         facts, before = (_native.inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
         if facts.damages:
             raise _mismatch(shown, f"its layout is damaged: {_damages(new.elf, facts)}")
@@ -71,7 +68,7 @@ def verify_host_file(old: HostFile, output: int, shown: str, history: History, c
 
 def refuse_damaged(elf: Elf) -> None:
     """Refuses a file in which something is wrong already: what became of it in the new one could not be told."""
-    if _is_library(elf):
+    if elf.is_library:
         facts = _native.inspect_library(_path_of(elf.descriptor))
         if facts.damages:
             raise refusal(elf.path, f"it is damaged: {_damages(elf, facts)}")
@@ -100,12 +97,6 @@ def _mismatch(path: str, detail: str) -> RewriteError:
 
 def _path_of(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
-
-
-def _is_library(elf: Elf) -> bool:
-    """Whether it is no program, which has an interpreter."""
-    kinds = {segment.type for segment in elf.segments}
-    return elf.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
 
 
 def _what_linkers_read(facts: _native.LibraryFacts) -> object:
@@ -266,7 +257,7 @@ def _same_image(one: WantedImage, other: WantedImage) -> bool:
 
 
 def _check_loading(old: HostFile, new: HostFile, output: int) -> Verified:
-    if not _is_library(new.elf):
+    if not new.elf.is_library:
         return Verified(False, "it is a program")
     places = [wrapper.place for wrapper in new.wrappers]
     original = os.path.abspath(old.elf.path)

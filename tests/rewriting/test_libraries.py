@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from sample_device_code import HIPF, bundle, compressed, objects
 
-from rocm_sdk import device_code
+from rocm_sdk import RewriteError, device_code
 from rocm_sdk.rewriting.rewrite import Rewritten, Wish, rewrite_file
+from rocm_sdk.rewriting.search_path import set_rpath
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx90a:xnack+", "gfx942")
 SIZE = 30000
@@ -63,7 +64,7 @@ FORMS = {
 }
 
 
-def build(directory: Path, form: str, bundles: Sequence[bytes]) -> Path:
+def build(directory: Path, form: str, bundles: Sequence[bytes], *flags: str) -> Path:
     path = directory / ("program" if form.startswith("program") else "libx.so.1")
     lines = ['.section .hip_fatbin,"a",@progbits']
     for i, each in enumerate(bundles):
@@ -73,7 +74,7 @@ def build(directory: Path, form: str, bundles: Sequence[bytes]) -> Path:
     (directory / "code.s").write_text("\n".join([*lines, '.section .note.GNU-stack,"",@progbits', ""]))
     (directory / "x.cpp").write_text(SOURCE.replace("MAGIC", str(HIPF)))
     subprocess.run(
-        ["g++", "-g", *FORMS[form], str(directory / "x.cpp"), str(directory / "code.s"), "-o", str(path)]
+        ["g++", "-g", *FORMS[form], *flags, str(directory / "x.cpp"), str(directory / "code.s"), "-o", str(path)]
         + ([] if form.startswith("program") else ["-Wl,-soname,libx.so.1"]),
         check=True,
     )
@@ -162,3 +163,60 @@ def test_other_tools_take_what_is_made(tmp_path: Path, form: str, wish: str) -> 
         subprocess.run([{"IN": str(output), "OUT": str(changed)}.get(word, word) for word in command], check=True)
         works(changed)
         assert images(changed) == images(output)
+
+
+def dynamic(path: Path) -> dict[str, list[str]]:
+    """Tags of the dynamic section with their values, as readelf prints them."""
+    found: dict[str, list[str]] = {}
+    for line in subprocess.check_output(["readelf", "-dW", str(path)], text=True).splitlines():
+        fields = line.split(None, 2)
+        if len(fields) == 3 and fields[0].startswith("0x"):
+            found.setdefault(fields[1].strip("()"), []).append(fields[2])
+    return found
+
+
+LONG = ["$ORIGIN", "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib", "$ORIGIN/../../_rocm_sdk_core/lib/rocm_sysdeps/lib"]
+
+
+@pytest.mark.parametrize("before", ["", "-Wl,-rpath,/old,--disable-new-dtags", "-Wl,-rpath,/old,--enable-new-dtags"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_search_path(tmp_path: Path, form: str, before: str) -> None:
+    path = build(tmp_path, form, PLAIN[:3], *([before] if before else []))
+    facts = dynamic(path)
+    if form.startswith(("lld", "program-lld")) and not before:  # it leaves no entry to spare
+        content = path.read_bytes()
+        with pytest.raises(RewriteError, match="no entry to spare"):
+            set_rpath(str(path), LONG)
+        assert path.read_bytes() == content
+        return
+    assert set_rpath(str(path), LONG)
+    works(path)
+    after = dynamic(path)
+    assert after.pop("RPATH") == [f"Library rpath: [{':'.join(LONG)}]"]
+    for tag in ("RPATH", "RUNPATH"):
+        facts.pop(tag, None)
+    moved = {"STRTAB", "STRSZ", "HASH", "GNU_HASH", "SYMTAB", "VERSYM", "VERNEED", "RELA", "JMPREL", "RELR", "NULL"}
+    assert {tag: value for tag, value in after.items() if tag not in moved} == {
+        tag: value for tag, value in facts.items() if tag not in moved
+    }
+    assert images(path) == [[(target, SIZE + 100 * i) for target in TARGETS] for i in range(3)]
+    assert not set_rpath(str(path), LONG)
+    for name in ("strip", "llvm-strip", "eu-strip", "patchelf"):
+        changed = tmp_path / name / path.name
+        changed.parent.mkdir()
+        shutil.copy(path, changed)
+        subprocess.run([{"IN": str(path), "OUT": str(changed)}.get(word, word) for word in TOOLS[name]], check=True)
+        works(changed)
+
+
+def test_what_gets_no_search_path(tmp_path: Path) -> None:
+    path = tmp_path / "static"
+    subprocess.run(["gcc", "-static", "-x", "c", "-", "-o", str(path)], input="int main(){}", text=True, check=True)
+    before = path.read_bytes()
+    with pytest.raises(RewriteError, match="no dynamic section"):
+        set_rpath(str(path), LONG)
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    with pytest.raises(RewriteError, match="no 64-bit, little-endian ELF file"):
+        set_rpath(str(script), LONG)
+    assert path.read_bytes() == before

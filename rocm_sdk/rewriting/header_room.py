@@ -1,0 +1,177 @@
+"""Room for a longer table of program headers, behind the ELF header: `strip` and `objcopy` damage files that have it
+elsewhere. What stands there moves: notes within the first page, tables of the dynamic linker to anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .elf64 import (
+    ADDRESS_TAGS,
+    DYNAMIC,
+    PT_LOAD,
+    SEGMENT,
+    SHT_DYNAMIC,
+    SHT_DYNSYM,
+    SHT_GNU_HASH,
+    SHT_GNU_VERDEF,
+    SHT_GNU_VERNEED,
+    SHT_GNU_VERSYM,
+    SHT_HASH,
+    SHT_NOTE,
+    SHT_RELA,
+    SHT_RELR,
+    SHT_STRTAB,
+    Elf,
+    Segment,
+    align_up,
+)
+from .refusal import refusal
+from .wrappers import Edit
+
+HEADERS_AT = 64
+# Tables that the dynamic linker finds by a tag, so that they can lie anywhere.
+_TABLES = (
+    *(SHT_HASH, SHT_GNU_HASH, SHT_DYNSYM, SHT_STRTAB, SHT_RELA, SHT_RELR),
+    *(SHT_GNU_VERSYM, SHT_GNU_VERNEED, SHT_GNU_VERDEF),
+)
+_INTERPRETER = b".interp"
+
+
+class NoRoomError(Exception):
+    """What moves has no place."""
+
+
+class Place(NamedTuple):
+    """Where a section goes."""
+
+    offset: int
+    address: int
+
+
+class Room(NamedTuple):
+    """What moves for a longer table."""
+
+    first: Segment  # begins with the ELF header
+    places: dict[int, Place]  # of sections that stay in the first page, by their indices
+    tail: tuple[int, ...]  # sections that go somewhere else
+    cleared: tuple[int, int]  # offsets: what lies there was moved, or is the table
+
+
+def make_room(elf: Elf, more: int) -> Room:
+    """Room for `more` program headers. Raises NoRoomError; refuses a file where something cannot be moved."""
+    first = next((each for each in elf.loads() if each.offset == 0), None)
+    table_end = HEADERS_AT + (len(elf.segments) + more) * SEGMENT.size
+    if first is None or first.file_size < table_end:
+        raise refusal(elf.path, "no segment begins with its ELF header")
+    tagged = {value for _, _, value in address_tags(elf)}
+    standing, near, tail = _sections_of(elf, first), list[int](), list[int]()
+    while True:
+        places, end = _place_near(elf, near, first.address + table_end)
+        if not standing or end <= elf.sections[standing[0]].address:
+            break
+        index = standing.pop(0)
+        (near if _stays_near(elf, index, tagged) else tail).append(index)
+    if end > first.end:
+        raise NoRoomError
+    cleared = elf.sections[standing[0]].offset if standing else first.file_size
+    found = {index: Place(first.offset + address - first.address, address) for index, address in places.items()}
+    return Room(first, found, tuple(tail), (HEADERS_AT, cleared))
+
+
+def place_tail(elf: Elf, tail: Sequence[int], address: int, shift: int) -> tuple[dict[int, Place], int]:
+    """Places for sections from an address on, and the address behind them. shift: from addresses to offsets.
+
+    Symbols come last: where nothing else tells how many there are, readers take them to fill their segment.
+    """
+    places = {}
+    for index in sorted(tail, key=lambda index: elf.sections[index].type == SHT_DYNSYM):
+        section = elf.sections[index]
+        address = align_up(address, max(1, section.align))
+        places[index] = Place(address + shift, address)
+        address += section.size
+    return places, address
+
+
+def _sections_of(elf: Elf, segment: Segment) -> list[int]:
+    """What is loaded with a segment behind the ELF header, by address."""
+    found = [
+        (section.address, index)
+        for index, section in enumerate(elf.sections)
+        if section.is_loaded and section.file_size and segment.holds(section.address, section.size)
+    ]
+    return [index for _, index in sorted(found)]
+
+
+def _stays_near(elf: Elf, index: int, tagged: set[int]) -> bool:
+    """Whether a section in the way stays in the first page; refuses one that cannot be moved at all."""
+    section = elf.sections[index]
+    if section.type == SHT_NOTE or section.name == _INTERPRETER:
+        return True
+    if section.type not in _TABLES or section.address not in tagged:
+        raise refusal(elf.path, f"its section {section.shown} stands where headers would go")
+    return False
+
+
+def _place_near(elf: Elf, near: Sequence[int], address: int) -> tuple[dict[int, int], int]:
+    """New addresses of sections that stay in the first page, and the address behind them.
+
+    Sections that one program header covers keep their distances.
+    """
+    places: dict[int, int] = {}
+    for run in _runs(elf, near):
+        start = elf.sections[run[0]].address
+        align = max(_alignments(elf, run))
+        distance = max(0, align_up(address - start, align))
+        for index in run:
+            places[index] = elf.sections[index].address + distance
+            address = places[index] + elf.sections[index].size
+    return places, address
+
+
+def _runs(elf: Elf, near: Sequence[int]) -> list[list[int]]:
+    """Sections, by address, grouped where program headers cover several."""
+    runs: list[list[int]] = []
+    for index in near:
+        if runs and any(
+            segment.type != PT_LOAD
+            and segment.holds(elf.sections[runs[-1][-1]].address, 1)
+            and segment.holds(elf.sections[index].address, 1)
+            for segment in elf.segments
+        ):
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    return runs
+
+
+def _alignments(elf: Elf, run: Sequence[int]) -> Iterator[int]:
+    yield 1
+    for index in run:
+        section = elf.sections[index]
+        yield section.align
+        yield from (s.align for s in elf.segments if s.type != PT_LOAD and s.holds(section.address, 1))
+
+
+# ---- dynamic tags ----
+
+
+def address_tags(elf: Elf) -> Iterator[tuple[int, int, int]]:
+    """Entries of the dynamic section whose value is the address of a table: (section, offset of the value, value)."""
+    for index, section in enumerate(elf.sections):
+        if section.type == SHT_DYNAMIC:
+            data = elf.read(section)
+            for position in range(0, len(data) - DYNAMIC.size + 1, DYNAMIC.size):
+                tag, value = DYNAMIC.unpack_from(data, position)
+                if tag == 0:
+                    break
+                if tag in ADDRESS_TAGS:
+                    yield index, position + 8, value
+
+
+def edit_tags(elf: Elf, moved: dict[int, int]) -> Iterator[Edit]:
+    """New values of the tags whose tables move."""
+    distances = {elf.sections[index].address: distance for index, distance in moved.items()}
+    for section, offset, value in address_tags(elf):
+        if value in distances:
+            yield Edit(section, offset, (value + distances[value]).to_bytes(8, "little"))

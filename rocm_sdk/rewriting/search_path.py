@@ -1,0 +1,168 @@
+"""Gives a library or program DT_RPATH, in which the dynamic linker looks before LD_LIBRARY_PATH.
+
+The text goes to the end of the string table, which moves into a segment of its own at the end of the file; nothing else
+of the file changes its address, but for tables that stand where the new program header goes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rocm_sdk import _native
+
+from .elf64 import (
+    DYNAMIC,
+    PF_R,
+    PT_LOAD,
+    PT_PHDR,
+    SEGMENT,
+    SHT_DYNAMIC,
+    Elf,
+    Section,
+    Segment,
+    align_up,
+    read_elf,
+)
+from .header_room import HEADERS_AT, Place, Room, edit_tags, make_room, place_tail
+from .layout import Layout, end_of_content, largest_align, stale_tables
+from .pieces import write_all
+from .refusal import refusal
+from .tables import section_order, write_tables
+from .wrappers import Edit, edit_symbols
+
+_NULL, _STRTAB, _STRSZ, _RPATH, _RUNPATH = 0, 5, 10, 15, 29
+
+
+def set_rpath(path: str, entries: list[str]) -> bool:
+    """Makes DT_RPATH of a file these entries, and removes its DT_RUNPATH; False where it is so already.
+
+    The file is changed in place: it must be the caller's own copy. Raises RewriteError (E-CODE-010) where the file is
+    of no form that this can be done to, and nothing is changed then; (E-CODE-013) where the result is not what it
+    should be, and OSError: then the file is to be thrown away.
+    """
+    text = ":".join(entries).encode()
+    if b"\0" in text or not text:
+        raise refusal(path, "a search path is a text with at least one entry")
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        elf = read_elf(descriptor, path)
+        table, tags = _dynamic(elf)
+        if _texts(elf, table, tags) == {_RPATH: text}:
+            return False
+        _write(elf, table, tags, text)
+        _verify(read_elf(descriptor, path), elf, text)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _dynamic(elf: Elf) -> tuple[int, list[tuple[int, int]]]:
+    """The index of the dynamic section, and its entries to its end."""
+    index = next((i for i, section in enumerate(elf.sections) if section.type == SHT_DYNAMIC), None)
+    if index is None:
+        raise refusal(elf.path, "it has no dynamic section: it is a static program or no program")
+    data = elf.read(elf.sections[index])
+    return index, list(DYNAMIC.iter_unpack(data[: len(data) // DYNAMIC.size * DYNAMIC.size]))
+
+
+def _strings(elf: Elf, table: int) -> tuple[int, Section]:
+    """The string table of the dynamic section."""
+    index = elf.sections[table].link
+    if not 0 < index < len(elf.sections):
+        raise refusal(elf.path, "its dynamic section has no string table")
+    return index, elf.sections[index]
+
+
+def _texts(elf: Elf, table: int, tags: list[tuple[int, int]]) -> dict[int, bytes]:
+    """DT_RPATH and DT_RUNPATH, as they are."""
+    strings = elf.read(_strings(elf, table)[1])
+    found = {}
+    for tag, value in tags[: _length(tags)]:
+        if tag in (_RPATH, _RUNPATH):
+            found[tag] = strings[value:].partition(b"\0")[0]
+    return found
+
+
+def _length(tags: list[tuple[int, int]]) -> int:
+    return next((i for i, (tag, _) in enumerate(tags) if tag == _NULL), len(tags))
+
+
+def _write(elf: Elf, table: int, tags: list[tuple[int, int]], text: bytes) -> None:
+    index, strings = _strings(elf, table)
+    used = [(tag, value) for tag, value in tags[: _length(tags)] if tag not in (_RPATH, _RUNPATH)]
+    if len(used) + 2 > len(tags):
+        raise refusal(elf.path, "its dynamic section has no entry to spare")
+    if (_STRTAB, strings.address) not in used:
+        raise refusal(elf.path, "its dynamic section and its section headers name two string tables")
+    content = elf.read(strings) + text + b"\0"
+    room = make_room(elf, 1)
+    tail = tuple(each for each in room.tail if each != index)
+    page = largest_align(elf)
+    start = align_up(max(each.address + each.memory_size for each in elf.loads()), page)
+    offset = align_up(end_of_content(elf), page)
+    places, end = place_tail(elf, tail, start + len(content), offset - start)
+    places |= room.places
+    sections = [
+        replace(each, offset=places[i].offset, address=places[i].address) if i in places else each
+        for i, each in enumerate(elf.sections)
+    ]
+    sections[index] = replace(strings, offset=offset, address=start, size=len(content))
+    moved = {i: place.address - elf.sections[i].address for i, place in places.items()}
+    extra = Segment(PT_LOAD, PF_R, offset, start, start, end - start, end - start, page)
+    blanks = (room.cleared, *stale_tables(elf), (strings.offset, strings.offset + strings.size))
+    layout = Layout(
+        tuple(_segments(elf, room, places, extra)), tuple(sections), (), blanks, 0, 0, moved, offset + end - start
+    )
+    order = section_order(elf, layout)
+    new = [*used, (_RPATH, strings.size), *[(_NULL, 0)] * (len(tags) - len(used) - 1)]
+    changed = {_STRTAB: start, _STRSZ: len(content)}
+    data = b"".join(DYNAMIC.pack(tag, changed.get(tag, value)) for tag, value in new)
+    shifts = {**moved, index: start - strings.address}
+    edits = [Edit(table, 0, data), *_edit_other_tags(elf, moved, new), *edit_symbols(elf, -1, {}, shifts, order)]
+    write_tables(elf, layout, order, edits, elf.descriptor)
+    write_all(elf.descriptor, content, offset)
+
+
+def _edit_other_tags(elf: Elf, moved: dict[int, int], new: list[tuple[int, int]]) -> Iterator[Edit]:
+    """The addresses of the other tables that move, at the places that their tags have now."""
+    positions = {tag: number * DYNAMIC.size + 8 for number, (tag, _) in enumerate(new)}
+    before = {value: tag for tag, value in new}
+    for edit in edit_tags(elf, moved):
+        old = int.from_bytes(elf.read(elf.sections[edit.section])[edit.offset : edit.offset + 8], "little")
+        yield Edit(edit.section, positions[before[old]], edit.data)
+
+
+def _segments(elf: Elf, room: Room, places: dict[int, Place], extra: Segment) -> list[Segment]:
+    segments = []
+    for segment in elf.segments:
+        moved = next(
+            (places[i] for i, each in enumerate(elf.sections) if i in places and each.offset == segment.offset), None
+        )
+        if segment.type == PT_PHDR:
+            continue  # is made anew, for the table's new length
+        segments.append(segment.moved(*moved) if moved and segment.type != PT_LOAD and segment.file_size else segment)
+    last = max(i for i, segment in enumerate(segments) if segment.type == PT_LOAD)
+    segments.insert(last + 1, extra)
+    if any(segment.type == PT_PHDR for segment in elf.segments):
+        size = (len(segments) + 1) * SEGMENT.size
+        address = room.first.address + HEADERS_AT
+        segments.insert(0, Segment(PT_PHDR, PF_R, HEADERS_AT, address, address, size, size, 8))
+    return segments
+
+
+def _verify(new: Elf, old: Elf, text: bytes) -> None:
+    """Reads the file back: what the linker would read is what it was, but for the search path."""
+    table, tags = _dynamic(new)
+    if _texts(new, table, tags) != {_RPATH: text}:
+        raise refusal(new.path, "it has not the search path that it was to have", "E-CODE-013")
+    for section in new.sections:
+        if section.is_loaded and section.file_size:
+            load = new.load_of(section.address, section.size)
+            if load is None or section.offset - load.offset != section.address - load.address:
+                raise refusal(new.path, f"its section {section.shown} is somewhere else than in memory", "E-CODE-013")
+    if old.is_library:
+        damages = _native.inspect_library(new.path).damages
+        if damages:
+            raise refusal(new.path, "; ".join(damages), "E-CODE-013")

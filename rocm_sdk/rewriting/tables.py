@@ -1,0 +1,88 @@
+"""Writes what describes a rewritten file: its headers, and the tables that name addresses in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from .elf64 import (
+    HEADER,
+    SECTION,
+    SHF_INFO_LINK,
+    SHT_GROUP,
+    SHT_REL,
+    SHT_RELA,
+    SHT_SYMTAB_SHNDX,
+    Elf,
+    align_up,
+    pack_sections,
+    pack_segments,
+    read_exactly,
+)
+from .header_room import HEADERS_AT
+from .layout import Layout
+from .note import NOTE_SECTION
+from .pieces import write_all
+from .refusal import refusal
+from .wrappers import Edit
+
+_NOTE_SECTION = NOTE_SECTION.encode()
+_INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # their content is indices of sections
+
+
+def write_tables(elf: Elf, layout: Layout, order: Mapping[int, int], edits: Iterable[Edit], output: int) -> None:
+    """Writes all but the content that is new. The output may be the very file that `elf` was read from.
+
+    order: old index of a section -> new one.
+    """
+    names, moved = elf.read(elf.sections[elf.names_index]), _moved_sections(elf, layout)
+    for start, end in layout.blanks:
+        write_all(output, bytes(end - start), start)
+    for offset, data in moved:
+        write_all(output, data, offset)
+    _write_headers(elf, layout, order, names, output)
+    for edit in edits:
+        write_all(output, edit.data, layout.offset_of(edit.section, edit.offset))
+
+
+def _moved_sections(elf: Elf, layout: Layout) -> list[tuple[int, bytes]]:
+    """What moves, with its new offset."""
+    return [
+        (layout.sections[index].offset, read_exactly(elf.descriptor, section.offset, section.size, elf.path))
+        for index, section in enumerate(elf.sections)
+        if index in layout.moved
+    ]
+
+
+def section_order(elf: Elf, layout: Layout) -> dict[int, int]:
+    """Old index of a section -> new one, by their places in the file: some tools take the one for the other."""
+    for section in elf.sections:
+        if section.type in _INDEXED:
+            raise refusal(elf.path, f"its section {section.shown} counts sections")
+    indices = sorted(range(1, len(layout.sections)), key=lambda index: (layout.sections[index].offset, index))
+    return {0: 0, **{old: new for new, old in enumerate(indices, 1)}}
+
+
+def _write_headers(elf: Elf, layout: Layout, order: Mapping[int, int], names: bytes, output: int) -> None:
+    """The ELF header, both tables and the names of sections."""
+    places = list(layout.sections)
+    if len(places) > len(elf.sections):
+        places[-1] = replace(places[-1], name_offset=len(names))
+        names += _NOTE_SECTION + b"\0"
+    names_at = layout.end
+    places[elf.names_index] = replace(places[elf.names_index], offset=names_at, size=len(names))
+    sections = list(places)
+    for index, section in enumerate(places):
+        names_section = section.type in (SHT_REL, SHT_RELA) or section.flags & SHF_INFO_LINK
+        link, info = order.get(section.link, section.link), section.info
+        sections[order[index]] = replace(section, link=link, info=order.get(info, info) if names_section else info)
+    table_at = align_up(names_at + len(names), 8)
+    header = list(elf.header)
+    header[4], header[5] = HEADERS_AT, table_at
+    header[9], header[11], header[12] = len(layout.segments), len(sections), order[elf.names_index]
+    write_all(output, HEADER.pack(elf.ident, *header), 0)
+    write_all(output, pack_segments(list(layout.segments)), HEADERS_AT)
+    write_all(output, names, names_at)
+    write_all(output, pack_sections(sections), table_at)
+    os.ftruncate(output, table_at + len(sections) * SECTION.size)
