@@ -124,7 +124,7 @@ def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> 
 
 
 def test_user_prefix_and_target(run: Run, wheel: Path, tmp_path: Path) -> None:
-    python = sys._base_executable  # type: ignore[attr-defined]
+    python = str(Path(sys.executable).resolve())  # that of the virtual environment sees no packages of the user
     user, prefix, target = tmp_path / "user base", tmp_path / "a prefix", tmp_path / "a target"
     words = ("--quiet", "--no-deps", "--break-system-packages", "--ignore-installed", wheel)
     run(python, "-m", "pip", "install", "--user", *words, PYTHONUSERBASE=str(user))
