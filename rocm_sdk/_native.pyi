@@ -259,6 +259,7 @@ class DeviceCode(NamedTuple):
     kpack_paths: tuple[str, ...]
 
 class _SdkFacts(TypedDict):
+    fallback: str | None
     version: str | None
     nonce: str
     default_family: str | None
