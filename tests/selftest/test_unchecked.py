@@ -97,11 +97,15 @@ def test_a_file_that_is_truncated_meanwhile(tmp_path: Path) -> None:
 
 
 def test_a_subject_that_tested_nothing(sdk: Site) -> None:
-    """Second names of files that are not called as libraries are."""
+    """Relative links are a packager's second names, and are not walked; uv's, which are absolute, are."""
     for path in sdk.path.glob("_rocm_sdk_*/lib/*.so*"):
-        real = path.with_name(path.name.replace(".so", "-"))
-        path.rename(real)
-        path.symlink_to(real.name)
+        real = path.with_name(f"{path.name}.real")
+        path.rename(sdk.path / real.name)
+        path.symlink_to(sdk.path / real.name)
+    assert run_test(sdk.path, "--only", "libraries").problems == []
+    for path in sdk.path.glob("_rocm_sdk_*/lib/*.so*"):
+        path.unlink()
+        path.symlink_to(f"../../{path.name}.real")
     found = run_test(sdk.path, "--only", "libraries").only("E-TEST-002")
     assert found["title"] == "the subject libraries tested nothing"
     assert "libraries, and none was loaded" in found["cause"]
