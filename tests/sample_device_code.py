@@ -59,13 +59,14 @@ def compressed(plain: bytes, version: int, method: str = "zstd") -> bytes:
     return b"CCOB" + struct.pack("<HH", version, method == "zstd") + sizes + digest + packed
 
 
-def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2) -> bytes:
-    """Records of LLVM's OffloadBinary, one for each (triple, target, image)."""
+def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2, method: str = "") -> bytes:
+    """Records of LLVM's OffloadBinary, one for each (triple, target, image); compressed by zlib or zstd in version 3."""
     result = b""
     for triple, target, image in images:
         texts = {"triple": triple, "arch": target}
         row = 16 if version == 1 else 24
-        strings_at = 32 + 40
+        header = 40 if version == 3 else 32
+        strings_at = header + 40
         at = strings_at + row * len(texts)
         rows, pool = b"", b""
         for key, value in texts.items():
@@ -76,8 +77,14 @@ def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2) -
         entry = struct.pack("<HHIQQQQ", 1, 4, 0, strings_at, len(texts), image_at, len(image))
         size = image_at + len(image)
         count = 40 if version == 1 else 1
-        record = b"\x10\xff\x10\xad" + struct.pack("<IQQQ", version, size, 32, count) + entry + rows + pool
-        result += record + bytes(image_at - len(record)) + image
+        body = entry + rows + pool
+        body += bytes(image_at - header - len(body)) + image
+        inflated = 0
+        if method:
+            inflated, body = size, zstd.compress(body) if method == "zstd" else zlib.compress(body)
+        fields = [version, header + len(body), header, count]
+        result += b"\x10\xff\x10\xad" + struct.pack("<IQQQ", *fields)
+        result += (struct.pack("<Q", inflated) if version == 3 else b"") + body
         result += bytes(-len(result) % 8)
     return result
 

@@ -1,4 +1,5 @@
-/* OffloadBinary, versions 1 and 2, and 3 where it is not compressed. Source: llvm/Object/OffloadBinary.h. */
+/* OffloadBinary, versions 1 to 3. In version 3 all from the entries on may be compressed: then a head of it is
+ * decompressed, which has the entries and their strings. Source: llvm/Object/OffloadBinary.h. */
 #include "device_code/offload_binary.h"
 
 #include "base/fail.h"
@@ -12,26 +13,55 @@ enum {
     STRING_LIMIT = 16, /* of one entry */
     KEY_SIZE = 16,
     VALUE_SIZE = 256,
+    HEAD_LIMIT = 1 << 18, /* bytes of a decompressed head */
 };
 
-/* A record; `extent` is the whole of it. */
+/* A record; `extent` is the whole of it in the file. */
 typedef struct record {
     rsdk_extent extent;
     unsigned version;
     uint64_t entries, count;
+    uint64_t plain_size;       /* of the record when it is decompressed; its size where it is not compressed */
+    const unsigned char *head; /* what was decompressed, from the entries on; NULL: it is not compressed */
+    size_t head_size;
+    const char *compression;
+    bool is_compressed;
 } record;
 
 static rsdk_status damaged(const record *r, rsdk_error *error) {
     return rsdk_extent_damaged(&r->extent, "a record of an offload binary contradicts itself", error);
 }
 
+static bool has(const record *r, uint64_t offset, uint64_t size) {
+    return offset <= r->plain_size && size <= r->plain_size - offset;
+}
+
+/* As many plain bytes as there are from an offset in the record, at most `size`. */
+static rsdk_status read_some(const record *r, uint64_t offset, void *buffer, size_t size, size_t *got,
+                             rsdk_error *error) {
+    *got = 0;
+    if (r->head == NULL) {
+        return rsdk_extent_read_some(&r->extent, offset, buffer, size, got, error);
+    }
+    if (offset < r->entries || offset - r->entries >= r->head_size) {
+        return damaged(r, error);
+    }
+    size_t start = (size_t)(offset - r->entries), left = r->head_size - start;
+    *got = left < size ? left : size;
+    memcpy(buffer, r->head + start, *got);
+    return RSDK_OK;
+}
+
+static rsdk_status read_at(const record *r, uint64_t offset, void *buffer, size_t size, rsdk_error *error) {
+    size_t got = 0;
+    RSDK_TRY(has(r, offset, size) ? read_some(r, offset, buffer, size, &got, error) : damaged(r, error));
+    return got == size ? RSDK_OK : damaged(r, error);
+}
+
 /* A text that ends with NUL, cut short where it is longer. */
 static rsdk_status read_text(const record *r, uint64_t offset, char *text, size_t size, rsdk_error *error) {
     size_t got = 0;
-    if (offset >= r->extent.size) {
-        return damaged(r, error);
-    }
-    RSDK_TRY(rsdk_extent_read_some(&r->extent, offset, text, size - 1, &got, error));
+    RSDK_TRY(offset < r->plain_size ? read_some(r, offset, text, size - 1, &got, error) : damaged(r, error));
     text[got] = '\0';
     return RSDK_OK;
 }
@@ -50,10 +80,10 @@ static rsdk_status read_strings(const record *r, const unsigned char *entry, str
     for (uint64_t i = 0; i < count; i++) {
         unsigned char row[24] = {0};
         char key[KEY_SIZE], value[VALUE_SIZE];
-        if (!rsdk_extent_has(&r->extent, table, (i + 1) * row_size)) {
+        if (!has(r, table, (i + 1) * row_size)) {
             return damaged(r, error);
         }
-        RSDK_TRY(rsdk_extent_read(&r->extent, table + i * row_size, row, row_size, error));
+        RSDK_TRY(read_at(r, table + i * row_size, row, row_size, error));
         RSDK_TRY(read_text(r, rsdk_extent_u64(row), key, sizeof key, error));
         RSDK_TRY(read_text(r, rsdk_extent_u64(row + 8), value, sizeof value, error));
         char *known = strcmp(key, "triple") == 0 ? s->triple : strcmp(key, "arch") == 0 ? s->target : NULL;
@@ -73,10 +103,12 @@ static rsdk_status take_entry(rsdk_listing *listing, const record *r, const unsi
     if (!rsdk_entry_id_has_amd_architecture(s.triple)) {
         return RSDK_OK;
     }
-    if (!rsdk_extent_has(&r->extent, image.offset, image.size)) {
+    if (!has(r, image.offset, image.size)) {
         return damaged(r, error);
     }
-    RSDK_TRY(rsdk_listing_look_at_image(listing, &r->extent, &image));
+    if (r->head == NULL) {
+        RSDK_TRY(rsdk_listing_look_at_image(listing, &r->extent, &image));
+    }
     if (s.target[0] != '\0') {
         image.target = rsdk_entry_id_normal_target(s.target, listing->arena);
         RSDK_NEED(image.target);
@@ -103,12 +135,30 @@ static rsdk_status read_record(const rsdk_extent *extent, record *r, rsdk_error 
     if (r->version < 1 || r->version > 3) {
         return rsdk_extent_damaged(extent, "an offload binary is of a version that is not known", error);
     }
-    if (r->version == 3 && rsdk_extent_u64(bytes + 32) != 0) {
-        return rsdk_extent_damaged(extent, "an offload binary is compressed, which this version does not read", error);
-    }
-    if (r->count > ENTRY_LIMIT || !rsdk_extent_has(&r->extent, r->entries, r->count * ENTRY_SIZE)) {
+    uint64_t inflated = r->version == 3 ? rsdk_extent_u64(bytes + 32) : 0;
+    r->is_compressed = inflated != 0;
+    r->plain_size = r->is_compressed ? inflated : size;
+    if (r->entries < header_size || r->entries > size || r->count > ENTRY_LIMIT ||
+        !has(r, r->entries, r->count * ENTRY_SIZE)) {
         return damaged(r, error);
     }
+    return RSDK_OK;
+}
+
+/* Decompresses the head of a record whose header is read. */
+static rsdk_status read_head(rsdk_listing *listing, record *r) {
+    static const unsigned char zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
+    rsdk_error *error = listing->error;
+    unsigned char start[sizeof zstd_magic];
+    rsdk_extent packed = rsdk_extent_from(&r->extent, r->entries);
+    uint64_t left = r->plain_size - r->entries;
+    RSDK_TRY(rsdk_extent_read(&packed, 0, start, sizeof start, error));
+    unsigned method = memcmp(start, zstd_magic, sizeof start) == 0 ? RSDK_COMPRESSION_ZSTD : RSDK_COMPRESSION_ZLIB;
+    RSDK_TRY(rsdk_listing_make_room(listing, HEAD_LIMIT));
+    RSDK_TRY(rsdk_decompression_read_head(&listing->decompression, method, &packed, listing->head,
+                                          left < HEAD_LIMIT ? (size_t)left : HEAD_LIMIT, &r->head_size, error));
+    r->head = listing->head;
+    r->compression = rsdk_decompression_name(method);
     return RSDK_OK;
 }
 
@@ -118,25 +168,42 @@ static rsdk_status list_record(rsdk_listing *listing, const record *r) {
                                      (rsdk_device_bundle){.container = RSDK_CONTAINER_OFFLOAD_BINARY,
                                                           .offset = r->extent.start,
                                                           .size = r->extent.size,
-                                                          .plain_size = r->extent.size,
-                                                          .version = r->version}));
+                                                          .plain_size = r->plain_size,
+                                                          .version = r->version,
+                                                          .compression = r->compression}));
     for (uint64_t i = 0; i < r->count; i++) {
         unsigned char entry[ENTRY_SIZE];
-        RSDK_TRY(rsdk_extent_read(&r->extent, r->entries + i * ENTRY_SIZE, entry, sizeof entry, error));
+        RSDK_TRY(read_at(r, r->entries + i * ENTRY_SIZE, entry, sizeof entry, error));
         RSDK_TRY(take_entry(listing, r, entry));
     }
     return RSDK_OK;
 }
 
+/* What is too short for a record must be padding. */
+static rsdk_status check_rest(const rsdk_extent *rest, rsdk_error *error) {
+    unsigned char bytes[HEADER_SIZE];
+    size_t got = 0;
+    RSDK_TRY(rsdk_extent_read_some(rest, 0, bytes, sizeof bytes, &got, error));
+    for (size_t i = 0; i < got; i++) {
+        if (bytes[i] != 0) {
+            return rsdk_extent_damaged(rest, "a record of an offload binary ends too early", error);
+        }
+    }
+    return RSDK_OK;
+}
+
 rsdk_status rsdk_offload_binary_list_all(rsdk_listing *listing, const rsdk_extent *extent) {
-    for (uint64_t offset = 0; offset < extent->size && extent->size - offset >= HEADER_SIZE;) {
+    uint64_t offset = 0;
+    while (offset < extent->size && extent->size - offset >= HEADER_SIZE) {
         record r;
         rsdk_extent rest = rsdk_extent_from(extent, offset);
         RSDK_TRY(read_record(&rest, &r, listing->error));
+        RSDK_TRY(r.is_compressed ? read_head(listing, &r) : RSDK_OK);
         RSDK_TRY(list_record(listing, &r));
         uint64_t padding = (8 - r.extent.size % 8) % 8;
         offset += r.extent.size;
         offset += padding < extent->size - offset ? padding : extent->size - offset;
     }
-    return RSDK_OK;
+    rsdk_extent rest = rsdk_extent_from(extent, offset);
+    return check_rest(&rest, listing->error);
 }

@@ -134,11 +134,11 @@ def test_code_in_archives(tmp_path: Path, bundles: list[bytes]) -> None:
     assert (code.bundles, code.removed) == ((), False)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_offload_section(tmp_path: Path, version: int) -> None:
+@pytest.mark.parametrize(("version", "method"), [(1, ""), (2, ""), (3, ""), (3, "zlib"), (3, "zstd")])
+def test_offload_section(tmp_path: Path, version: int, method: str) -> None:
     records = tmp_path / "records"
     images = [("amdgcn-amd-amdhsa", "gfx90a:xnack+", code_object(0x73F)), ("nvptx64-nvidia-cuda", "sm_70", b"x" * 9)]
-    records.write_bytes(offload_binary([*images, ("amdgcn-amd-amdhsa", "gfx1030", code_object(0x36))], version))
+    records.write_bytes(offload_binary([*images, ("amdgcn-amd-amdhsa", "gfx1030", code_object(0x36))], version, method))
     more = f'.section .llvm.offloading,"e",@0x6FFF4C0B\n.p2align 3\n.incbin "{records}"\n'
     code = device_code(library(tmp_path / "x.o", [], more=more))
     assert [each for each in found(code) if each[1]] == [
@@ -146,6 +146,14 @@ def test_offload_section(tmp_path: Path, version: int) -> None:
         (".llvm.offloading", ["gfx1030"]),
     ]
     assert device_code(records).targets == code.targets
+    assert {bundle.compression for bundle in code.bundles} == {method or None}
+    content = records.read_bytes()
+    starts = {bundle.offset for bundle in device_code(records).bundles}
+    for size in range(8, len(content) - 8, 13):
+        records.write_bytes(content[:size])
+        if not any(start - 8 < size <= start for start in starts):  # there the records before it are whole
+            with pytest.raises(BadLibraryError):
+                device_code(records)
 
 
 def test_sections_of_the_bundler(tmp_path: Path) -> None:
