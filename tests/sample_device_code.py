@@ -60,7 +60,7 @@ def compressed(plain: bytes, version: int, method: str = "zstd") -> bytes:
 
 
 def offload_binary(images: Sequence[tuple[str, str, bytes]], version: int = 2, method: str = "") -> bytes:
-    """Records of LLVM's OffloadBinary, one for each (triple, target, image); compressed by zlib or zstd in version 3."""
+    """Records of LLVM's OffloadBinary, one for each (triple, target, image); in version 3 perhaps compressed."""
     result = b""
     for triple, target, image in images:
         texts = {"triple": triple, "arch": target}

@@ -121,7 +121,12 @@ def _rewrite(name: str, place: "str | None", wish: "Wish") -> None:
 
         _tell_tree((rewrite_directory if os.path.isdir(name) else rewrite_wheel)(name, output, wish))
     else:
+        from rocm_sdk.rewriting.owners import checks_of
+
+        check = checks_of(output) if output is not None and os.path.exists(output) else None
         _tell(rewrite_file(name, output, wish))
+        if check is not None:
+            complain(f"{output} took the place of an installed file: {check} will tell that it differs")
 
 
 def _extract(name: str, directory: str) -> None:

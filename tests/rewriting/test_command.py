@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from sample_device_code import bundle, compressed, library, objects
 from sample_machine import Machine
 
 from rocm_sdk import device_code
+from rocm_sdk.rewriting.owners import checks_of
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
 
@@ -110,3 +112,25 @@ def test_what_cannot_be_written(path: Path, tmp_path: Path) -> None:
     assert told.startswith("rocm-sdk: ")
     assert "No such file or directory" in told
     assert "Traceback" not in told
+
+
+def test_in_the_place_of_an_installed_file(path: Path, tmp_path: Path) -> None:
+    """What compares installed files with what was installed will tell the difference; that is said."""
+    site = tmp_path / "site-packages"
+    (site / "pkg/lib").mkdir(parents=True)
+    (site / "pkg-1.0.dist-info").mkdir()
+    (site / "pkg-1.0.dist-info/RECORD").write_text("pkg/lib/libx.so,sha256=x,1\n")
+    installed = site / "pkg/lib/libx.so"
+    installed.write_bytes(path.read_bytes())
+    command = [sys.executable, "-m", "rocm_sdk", "code", str(path), "--keep", "gfx1030", "--output", str(installed)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    record = site / "pkg-1.0.dist-info/RECORD"
+    assert told == f"rocm-sdk: {installed} took the place of an installed file: {record} will tell that it differs\n"
+    assert "took the place" not in rocm_sdk(path, "--keep", "gfx1030", "--output", tmp_path / "new.so")
+
+
+@pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="this system has no dpkg")
+def test_a_file_of_a_system_package() -> None:
+    (package,) = subprocess.check_output(["dpkg-query", "-W", "-f", "${Package}", "dpkg"], text=True).split()
+    assert checks_of("/usr/bin/dpkg") == f"dpkg -V {package}"
+    assert checks_of("/usr/bin/no-such-program") is None

@@ -1,0 +1,57 @@
+"""Who will say that a file differs: the package that installed it has its digest."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+
+_SECONDS = 10
+_LEVELS = 8  # of directories between a file and site-packages
+_RECORD_LIMIT = 1 << 26  # bytes
+
+
+def checks_of(path: str) -> str | None:
+    """The command that will tell a changed file from the installed one: `dpkg -V PACKAGE`, `rpm -V PACKAGE`, or the
+    RECORD that lists it. None where no package has the file."""
+    place = os.path.abspath(path)
+    return _record_of(place) or _ask(["dpkg-query", "-S", place], "dpkg -V") or _ask(["rpm", "-qf", place], "rpm -V")
+
+
+def _ask(command: list[str], check: str) -> str | None:
+    if shutil.which(command[0]) is None:
+        return None
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS, check=False, env={**os.environ, "LC_ALL": "C"}
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    name = done.stdout.partition(":")[0].partition("\n")[0].strip()
+    return f"{check} {name}" if done.returncode == 0 and name else None
+
+
+def _record_of(path: str) -> str | None:
+    directory = os.path.dirname(path)
+    for _ in range(_LEVELS):
+        try:
+            names = sorted(name for name in os.listdir(directory) if name.endswith(".dist-info"))
+        except OSError:
+            return None
+        for name in names:
+            record = os.path.join(directory, name, "RECORD")
+            if _lists(record, os.path.relpath(path, directory)):
+                return record
+        directory = os.path.dirname(directory)
+    return None
+
+
+def _lists(record: str, path: str) -> bool:
+    try:
+        if os.path.getsize(record) > _RECORD_LIMIT:
+            return False
+        with open(record, encoding="utf-8", newline="") as file:
+            return any(row and row[0] == path for row in csv.reader(file))
+    except (OSError, ValueError, csv.Error):
+        return False
