@@ -317,6 +317,7 @@ class Coverage(NamedTuple):
     file_count: int
 
 class _SdkFacts(TypedDict):
+    fallback: str | None
     version: str | None
     nonce: str
     default_family: str | None

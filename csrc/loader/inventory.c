@@ -8,11 +8,21 @@
 #include "elf/elf_machine.h"
 #include "elf/soname.h"
 #include "loader/linker_search.h"
+#include "sdk/layout.h"
 #include "sdk/open_sdk.h"
 #include "sdk/tables.h"
 
 rsdk_inventory rsdk_inventory_make(rsdk_sdk *sdk, bool supports_files) {
     return (rsdk_inventory){.sdk = sdk, .arena = rsdk_sdk_arena(sdk), .supports_files = supports_files};
+}
+
+static bool has_directory(const rsdk_inventory *inventory, const char *path) {
+    for (size_t i = 0; i < inventory->directories.count; i++) {
+        if (strcmp(inventory->directories.items[i].path, path) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id package, rsdk_error *error) {
@@ -25,10 +35,16 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
     }
     for (size_t i = 0; i < rsdk_library_place_count; i++) {
         const rsdk_library_place *place = &rsdk_library_places[i];
+        const char *relative = rsdk_sdk_library_place(inventory->sdk, place->path);
+        /* What is not installed as packages may share its directories with everything else. */
+        bool is_shared = rsdk_sdk_fallback(inventory->sdk) != NULL;
         rsdk_library_directory directory = {.package = package,
-                                            .path = rsdk_path_join(inventory->arena, platform, place->path),
-                                            .holds_host_libraries = place->holds_host_libraries};
+                                            .path = rsdk_path_join(inventory->arena, platform, relative),
+                                            .holds_host_libraries = place->holds_host_libraries || is_shared};
         RSDK_NEED(directory.path);
+        if (has_directory(inventory, directory.path)) {
+            continue;
+        }
         RSDK_APPEND(inventory->arena, &inventory->directories, directory);
     }
     return RSDK_OK;
@@ -95,7 +111,7 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
     for (size_t i = 0; i < inventory->directories.count; i++) {
         rsdk_library_directory *candidate = &inventory->directories.items[i];
         const char *name = rsdk_path_below(candidate->path, platform);
-        if (name != NULL && strcmp(name, relative) == 0) {
+        if (name != NULL && strcmp(name, rsdk_sdk_library_place(inventory->sdk, relative)) == 0) {
             *directory = candidate;
             return need_listing(inventory, candidate, error);
         }

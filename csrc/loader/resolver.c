@@ -149,11 +149,13 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
             return rsdk_fail_no_memory(error);
         }
         if (r->best != NULL) {
-            *location = (rsdk_location){.shortname = r->entry->shortname,
-                                        .path = r->best->path,
-                                        .soname = r->best->soname,
-                                        .package = r->entry->package,
-                                        .found_via = search_steps[i].found_via};
+            *location =
+                (rsdk_location){.shortname = r->entry->shortname,
+                                .path = r->best->path,
+                                .soname = r->best->soname,
+                                .package = r->entry->package,
+                                .found_via = rsdk_sdk_fallback(r->inventory->sdk) != NULL ? RSDK_FOUND_BY_FALLBACK
+                                                                                          : search_steps[i].found_via};
             if (r->runner_up != NULL) {
                 rsdk_sdk_warn(r->inventory->sdk,
                               "%s: several libraries match: %s is used, %s is ignored; remove the one that is stale",
@@ -275,6 +277,7 @@ const char *rsdk_loader_found_via_name(rsdk_found_via found_via) {
         [RSDK_FOUND_BY_SONAME] = "SONAME",
         [RSDK_FOUND_BY_NEED] = "need",
         [RSDK_FOUND_BY_OVERRIDE] = "override",
+        [RSDK_FOUND_BY_FALLBACK] = "fallback",
         [RSDK_ABSENT_OPTIONAL] = "absent (optional)",
         [RSDK_ABSENT_DECLARED] = "absent (declared)",
     };

@@ -104,6 +104,8 @@ int rsdk_environment_read(rsdk_environment *environment) {
                 .hsa_disable_gfx12_strict = getenv("HSA_DISABLE_GFX12_STRICT"),
                 .hsa_enable_dxg_detection = getenv("HSA_ENABLE_DXG_DETECTION"),
             },
+        .fallback = getauxval(AT_SECURE) == 0 ? getenv("ROCM_SDK_FALLBACK") : NULL,
+        .conda_prefix = getenv("CONDA_PREFIX"),
         .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
         .load_watch = getenv("ROCM_SDK_LOAD_WATCH"),
         .kpack_path = getenv("ROCM_KPACK_PATH"),

@@ -16,6 +16,8 @@ typedef struct rsdk_environment {
     rsdk_gpu_node_override *node_overrides;
     rsdk_library_override *overrides; /* ROCM_SDK_LIBRARY_<shortname> */
     size_t override_count;
+    const char *fallback;                                       /* ROCM_SDK_FALLBACK */
+    const char *conda_prefix;                                   /* CONDA_PREFIX */
     const char *target_family;                                  /* ROCM_SDK_TARGET_FAMILY */
     const char *load_watch;                                     /* ROCM_SDK_LOAD_WATCH */
     const char *kpack_path, *kpack_path_prefix, *kpack_disable; /* ROCM_KPACK_PATH, _PATH_PREFIX and _DISABLE */

@@ -353,7 +353,7 @@ static const field location_fields[] = {
     {"soname",    TEXT(rsdk_location, soname), "DT_SONAME of the file, None without one"},
     {"package",   PACKAGE(rsdk_location, package), "package of the SDK that holds it: 'core', 'libraries', 'profiler'"},
     {"found_via", FOUND_VIA(rsdk_location, found_via),
-     "'file name', 'SONAME' (a renamed file), 'need', 'override', 'absent (optional)', 'absent (declared)'"},
+     "'file name', 'SONAME' (a renamed file), 'need', 'override', 'fallback', 'absent (optional)', 'absent (declared)'"},
     END,
 };
 

@@ -19,10 +19,12 @@ static PyObject *build_families(const rsdk_sdk *sdk, rsdk_family_list list) {
     return rsdk_result_paths(families, count);
 }
 
-PyDoc_STRVAR(sdk_facts_doc, "sdk_facts()\n--\n\n"
-                            "Facts of the installed SDK (dict): version, nonce, default_family, kpack_split, and the "
-                            "tuples available_families,\n"
-                            "linux_families, windows_families. Raises PackageNotInstalledError where there is none.");
+PyDoc_STRVAR(sdk_facts_doc,
+             "sdk_facts()\n--\n\n"
+             "Facts of the installed SDK (dict): fallback (the place it was taken from, None where it is "
+             "installed), version, nonce, default_family, kpack_split, and the "
+             "tuples available_families,\n"
+             "linux_families, windows_families. Raises PackageNotInstalledError where there is none.");
 
 static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     (void)unused;
@@ -30,12 +32,13 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     PyObject *result = NULL;
     if (rsdk_session_run(module, &session, look, NULL) == 0) {
         const rsdk_sdk *sdk = session.sdk;
-        result = Py_BuildValue(
-            "{sNsNsNsNsNsNsN}", "version", rsdk_result_text(rsdk_sdk_version(sdk)), "nonce",
-            rsdk_result_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)),
-            "kpack_split", PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
-            build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX),
-            "windows_families", build_families(sdk, RSDK_FAMILIES_WINDOWS));
+        result = Py_BuildValue("{sNsNsNsNsNsNsNsN}", "fallback", rsdk_result_path(rsdk_sdk_fallback(sdk)), "version",
+                               rsdk_result_text(rsdk_sdk_version(sdk)), "nonce", rsdk_result_text(rsdk_sdk_nonce(sdk)),
+                               "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)), "kpack_split",
+                               PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
+                               build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families",
+                               build_families(sdk, RSDK_FAMILIES_LINUX), "windows_families",
+                               build_families(sdk, RSDK_FAMILIES_WINDOWS));
         if (result != NULL && rsdk_session_warn(&session) < 0) {
             Py_CLEAR(result);
         }

@@ -93,7 +93,9 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                                      .search_path_count = (size_t)count,
                                      .modules = in->modules,
                                      .target_family = session->environment.target_family,
-                                     .gpus = &session->environment.gpus};
+                                     .gpus = &session->environment.gpus,
+                                     .fallback = session->falls_back ? session->environment.fallback : NULL,
+                                     .conda_prefix = session->environment.conda_prefix};
     return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
@@ -187,6 +189,11 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
         if (is_known <= 0) {
             break;
         }
+        rsdk_error_clear(&error);
+        result = attempt(session, operation, context, &status, &error);
+    }
+    if (result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && session->environment.fallback != NULL) {
+        session->falls_back = true;
         rsdk_error_clear(&error);
         result = attempt(session, operation, context, &status, &error);
     }

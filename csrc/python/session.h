@@ -15,6 +15,7 @@ typedef struct rsdk_session {
     PyObject *modules;        /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
     PyObject *overrides;      /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
     rsdk_environment environment; /* which the SDK borrows */
+    bool falls_back;              /* no package was found: ROCM_SDK_FALLBACK counts */
     rsdk_sdk *sdk;
 } rsdk_session;
 

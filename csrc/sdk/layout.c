@@ -11,6 +11,7 @@
 #include "base/directory.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "sdk/fallback.h"
 #include "sdk/libraries_family.h"
 #include "sdk/module_search.h"
 #include "sdk/open_sdk.h"
@@ -164,7 +165,13 @@ static rsdk_status fill(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_err
     sdk->info.nonce = "";
     RSDK_TRY(take_options(sdk, options, error));
     RSDK_TRY(read_dist_info(sdk, error));
-    return sdk->version == NULL ? version_from_metadata(sdk, error) : RSDK_OK;
+    if (sdk->version == NULL) {
+        RSDK_TRY(version_from_metadata(sdk, error));
+    }
+    bool may_fall_back = sdk->version == NULL && options->fallback != NULL && options->fallback[0] != '\0';
+    return may_fall_back && sdk->packages[RSDK_CORE].directory == NULL
+               ? rsdk_fallback_use(sdk, options->fallback, options->conda_prefix, error)
+               : RSDK_OK;
 }
 
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error) {
@@ -209,6 +216,11 @@ rsdk_status rsdk_sdk_fail_unknown(const char *source, const char *shortname, rsd
                                       "%sunknown ROCm library name '%s'", source, shortname);
     rsdk_text_clear(&near);
     return status;
+}
+
+const char *rsdk_sdk_library_place(const rsdk_sdk *sdk, const char *directory) {
+    bool is_elsewhere = sdk->fallback.place != NULL && strcmp(directory, "lib") == 0;
+    return is_elsewhere ? sdk->fallback.library_directory : directory;
 }
 
 /* ---- packages ---- */

@@ -12,6 +12,9 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
 /* RSDK_UNKNOWN_LIBRARY with the names that resemble `shortname`. `source`: who asked for it, "" for the caller. */
 rsdk_status rsdk_sdk_fail_unknown(const char *source, const char *shortname, rsdk_error *error);
 
+/* A directory of libraries of the catalog, as this SDK has it, relative to the platform directory. */
+const char *rsdk_sdk_library_place(const rsdk_sdk *sdk, const char *directory);
+
 /* The file that takes the place of the SDK's own: its path, and the source of the wish; NULL: there is none. */
 const char *rsdk_sdk_override(const rsdk_sdk *sdk, const rsdk_catalog_entry *entry, const char **source);
 

@@ -24,6 +24,10 @@ const char *rsdk_sdk_version(const rsdk_sdk *sdk) {
     return sdk->version;
 }
 
+const char *rsdk_sdk_fallback(const rsdk_sdk *sdk) {
+    return sdk->fallback.place;
+}
+
 const char *rsdk_sdk_nonce(const rsdk_sdk *sdk) {
     return sdk->info.nonce;
 }

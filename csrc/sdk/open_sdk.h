@@ -20,11 +20,18 @@ typedef struct rsdk_override {
     const char *path, *source;
 } rsdk_override;
 
+/* A ROCm that is no package: everything below one directory. */
+typedef struct rsdk_fallback {
+    const char *place;             /* as asked for; NULL: the SDK is installed */
+    const char *library_directory; /* in place of "lib" */
+} rsdk_fallback;
+
 struct rsdk_sdk {
     rsdk_arena arena;
     rsdk_strings search_path; /* absolute */
     RSDK_LIST(rsdk_module_location) modules;
     RSDK_LIST(rsdk_override) overrides;
+    rsdk_fallback fallback;
     const char *wanted_family;    /* NULL: none */
     const rsdk_gpu_options *gpus; /* borrowed; NULL: none */
     rsdk_dist_info info;

@@ -74,6 +74,7 @@ def collect() -> dict[str, Any]:
         "python": {"version": platform.python_version(), "executable": sys.executable},
         "sdk": {
             "version": facts.get("version"),
+            "fallback": facts.get("fallback"),
             "targets": targets.split(";") if targets else None,
             "default_family": facts.get("default_family"),
             "available_families": facts.get("available_families"),
@@ -147,6 +148,8 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     strong, faint = style("bold", sys.stdout), style("faint", sys.stdout)
     sdk = facts["sdk"]
     yield f"{strong('ROCm SDK')}     {sdk['version'] or 'not installed'}"
+    if sdk["fallback"]:
+        yield f"{strong('taken from')}   {sdk['fallback']}  (ROCM_SDK_FALLBACK)"
     yield f"{strong('loader')}       {facts['loader']['version']}  {faint(facts['loader']['directory'])}"
     yield f"{strong('Python')}       {facts['python']['version']}  {faint(facts['python']['executable'])}"
     if sdk["version"]:

@@ -2,7 +2,7 @@
 
 import os
 
-from rocm_sdk._native import sdk_version
+from rocm_sdk._native import sdk_facts, sdk_version
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -28,12 +28,17 @@ def run(options: "Namespace | None") -> int:
             f"{version!a} is no version: the SDK's _dist_info.py is damaged",
             reinstall_fix("rocm-sdk-core", os.path.dirname(package_directory("core"))),
         )
+    fallback = sdk_facts()["fallback"] if os.environ.get("ROCM_SDK_FALLBACK") else None
+    if fallback is not None:
+        from .output import complain
+
+        complain(f"no package of the SDK is installed: this is the ROCm of {fallback} (ROCM_SDK_FALLBACK)")
     if options is not None and options.json:
         from rocm_sdk._native import loader_version
 
         from .output import tell_json
 
-        tell_json(1, version=version, loader=loader_version)
+        tell_json(1, version=version, loader=loader_version, fallback=fallback)
     else:
         print(version)
     return 0

@@ -28,11 +28,13 @@ typedef enum rsdk_found_via {
     RSDK_FOUND_BY_SONAME,    /* no name matches; a file with a matching SONAME was there: it has been renamed */
     RSDK_FOUND_BY_NEED,      /* a DT_NEEDED entry or a dlopen dependency leads to it */
     RSDK_FOUND_BY_OVERRIDE,  /* the caller names the file: rsdk_sdk_options.overrides */
+    RSDK_FOUND_BY_FALLBACK,  /* by its name, in a ROCm that is not installed as packages */
     RSDK_ABSENT_OPTIONAL,    /* not there, and optional in the catalog */
     RSDK_ABSENT_DECLARED,    /* not there, and the SDK says that it was built without */
 } rsdk_found_via;
 
-/* The value as a word: "file name", "SONAME", "need", "override", "absent (optional)", "absent (declared)". */
+/* The value as a word: "file name", "SONAME", "need", "override", "fallback", "absent (optional)", "absent (declared)".
+ */
 const char *rsdk_loader_found_via_name(rsdk_found_via found_via);
 
 /* Where a library is. */

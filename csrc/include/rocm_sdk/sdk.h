@@ -92,6 +92,10 @@ typedef struct rsdk_sdk_options {
     const rsdk_gpu_options *gpus;           /* the machine to choose for, borrowed until rsdk_sdk_free; NULL: none */
     const rsdk_library_override *overrides; /* of several for one library the first counts */
     size_t override_count;
+    /* Places, in order, to take a whole SDK from where the search path has no core package: "prefix:/opt/rocm",
+     * "conda", "system", with ',' between. NULL or "": none. */
+    const char *fallback;
+    const char *conda_prefix; /* the environment that "conda" means; NULL: none */
 } rsdk_sdk_options;
 
 typedef struct rsdk_sdk rsdk_sdk;
@@ -103,6 +107,7 @@ rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_
 void rsdk_sdk_free(rsdk_sdk *sdk); /* NULL is allowed */
 
 const char *rsdk_sdk_version(const rsdk_sdk *sdk);        /* NULL: no SDK */
+const char *rsdk_sdk_fallback(const rsdk_sdk *sdk);       /* the place it was taken from; NULL: it is installed */
 const char *rsdk_sdk_nonce(const rsdk_sdk *sdk);          /* suffix of the platform directories, mostly "" */
 const char *rsdk_sdk_default_family(const rsdk_sdk *sdk); /* NULL: none */
 bool rsdk_sdk_is_kpack_split(const rsdk_sdk *sdk);        /* one neutral libraries package instead of one per family */

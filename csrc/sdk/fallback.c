@@ -1,0 +1,119 @@
+/* A place is taken whole or not at all: its libraries were built together. */
+#include "sdk/fallback.h"
+
+#include <string.h>
+
+#include "base/directory.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "elf/soname.h"
+#include "sdk/package_name.h"
+
+enum { VERSION_LIMIT = 64 };
+
+static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so";
+
+/* Where distributions have it. */
+static const struct system_place {
+    const char *prefix, *library_directory;
+} system_places[] = {
+    {"/opt/rocm", "lib"},
+#if defined __x86_64__
+    {"/usr", "lib/x86_64-linux-gnu"},
+#elif defined __aarch64__
+    {"/usr", "lib/aarch64-linux-gnu"},
+#endif
+    {"/usr", "lib64"},
+};
+
+/* Whether a directory has the HIP runtime, in whatever version. */
+static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *library_directory, bool *has,
+                           rsdk_error *error) {
+    rsdk_directory listing = {0};
+    const char *path = rsdk_path_join(&sdk->arena, prefix, library_directory);
+    RSDK_NEED(path);
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_status status = rsdk_directory_read(path, &sdk->arena, &listing, &reason);
+    rsdk_error_clear(&reason);
+    *has = false;
+    for (size_t i = 0; status == RSDK_OK && !*has && i < listing.names.count; i++) {
+        *has = rsdk_soname_has_linker_name(listing.names.items[i], runtime);
+    }
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
+}
+
+/* "6.2.0-66" in `.info/version` is version 6.2.0; distributions have no such file. */
+static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    rsdk_file_identity identity;
+    const char *path = rsdk_path_join(&sdk->arena, prefix, ".info/version");
+    RSDK_NEED(path);
+    rsdk_status status = rsdk_file_read_text(path, VERSION_LIMIT, &sdk->arena, &text, &length, &identity, NULL);
+    if (status == RSDK_NO_MEMORY) {
+        return rsdk_fail_no_memory(error);
+    }
+    size_t version_length = status == RSDK_OK ? strspn(text, "0123456789.") : 0;
+    sdk->version = version_length > 0 ? rsdk_arena_copy_bytes(&sdk->arena, text, version_length) : "unknown";
+    RSDK_NEED(sdk->version);
+    return RSDK_OK;
+}
+
+static rsdk_status consider(rsdk_sdk *sdk, const char *place, const char *prefix, const char *library_directory,
+                            rsdk_error *error) {
+    static const rsdk_package_id packages[] = {RSDK_CORE, RSDK_LIBRARIES, RSDK_PROFILER};
+    bool has = false;
+    RSDK_TRY(look_in(sdk, prefix, library_directory, &has, error));
+    if (!has) {
+        return RSDK_OK;
+    }
+    const char *directory = rsdk_arena_copy(&sdk->arena, prefix);
+    RSDK_NEED(directory);
+    sdk->fallback = (rsdk_fallback){.place = place, .library_directory = library_directory};
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+        sdk->packages[packages[i]] = (rsdk_package_state){.is_searched = true, .directory = directory};
+    }
+    return read_version(sdk, prefix, error);
+}
+
+static rsdk_status consider_prefix(rsdk_sdk *sdk, const char *place, const char *prefix, rsdk_error *error) {
+    RSDK_TRY(consider(sdk, place, prefix, "lib", error));
+    return sdk->fallback.place == NULL ? consider(sdk, place, prefix, "lib64", error) : RSDK_OK;
+}
+
+static rsdk_status consider_place(rsdk_sdk *sdk, const char *place, const char *conda_prefix, rsdk_error *error) {
+    size_t word_length = sizeof prefix_word - 1;
+    if (strncmp(place, prefix_word, word_length) == 0 && place[word_length] == '/') {
+        return consider_prefix(sdk, place, place + word_length, error);
+    }
+    if (strcmp(place, "conda") == 0) {
+        return conda_prefix != NULL && conda_prefix[0] == '/' ? consider_prefix(sdk, place, conda_prefix, error)
+                                                              : RSDK_OK;
+    }
+    if (strcmp(place, "system") != 0) {
+        return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, NULL,
+                            RSDK_FACTS({"variable", "ROCM_SDK_FALLBACK"},
+                                       {"expected", "prefix:/absolute/path, conda or system, with ',' between"}),
+                            "ROCM_SDK_FALLBACK: '%s' is none of prefix:/absolute/path, conda, system", place);
+    }
+    for (size_t i = 0; sdk->fallback.place == NULL && i < sizeof system_places / sizeof *system_places; i++) {
+        RSDK_TRY(consider(sdk, place, system_places[i].prefix, system_places[i].library_directory, error));
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const char *places, const char *conda_prefix, rsdk_error *error) {
+    for (const char *rest = places; sdk->fallback.place == NULL && *rest != '\0';) {
+        size_t length = strcspn(rest, ",");
+        const char *place = rsdk_arena_copy_bytes(&sdk->arena, rest, length);
+        RSDK_NEED(place);
+        if (length > 0) {
+            RSDK_TRY(consider_place(sdk, place, conda_prefix, error));
+        }
+        rest += length + (rest[length] == ',');
+    }
+    if (sdk->fallback.place == NULL) {
+        rsdk_sdk_warn(sdk, "ROCM_SDK_FALLBACK=%s: none of these places has a ROCm", places);
+    }
+    return RSDK_OK;
+}

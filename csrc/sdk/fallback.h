@@ -1,0 +1,11 @@
+/* An SDK that is not installed as packages: below a prefix, in a conda environment, in the system. */
+#ifndef RSDK_SDK_FALLBACK_H
+#define RSDK_SDK_FALLBACK_H
+
+#include "sdk/open_sdk.h"
+
+/* Makes the first of the places that holds a ROCm the directory of all packages; a warning where none does.
+ * RSDK_BAD_ARGUMENT for what is no place. */
+rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const char *places, const char *conda_prefix, rsdk_error *error);
+
+#endif
