@@ -123,6 +123,7 @@ def test_loaded_libraries_of_another_process(chain: Site) -> None:
         mine = rocm_sdk.loaded_libraries()
         reader, writer = os.pipe()
         if os.fork() == 0:
+            os.close(writer)  # so that it ends with its parent
             os.read(reader, 1)
             os._exit(0)
         others = rocm_sdk.loaded_libraries(pid=int(open("/proc/self/task/%d/children" % os.getpid()).read()))
