@@ -11,14 +11,15 @@ from pathlib import Path
 from rocm_sdk import _native, targets
 from rocm_sdk_build.dist_info import SdkFacts
 
-from . import selector_backend
 from .families import Families
+from .rocm_selector.backend import MODULES, metadata
 from .staging import tar_gz_member
 
+_HERE = Path(__file__).parent
 _SUMMARY = "Installs the parts of the ROCm SDK that fit this machine"
 _PYPROJECT = """[build-system]
 requires = []
-build-backend = "selector_backend"
+build-backend = "rocm_selector.backend"
 backend-path = ["."]
 
 [project]
@@ -45,14 +46,15 @@ def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: s
         "extras": _extras(sdk, families, bool(family), is_kpack),
         "family_of_target": _family_of_target(offered),
         "known_targets": [row.name for row in targets.table()],
+        "pci_devices": _native.pci_devices(),
         "integrated": [row.name for row in targets.table() if row.gpu_class == "integrated"],
     }
     contents = {
-        "PKG-INFO": selector_backend.metadata(document, family or sdk.default),
+        "PKG-INFO": metadata(document, family or sdk.default),
         "README.md": _README,
         "pyproject.toml": _PYPROJECT,
         "selector.json": json.dumps(document, indent=2) + "\n",
-        "selector_backend.py": Path(selector_backend.__file__).read_text(encoding="utf-8"),
+        **{name: (_HERE / name).read_text(encoding="utf-8") for name in MODULES},
     }
     path = directory / f"rocm-{sdk.version}.tar.gz"
     with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:

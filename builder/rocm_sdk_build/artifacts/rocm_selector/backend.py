@@ -13,36 +13,25 @@ import hashlib
 import io
 import json
 import os
-import re
 import sys
 import tarfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-HERE = Path(__file__).resolve().parent
-FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", "selector_backend.py")
-TOPOLOGY = "sys/devices/virtual/kfd/kfd/topology/nodes"
-_NUMBER = re.compile(r"[0-9]+")
-_FILE_LIMIT = 1 << 16  # bytes of a file of the kernel
-_DEVICE_MEMORY = (1, 2)  # heap types
+from .gpus import TopologyError, gpus
 
+HERE = Path(__file__).resolve().parent.parent
+MODULES = ("rocm_selector/__init__.py", "rocm_selector/backend.py", "rocm_selector/gpus.py")
+FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", *MODULES)
 _WHEEL = "Wheel-Version: 1.0\nGenerator: rocm_sdk_build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 Sdk = Mapping[str, Any]
 
 
-class Gpu(NamedTuple):
-    """A GPU that the kernel lists."""
-
-    target: str
-    memory: int  # bytes
-    is_visible: bool
-
-
 def facts() -> Sdk:
-    """What the builder has written beside this file: version, families, requirements, and what fits which GPU."""
+    """What the builder has written beside this package: version, families, requirements, and what fits which GPU."""
     found: Sdk = json.loads((HERE / "selector.json").read_text(encoding="utf-8"))
     return found
 
@@ -58,9 +47,12 @@ def choose(sdk: Sdk, environment: Mapping[str, str] = os.environ) -> tuple[str |
             known = ", ".join(sdk["families"]) or "none"
             raise ValueError(f"ROCM_SDK_TARGET_FAMILY={wanted} is none of the families of this SDK: {known}")
         return wanted, "ROCM_SDK_TARGET_FAMILY"
-    fitting = [gpu for gpu in gpus(environment) if family_of(sdk, gpu.target) is not None]
+    try:
+        fitting = [gpu for gpu in gpus(sdk, environment) if family_of(sdk, gpu.target) is not None]
+    except TopologyError as error:
+        return sdk["default"], f"the GPUs of this machine cannot be told: {error}; the default of the SDK"
     if fitting:
-        first = min(fitting, key=lambda gpu: (not gpu.is_visible, gpu.target in sdk["integrated"], -gpu.memory))
+        first = min(fitting, key=lambda gpu: (not gpu.is_visible, gpu.is_integrated, -gpu.memory))
         return family_of(sdk, first.target), f"a GPU of this machine: {first.target}"
     return sdk["default"], "no GPU of this machine has a family; the default of the SDK"
 
@@ -73,79 +65,6 @@ def family_of(sdk: Sdk, target: str) -> str | None:
     names = {family: family.partition(":")[0] for family in sdk["families"]}
     series = [family for family, name in names.items() if name.startswith(f"{target[:-1]}X")]
     return next(iter(series + [family for family, name in names.items() if name == target]), None)
-
-
-def gpus(environment: Mapping[str, str] = os.environ) -> list[Gpu]:
-    """The GPUs that the kernel lists, in its order."""
-    root = Path(environment.get("ROCM_SDK_ROOTFS", "/"), TOPOLOGY)
-    try:
-        nodes = sorted(int(path.name) for path in root.iterdir() if _NUMBER.fullmatch(path.name))
-    except OSError:
-        return []
-    found: list[tuple[str, int]] = []
-    number = 0  # as ROCm counts the nodes that it may read
-    for node in nodes:
-        try:
-            values = properties(root / str(node) / "properties")
-        except OSError:
-            continue
-        version = overridden(environment, number, values.get("gfx_target_version", 0))
-        if values.get("simd_count", 0) and version:
-            found.append((name_of(version), memory(root / str(node))))
-        number += 1
-    visible = visible_indices(environment, len(found))
-    return [Gpu(target, size, index in visible) for index, (target, size) in enumerate(found)]
-
-
-def properties(path: Path) -> dict[str, int]:
-    """The numbers of a file of `key value` lines."""
-    with path.open(encoding="ascii", errors="replace") as file:
-        rows = (line.partition(" ") for line in file.read(_FILE_LIMIT).splitlines())
-        return {key: int(value) for key, _, value in rows if _NUMBER.fullmatch(value.strip())}
-
-
-def memory(node: Path) -> int:
-    """Bytes of the memory of a GPU."""
-    try:
-        banks = [properties(bank / "properties") for bank in (node / "mem_banks").iterdir()]
-    except OSError:
-        return 0
-    return sum(bank.get("size_in_bytes", 0) for bank in banks if bank.get("heap_type") in _DEVICE_MEMORY)
-
-
-def overridden(environment: Mapping[str, str], node: int, version: int) -> int:
-    """The version that HSA_OVERRIDE_GFX_VERSION makes of it; 0 where the text is none."""
-    text = environment.get(f"HSA_OVERRIDE_GFX_VERSION_{node}", environment.get("HSA_OVERRIDE_GFX_VERSION"))
-    if text is None or not version:
-        return version
-    parts = text.split(".")
-    if len(parts) != 3 or not all(_NUMBER.fullmatch(part) for part in parts):
-        return 0
-    major, minor, stepping = map(int, parts)
-    return major * 10000 + minor * 100 + stepping if major <= 63 and minor <= 255 and stepping <= 255 else 0
-
-
-def name_of(version: int) -> str:
-    """gfx90a of 90010."""
-    return f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
-
-
-def visible_indices(environment: Mapping[str, str], count: int) -> list[int]:
-    """Which GPUs ROCm shows, as far as lists of numbers say it."""
-    shown = list(range(count))
-    for text in (
-        environment.get("ROCR_VISIBLE_DEVICES"),
-        environment.get("HIP_VISIBLE_DEVICES") or environment.get("CUDA_VISIBLE_DEVICES") or None,
-    ):
-        if text is None:
-            continue
-        kept: list[int] = []
-        for word in text.split(","):
-            if not _NUMBER.fullmatch(word.strip()) or int(word) >= len(shown) or shown[int(word)] in kept:
-                break
-            kept.append(shown[int(word)])
-        shown = kept
-    return shown
 
 
 # ---- the wheel ----
