@@ -16,6 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from artifact_tree import usual_tree
 from sample_device_code import bundle, compressed, library, objects
 from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
@@ -92,9 +93,16 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module")
+def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a ROCm build left, for the page about packaging."""
+    return usual_tree(tmp_path_factory.mktemp("build") / "artifacts").root
+
+
 @pytest.fixture
-def cwd(libraries: Path, tmp_path: Path) -> Path:
+def cwd(libraries: Path, artifacts: Path, tmp_path: Path) -> Path:
     """The directory in which an example runs."""
+    (tmp_path / "artifacts").symlink_to(artifacts)
     for name in ("libblas.so", "libpacked.so"):
         (tmp_path / name).symlink_to(libraries / name)
     return tmp_path

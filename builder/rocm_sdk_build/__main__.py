@@ -38,6 +38,15 @@ def _parser() -> argparse.ArgumentParser:
     debian.add_argument("--version", help="version of the wheels (default: that of Debian's HIP)")
     debian.set_defaults(run=_debian)
 
+    _add_artifacts(commands.add_parser("artifacts", help="make all packages from the artifacts of a ROCm build"))
+
+    version = commands.add_parser("version", help="compute the version of a build, for three package formats")
+    _add_version(version)
+
+    index = commands.add_parser("index", help="write pages from which pip and uv install")
+    index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
+    index.set_defaults(run=_index)
+
     dependencies = commands.add_parser(
         "dlopen-dependencies", help="list libraries that name other libraries without needing them"
     )
@@ -82,6 +91,90 @@ def _add_cache(command: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="downloads and their files (build/debian)",
     )
+
+
+def _add_artifacts(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--artifact-dir", type=Path, required=True, metavar="DIR", help="directories of artifacts")
+    command.add_argument("--dest-dir", "--output", type=Path, required=True, metavar="DIR", help="gets `dist`")
+    command.add_argument("--version", required=True, help="of the packages")
+    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
+    for system in ("linux", "windows"):
+        command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
+    command.add_argument(
+        "--wheel-compression",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="deflate what is in the wheels (on)",
+    )
+    command.add_argument("--rules", type=Path, metavar="FILE", help="which artifact feeds which package")
+    command.set_defaults(run=_artifacts)
+
+
+def _add_version(command: argparse.ArgumentParser) -> None:
+    from .version import RELEASE_TYPES
+
+    kind = command.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--release-type", choices=RELEASE_TYPES)
+    kind.add_argument("--custom-version-suffix", metavar="SUFFIX")
+    command.add_argument("--version-file", type=Path, default=Path("version.json"), metavar="FILE")
+    command.add_argument("--override-base-version", metavar="VERSION")
+    command.add_argument("--override-git-sha", metavar="SHA")
+    command.add_argument("--prerelease-version", metavar="N")
+    command.set_defaults(run=_version)
+
+
+def _artifacts(options: argparse.Namespace) -> int:
+    from .artifacts.build import Wish, build
+    from .artifacts.rules import read_rules
+
+    wish = Wish(
+        options.artifact_dir,
+        options.dest_dir,
+        options.version,
+        options.version_suffix,
+        options.linux_amdgpu_families,
+        options.windows_amdgpu_families,
+        options.wheel_compression,
+    )
+    for path in build(wish, read_rules(options.rules)):
+        print(path)
+    return 0
+
+
+def _version(options: argparse.Namespace) -> int:
+    import datetime
+    import os
+
+    from .version import VersionFile, check_version, commit, read_version_file, versions, versions_of_suffix
+
+    base = options.override_base_version
+    file = (
+        VersionFile(base, "") if base and not options.version_file.exists() else read_version_file(options.version_file)
+    )
+    file = file._replace(base=base) if base else file
+    if options.custom_version_suffix is not None:
+        found = versions_of_suffix(file.base, options.custom_version_suffix)
+    else:
+        today = datetime.datetime.now().astimezone().strftime("%Y%m%d")
+        found = versions(
+            options.release_type, file, today, lambda: commit(options.override_git_sha), options.prerelease_version
+        )
+    check_version(found.wheel)
+    names = ("rocm_package_version", "rocm_deb_package_version", "rocm_rpm_package_version")
+    lines = [f"{name}={value}" for name, value in zip(names, found, strict=True)]
+    print("\n".join(lines))
+    if output := os.environ.get("GITHUB_OUTPUT"):
+        with Path(output).open("a", encoding="utf-8") as stream:
+            stream.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _index(options: argparse.Namespace) -> int:
+    from .index import write_index
+
+    for page in write_index(options.directory):
+        print(page)
+    return 0
 
 
 def _debian(options: argparse.Namespace) -> int:

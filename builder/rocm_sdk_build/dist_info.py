@@ -5,26 +5,45 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 _TEMPLATE = Path(__file__).with_name("dist_info_template.py")
 
 
-def python_text(logical_name: str, version: str, targets: Sequence[str]) -> str:
-    """`_dist_info.py` of one wheel: the template, then literal assignments. `targets`: GPU targets, in order.
+class SdkFacts(NamedTuple):
+    """What all packages of an SDK say of it."""
+
+    version: str
+    available: tuple[str, ...]  # target families or targets, in order
+    default: str | None
+    nonce: str = ""
+    linux: tuple[str, ...] = ()  # families that were asked for, for each system
+    windows: tuple[str, ...] = ()
+    one_libraries_package: bool = True  # it has no family in its name
+
+
+def facts_of_targets(version: str, targets: Sequence[str]) -> SdkFacts:
+    """The facts of an SDK that was made for these GPU targets."""
+    return SdkFacts(version, tuple(targets), min(targets, default=None))
+
+
+def python_text(logical_name: str, sdk: SdkFacts, family: str | None = None) -> str:
+    """`_dist_info.py` of one package: the template, then literal assignments. family: of a package that has one.
 
     Every value is written by repr(), so that none can become code.
     """
-    template = _TEMPLATE.read_text(encoding="utf-8")
-    lines = [
-        f"__version__ = {version!r}",
-        "PY_PACKAGE_SUFFIX_NONCE = ''",
-        'ALL_PACKAGES["libraries"].dist_package_template = "rocm-sdk-libraries"',
-        *(f"DEFAULT_TARGET_FAMILY = {target!r}" for target in sorted(targets)[:1]),
-        *(f"AVAILABLE_TARGET_FAMILIES.append({target!r})" for target in targets),
-        "THIS_TARGET_FAMILY = None",
-        f"THIS_PACKAGE_ENTRY = ALL_PACKAGES[{logical_name!r}]",
-    ]
-    return template + "\n".join(lines) + "\n"
+    lines = [f"__version__ = {sdk.version!r}", f"PY_PACKAGE_SUFFIX_NONCE = {sdk.nonce!r}"]
+    if sdk.one_libraries_package:
+        lines.append('ALL_PACKAGES["libraries"].dist_package_template = "rocm-sdk-libraries"')
+    if sdk.default is not None:
+        lines.append(f"DEFAULT_TARGET_FAMILY = {sdk.default!r}")
+    lines += [f"AVAILABLE_TARGET_FAMILIES.append({name!r})" for name in sdk.available]
+    lines += [f"LINUX_TARGET_FAMILIES.append({name!r})" for name in sdk.linux]
+    lines += [f"WINDOWS_TARGET_FAMILIES.append({name!r})" for name in sdk.windows]
+    lines += [f"THIS_TARGET_FAMILY = {family!r}", f"THIS_PACKAGE_ENTRY = ALL_PACKAGES[{logical_name!r}]"]
+    if logical_name == "device":
+        lines.append(f"LIBRARIES_PY_PACKAGE_NAME = {'_rocm_sdk_libraries' + sdk.nonce!r}")
+    return _TEMPLATE.read_text(encoding="utf-8") + "\n".join(lines) + "\n"
 
 
 def json_text(targets: Iterable[str], absent_libraries: Iterable[str]) -> str:

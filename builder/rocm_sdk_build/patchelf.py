@@ -44,3 +44,27 @@ def write_with_search_path(source: Path, target: Path, entries: list[str], *, fo
     expected = before._replace(rpath=text if force_rpath else "", runpath="" if force_rpath else text)
     if read_shared_object(target) != expected:
         raise PackagingError(f"{source}: patchelf did not write what it was asked to")
+
+
+def set_search_path(path: Path, more: list[str]) -> None:
+    """Adds entries behind those that a library or program has, each once, as DT_RPATH.
+
+    LD_LIBRARY_PATH then comes behind them. PackagingError where that does not work.
+    """
+    before = _read_search_path(path)
+    entries = list(dict.fromkeys([*filter(None, before.split(":")), *more]))
+    text = ":".join(entries)
+    command = [find_patchelf()[0], "--force-rpath", "--set-rpath", text, str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")
+    if _read_search_path(path) != text:
+        raise PackagingError(f"{path}: patchelf did not write what it was asked to")
+
+
+def _read_search_path(path: Path) -> str:
+    command = [find_patchelf()[0], "--print-rpath", str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")
+    return result.stdout.rstrip("\n")

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from .development_archive import write_archive
-from .dist_info import json_text, python_text
+from .dist_info import facts_of_targets, json_text, python_text
 from .offload_targets import in_hardware_order, read_offload_targets
 from .patchelf import write_with_search_path
 from .plan import PlannedLibrary, SdkPlan
@@ -47,7 +47,7 @@ def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
         _write_text(
             module / "__init__.py", f'"""{wheel.summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
         )
-        _write_text(module / "_dist_info.py", python_text(wheel.logical_name, plan.version, targets))
+        _write_text(module / "_dist_info.py", python_text(wheel.logical_name, facts_of_targets(plan.version, targets)))
     devel = WHEELS["devel"]
     write_archive(plan.development, devel.platform_directory, site / devel.pure_module / DEVELOPMENT_ARCHIVE)
     for wheel in WHEELS.values():
@@ -108,10 +108,11 @@ def _write_dist_info(site: Path, wheel: Wheel, plan: SdkPlan) -> None:
         for top in (wheel.pure_module, wheel.platform_directory, directory.name)
         for path in (site / top).rglob("*")
     ]
-    _write_record(site, directory / "RECORD", sorted(path for path in files if path.is_file()))
+    write_record(site, directory / "RECORD", sorted(path for path in files if path.is_file()))
 
 
-def _write_record(site: Path, record: Path, files: list[Path]) -> None:
+def write_record(site: Path, record: Path, files: list[Path]) -> None:
+    """Writes RECORD: each file with its digest and size, by its path below `site`."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     for path in files:

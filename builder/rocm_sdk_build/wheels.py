@@ -1,6 +1,7 @@
 """Writes a wheel from a tree in which its files lie as pip would install them, read by the wheel's RECORD.
 
-Files are streamed and stored without compression: deflating device code takes several times as long as writing it.
+Files are streamed. Storing them without compression is for wheels that are used at once: deflating device code takes
+several times as long as writing it.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ import stat
 import zipfile
 from pathlib import Path
 
-_MODE = stat.S_IFREG | 0o644
 _CHUNK = 1 << 20
 
 
-def write_wheel(site: Path, dist_info: str, wheel: Path, key: str) -> None:
+def write_wheel(site: Path, dist_info: str, wheel: Path, key: str, *, deflate: bool = False) -> None:
     """Writes `wheel`, which appears only when it is complete. `key` names what it was made from (see `wheel_key`).
 
-    The same tree gives the same bytes: every member is dated 1980-01-01, the first day a zip file knows.
+    Programs are executable in it. The same tree gives the same bytes: every member is dated 1980-01-01, the first day
+    that a zip file knows.
     """
     partial = wheel.with_name(f".{wheel.name}.partial")
     with (site / dist_info / "RECORD").open(encoding="utf-8", newline="") as record:
         names = [row[0] for row in csv.reader(record)]
     try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_STORED) as archive:
+        method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+        with zipfile.ZipFile(partial, "w", method) as archive:
             archive.comment = key.encode("ascii")
             for name in names:
                 _write_member(archive, site / name, name)
@@ -44,7 +46,9 @@ def wheel_key(wheel: Path) -> str:
 
 def _write_member(archive: zipfile.ZipFile, path: Path, name: str) -> None:
     member = zipfile.ZipInfo(name)
-    member.external_attr = _MODE << 16
+    mode = 0o755 if path.stat().st_mode & stat.S_IXUSR else 0o644
+    member.external_attr = (stat.S_IFREG | mode) << 16
+    member.compress_type = archive.compression
     member.file_size = path.stat().st_size
     with path.open("rb") as source, archive.open(member, "w") as target:
         shutil.copyfileobj(source, target, _CHUNK)

@@ -56,8 +56,7 @@ static int fit_of(const char *offered, const char *processor) {
     return strncmp(family->name, "gfx", 3) == 0 ? FIT_OF_SERIES : FIT_OF_CLASS;
 }
 
-/* The index of the family that fits best, of equal ones the first; `count` where none does. */
-static size_t best_family(const char *const *families, size_t count, const char *processor) {
+size_t rsdk_family_find_best(const char *const *families, size_t count, const char *processor) {
     size_t best = count;
     int best_fit = NO_FIT;
     for (size_t i = 0; i < count; i++) {
@@ -85,7 +84,7 @@ static void choose(const rsdk_gpu_list *list, const char *const *families, size_
     const rsdk_gpu *chosen = NULL;
     for (size_t i = 0; i < rsdk_gpu_list_count(list); i++) {
         const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
-        size_t family = best_family(families, count, gpu->processor);
+        size_t family = rsdk_family_find_best(families, count, gpu->processor);
         if (family < count && (chosen == NULL || outweighs(gpu, chosen))) {
             chosen = gpu;
             choice->family = family;
@@ -94,7 +93,7 @@ static void choose(const rsdk_gpu_list *list, const char *const *families, size_
     for (size_t i = 0; chosen != NULL && i < rsdk_gpu_list_count(list) && choice->other == count; i++) {
         const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);
         if (gpu->hip_index >= 0 && fit_of(families[choice->family], gpu->processor) == NO_FIT) {
-            choice->other = best_family(families, count, gpu->processor);
+            choice->other = rsdk_family_find_best(families, count, gpu->processor);
         }
     }
 }

@@ -159,6 +159,27 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
     return result;
 }
 
+PyDoc_STRVAR(best_family_doc,
+             "best_family(families, target, /)\n--\n\n"
+             "Which of the target families (tuple of str) fits a target best (str); None where none does.");
+
+static PyObject *best_family(PyObject *module, PyObject *args) {
+    PyObject *families = NULL;
+    const char *target = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!s:best_family", &PyTuple_Type, &families, &target)) {
+        return NULL;
+    }
+    const char **texts = texts_of(families);
+    if (texts == NULL) {
+        return NULL;
+    }
+    size_t count = (size_t)PyTuple_Size(families), best = rsdk_family_find_best(texts, count, target);
+    PyObject *result = best < count ? PyUnicode_FromString(texts[best]) : Py_NewRef(Py_None);
+    free((void *)texts);
+    return result;
+}
+
 PyDoc_STRVAR(survey_gpus_doc,
              "survey_gpus(*, root=None)\n--\n\n"
              "gpus() and check_gpu_access() of one reading (tuple of both). root and errors as there.");
@@ -181,5 +202,6 @@ PyMethodDef rsdk_gpu_methods[] = {
     {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
     {"choose_family", choose_family, METH_O, choose_family_doc},
+    {"best_family", best_family, METH_VARARGS, best_family_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "exceptions.h"
+#include "gpu/tables.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/compatibility.h"
@@ -154,6 +155,24 @@ static PyObject *compatibility(PyObject *module, PyObject *args) {
     return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COMPATIBILITY, &found);
 }
 
+PyDoc_STRVAR(pci_devices_doc, "pci_devices()\n--\n\n"
+                              "AMD's PCI device ids by target (tuple of first, last, target), for kernels that do not\n"
+                              "name the target.");
+
+static PyObject *pci_devices(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    PyObject *rows = PyTuple_New((Py_ssize_t)rsdk_pci_device_table_size);
+    for (size_t i = 0; rows != NULL && i < rsdk_pci_device_table_size; i++) {
+        const rsdk_pci_devices *devices = &rsdk_pci_device_table[i];
+        PyObject *row = Py_BuildValue("(iis)", devices->first, devices->last, devices->target);
+        if (row == NULL || PyTuple_SetItem(rows, (Py_ssize_t)i, row) < 0) {
+            Py_CLEAR(rows);
+        }
+    }
+    return rows;
+}
+
 PyMethodDef rsdk_target_methods[] = {
     {"target", target, METH_O, target_doc},
     {"targets", targets, METH_NOARGS, targets_doc},
@@ -161,5 +180,6 @@ PyMethodDef rsdk_target_methods[] = {
     {"families_of", families_of, METH_O, families_of_doc},
     {"compatibility", compatibility, METH_VARARGS, compatibility_doc},
     {"target_id", target_id, METH_O, target_id_doc},
+    {"pci_devices", pci_devices, METH_NOARGS, pci_devices_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -220,6 +220,9 @@ typedef struct rsdk_family_choice {
     size_t other;  /* one that another visible GPU would need instead */
 } rsdk_family_choice;
 
+/* The index of the family that fits a processor ("gfx942") best, of equal ones the first; `count` where none does. */
+size_t rsdk_family_find_best(const char *const *families, size_t count, const char *processor);
+
 /* Which of the families that are offered ("gfx94X-dcgpu", "gfx1100", "gfx942:xnack+") the machine needs. The GPU with
  * the greatest weight decides: visible before hidden, discrete before integrated, then more memory, then the order of
  * nodes; GPUs that no family fits do not count. For one GPU a family of its series goes before its own name, as with

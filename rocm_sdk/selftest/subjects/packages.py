@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import site as site_module
@@ -191,13 +192,16 @@ def _check_user_site(installation: Installation, recorder: Recorder) -> None:
 
 
 def _check_family(installation: Installation, recorder: Recorder) -> None:
-    """If each family has a libraries package: checks that the one for this machine's GPU is installed."""
+    """Checks that the packages for one family are those for this machine's GPU."""
     try:
         facts = _native.sdk_facts()
         family, _ = _native.choose_family(facts["available_families"])
     except RocmSdkError:
         return
-    if facts["kpack_split"] or family is None:
+    if family is None:
+        return
+    if facts["kpack_split"]:
+        _check_choice(installation, recorder, family)
         return
     wanted = ALL_PACKAGES["libraries"].get_dist_package_name(family)
     installed = [each.name for each in installation.distributions if each.name.startswith("rocm-sdk-libraries-")]
@@ -207,6 +211,34 @@ def _check_family(installation: Installation, recorder: Recorder) -> None:
         recorder.bad("W-PKG-010", family=names, needed=family, selector=selector)
     elif installed:
         recorder.good(f"the libraries are those of this machine's GPU, {family}")
+
+
+def _check_choice(installation: Installation, recorder: Recorder, family: str) -> None:
+    """Checks what the selector chose when it was installed, where only its choice of device packages is installed."""
+    prefix = "rocm-sdk-device-"
+    devices = {each.name for each in installation.distributions if each.name.startswith(prefix)}
+    chosen = next((_choice_of(each) for each in installation.distributions if each.name == "rocm"), None)
+    target = family.partition(":")[0]
+    if not devices or chosen is None:
+        return
+    if chosen != family and f"{prefix}{target}" not in devices:
+        selector = f"rocm[libraries,device]=={installation.version}"
+        recorder.bad("W-PKG-010", family=chosen, needed=family, selector=selector)
+    else:
+        recorder.good(f"the GPU code is that for this machine's GPU, {family}")
+
+
+def _choice_of(selector: Distribution) -> str | None:
+    """The family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY; None where nothing says so."""
+    try:
+        text = read_beginning(f"{selector.directory}/family.json", _FACTS_LIMIT)
+        found = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.get("why") == "ROCM_SDK_TARGET_FAMILY":
+        return None
+    family = found.get("family")
+    return family if isinstance(family, str) else None
 
 
 def _check_ownership(recorder: Recorder) -> None:

@@ -1,0 +1,224 @@
+"""From artifacts to a directory `dist` of packages: what there is, in which order, and what must come out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk_build.dist_info import SdkFacts
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.version import check_version
+from rocm_sdk_build.wheels import write_wheel
+
+from .catalog import GENERIC, Artifact, read_catalog
+from .development import plan_development
+from .families import Families
+from .population import Population, populate
+from .rules import Rules
+from .selector import write_selector
+from .staging import (
+    Package,
+    platform_tag,
+    stage_runtime,
+    write_devel_archive,
+    write_dist_info,
+    write_pure_module,
+    write_scripts,
+)
+
+_log = logging.getLogger(__name__)
+_NONE: Mapping[str, str] = {}
+_MANIFEST = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json"
+
+
+class Wish(NamedTuple):
+    """What is to be built."""
+
+    artifacts: Path
+    output: Path  # gets a directory `dist`
+    version: str
+    nonce: str = ""
+    linux_families: str | None = None
+    windows_families: str | None = None
+    deflate: bool = True
+
+
+def build(wish: Wish, rules: Rules) -> list[Path]:
+    """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
+    is left in `dist`."""
+    check_version(wish.version)
+    catalog = read_catalog(wish.artifacts)
+    present = {each.family for each in catalog if each.family != GENERIC}
+    families = Families(wish.linux_families, wish.windows_families, present)
+    is_kpack = _is_kpack(wish.artifacts)
+    if is_kpack and families.linux:
+        missing = sorted(set(families.linux) - present)
+        if missing:
+            raise PackagingError(
+                f"{wish.artifacts}: no artifact is for {', '.join(missing)}",
+                "fetch the artifacts of these targets, or leave them out of --linux-amdgpu-families",
+            )
+    sdk = SdkFacts(
+        wish.version,
+        families.available,
+        families.default,
+        wish.nonce,
+        families.linux if families.linux or families.windows else (),
+        families.windows if families.linux or families.windows else (),
+        is_kpack,
+    )
+    return _Build(wish, rules, catalog, families, sdk).run()
+
+
+def _is_kpack(artifacts: Path) -> bool:
+    path = artifacts / _MANIFEST
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise PackagingError(
+            f"{path}: not found: it says how the artifacts were made", "fetch the artifact base_lib_generic too"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise PackagingError(f"{path}: cannot be read: {error}") from error
+    flags = document.get("flags") if isinstance(document, dict) else None
+    return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))
+
+
+class _Build:
+    def __init__(self, wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> None:
+        self.wish, self.rules, self.catalog, self.families = wish, rules, catalog, families
+        self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
+        self.runtime: dict[str, Population] = {}  # platform directory -> what it has
+        self.made: list[Path] = []
+
+    def run(self) -> list[Path]:
+        dist = self.wish.output / "dist"
+        dist.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=self.wish.output) as scratch:
+            self.scratch = Path(scratch)
+            self.dist = self.scratch / "dist"
+            self.dist.mkdir()
+            self._core_and_profiler()
+            self._libraries()
+            self._devel()
+            self._selectors()
+            for path in self.made:
+                target = dist / path.relative_to(self.dist)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
+        return [dist / path.relative_to(self.dist) for path in self.made]
+
+    # ---- packages ----
+
+    def _core_and_profiler(self) -> None:
+        core = self._of("core", self.catalog)
+        self._runtime_wheel(self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools"), core)
+        profiler = self._of("profiler", self.catalog)
+        if profiler.files:
+            self._runtime_wheel(self._package("profiler", "rocm-profiler", "ROCm SDK: profilers"), profiler)
+
+    def _libraries(self) -> None:
+        generic = [each for each in self.catalog if each.family == GENERIC]
+        summary = "ROCm SDK: math libraries"
+        if self.is_kpack:
+            package = self._package("libraries", "rocm-sdk-libraries", summary)
+            self._runtime_wheel(package, self._of("libraries", generic))
+            for target in sorted({each.target for each in self.catalog if each.family != GENERIC}):
+                self._device_wheel(target)
+            return
+        for family in sorted({each.family for each in self.catalog if each.family != GENERIC}):
+            own = [each for each in self.catalog if each.family in (GENERIC, family)]
+            name = f"rocm-sdk-libraries-{family.partition(':')[0]}"
+            self._runtime_wheel(self._package("libraries", name, summary, family), self._of("libraries", own))
+
+    def _device_wheel(self, target: str) -> None:
+        population = self._of("device", [each for each in self.catalog if each.target == target], by_soname=False)
+        if not population.files:
+            return
+        package = Package(
+            "device",
+            f"rocm-sdk-device-{target}",
+            f"ROCm SDK: GPU code for {target}",
+            None,
+            f"_rocm_sdk_libraries{self.sdk.nonce}",
+            target,
+            (f"rocm-sdk-libraries=={self.sdk.version}",),
+            self.rules.packages["device"].search,
+        )
+        self._wheel(package, population)
+
+    def _devel(self) -> None:
+        names = {name for population in self.runtime.values() for name in population.artifacts}
+        names -= {"rocprofiler-compute", "rocprofiler-systems"}
+        names |= self.rules.devel["kpack" if self.is_kpack else "family"]
+        own = [each for each in self.catalog if each.name in names and (each.component != "test" or not self.is_kpack)]
+        families = [None] if self.is_kpack else sorted({e.family for e in self.catalog if e.family != GENERIC})
+        for family in families:
+            artifacts = [each for each in own if each.family in (GENERIC, family)]
+            runtime = {place: found for place, found in self.runtime.items() if self._is_for(place, family)}
+            summary = "ROCm SDK: headers, CMake packages, build tools"
+            package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family)
+            site = self.scratch / f"devel-{family}"
+            write_pure_module(package, self.sdk, site)
+            archive = site / "rocm_sdk_devel" / "_devel.tar"
+            write_devel_archive(plan_development(artifacts, runtime), f"_rocm_sdk_devel{self.sdk.nonce}", archive)
+            self._finish(package, site, "" if family is None or len(families) == 1 else family)
+
+    def _is_for(self, platform_directory: str, family: str | None) -> bool:
+        """Whether a development tree of this family has links to a runtime package."""
+        ending = (family or "").partition(":")[0].replace("-", "_") + self.sdk.nonce
+        is_of_family = platform_directory.startswith("_rocm_sdk_libraries_")
+        return family is None or not is_of_family or platform_directory == f"_rocm_sdk_libraries_{ending}"
+
+    def _selectors(self) -> None:
+        families = self._restricted_families()
+        for family in families:
+            directory = self.dist / family if len(families) > 1 and family else self.dist
+            directory.mkdir(exist_ok=True)
+            self.made.append(write_selector(directory, self.sdk, self.families, family, is_kpack=self.is_kpack))
+
+    def _restricted_families(self) -> list[str]:
+        if self.is_kpack:
+            return [""]
+        return sorted({each.family for each in self.catalog if each.family != GENERIC}) or [""]
+
+    # ---- pieces ----
+
+    def _of(self, package: str, artifacts: Iterable[Artifact], by_soname: bool = True) -> Population:
+        rules = self.rules.packages[package]
+        own = [each for each in artifacts if (each.name, each.component) in rules.artifacts]
+        return populate(own, rules.includes, rules.excludes, by_soname)
+
+    def _package(self, logical: str, distribution: str, summary: str, family: str | None = None) -> Package:
+        module = distribution.replace("-", "_")
+        search = self.rules.packages[logical].search
+        return Package(logical, distribution, summary, module, f"_{module}{self.sdk.nonce}", family, (), search)
+
+    def _runtime_wheel(self, package: Package, population: Population) -> None:
+        if not population.files:
+            raise PackagingError(f"{self.wish.artifacts}: no artifact has files for {package.distribution}")
+        assert package.platform_directory is not None
+        self.runtime[package.platform_directory] = population
+        self._wheel(package, population)
+
+    def _wheel(self, package: Package, population: Population) -> None:
+        _log.info("staging %s, %d files", package.distribution, len(population.files))
+        site = self.scratch / package.distribution
+        stage_runtime(package, population, self.sdk, site)
+        scripts = self.rules.packages[package.logical_name].scripts
+        entry_points = write_scripts(package, population, scripts, site) if package.pure_module and scripts else {}
+        self._finish(package, site, "", entry_points)
+
+    def _finish(self, package: Package, site: Path, directory: str, entry_points: Mapping[str, str] = _NONE) -> None:
+        name = write_dist_info(package, self.sdk, site, entry_points)
+        wheel = self.dist / directory / f"{name.removesuffix('.dist-info')}-{platform_tag()}.whl"
+        wheel.parent.mkdir(exist_ok=True)
+        _log.info("writing %s", wheel.name)
+        write_wheel(site, name, wheel, "", deflate=self.wish.deflate)
+        self.made.append(wheel)
+        shutil.rmtree(site)

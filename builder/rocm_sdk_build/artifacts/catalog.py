@@ -1,0 +1,146 @@
+"""The artifacts of a ROCm build: directories `{name}_{component}_{family}`, each with a manifest of what is in it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk_build.errors import PackagingError
+
+MANIFEST = "artifact_manifest.txt"
+COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
+GENERIC = "generic"
+_FIELDS = 3
+_CHUNK = 1 << 20
+
+
+class Entry(NamedTuple):
+    """A file, directory or link of an artifact."""
+
+    path: str  # relative, with `/`
+    source: Path
+    kind: str  # "file", "directory", "link"
+
+
+class Artifact(NamedTuple):
+    """What one artifact holds."""
+
+    name: str
+    component: str
+    family: str
+    directory: Path
+    roots: tuple[Path, ...]  # directories that are laid over each other
+    entries: tuple[Entry, ...]  # sorted by path, directories before what is in them
+
+    @property
+    def target(self) -> str:
+        """The family without features: `gfx942` of `gfx942:xnack+`."""
+        return self.family.partition(":")[0]
+
+
+def read_catalog(directory: Path) -> list[Artifact]:
+    """The artifacts below a directory, sorted. Other directories are passed over.
+
+    PackagingError for a manifest that leads out of its artifact, and where two directories have different files for
+    one path: nothing says which of them is meant.
+    """
+    if not directory.is_dir():
+        raise PackagingError(f"{directory}: there is no such directory of artifacts")
+    found = [artifact for path in sorted(directory.iterdir()) if (artifact := _read(path)) is not None]
+    if not found:
+        raise PackagingError(
+            f"{directory}: no artifact is in it",
+            f"artifacts are directories NAME_COMPONENT_FAMILY with a file {MANIFEST}",
+        )
+    return found
+
+
+def _read(directory: Path) -> Artifact | None:
+    fields = directory.name.split("_")
+    manifest = directory / MANIFEST
+    if len(fields) != _FIELDS or not all(fields) or not manifest.is_file():
+        return None
+    name, component, family = fields
+    if component not in COMPONENTS:
+        raise PackagingError(f"{directory}: {component} is no component; there are {', '.join(COMPONENTS)}")
+    roots = tuple(_roots(directory, manifest))
+    return Artifact(name, component, family, directory, roots, tuple(_overlay(roots)))
+
+
+def _roots(directory: Path, manifest: Path) -> Iterator[Path]:
+    try:
+        lines = manifest.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise PackagingError(f"{manifest}: no UTF-8 text: {error}") from error
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text:
+            continue
+        if text.startswith("/") or ".." in text.split("/"):
+            raise PackagingError(f"{manifest}:{number}: {text!r} leads out of the artifact")
+        root = directory / text
+        if root.is_dir():
+            if not root.resolve().is_relative_to(directory.resolve()):
+                raise PackagingError(f"{manifest}:{number}: {text!r} leads out of the artifact through a link")
+            yield root
+
+
+def _overlay(roots: tuple[Path, ...]) -> list[Entry]:
+    entries: dict[str, Entry] = {}
+    for root in roots:
+        for entry in _scan(root, ""):
+            other = entries.setdefault(entry.path, entry)
+            if other is not entry and not _is_same(other, entry):
+                raise PackagingError(
+                    f"{other.source} and {entry.source} are different, and go to one place: {entry.path}"
+                )
+    return sorted(entries.values(), key=lambda entry: entry.path)
+
+
+def _scan(root: Path, prefix: str) -> Iterator[Entry]:
+    with os.scandir(root / prefix) as found:
+        for each in sorted(found, key=lambda each: each.name):
+            path = f"{prefix}{each.name}"
+            _refuse_name(path, root)
+            if each.is_symlink():
+                yield Entry(path, Path(each.path), "link")
+            elif each.is_dir(follow_symlinks=False):
+                yield Entry(path, Path(each.path), "directory")
+                yield from _scan(root, f"{path}/")
+            elif each.is_file(follow_symlinks=False):
+                yield Entry(path, Path(each.path), "file")
+            else:
+                raise PackagingError(f"{each.path}: neither a file nor a directory nor a link")
+
+
+def _refuse_name(path: str, root: Path) -> None:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise PackagingError(f"{str(root / path)!r}: its name is no UTF-8 text, which wheels need") from error
+    if any(c in path for c in "\n\r\0\\"):
+        raise PackagingError(f"{str(root / path)!r}: wheels have no names with line breaks or backslashes")
+
+
+def _is_same(one: Entry, other: Entry) -> bool:
+    if one.kind != other.kind:
+        return False
+    if one.kind == "link":
+        return one.source.readlink() == other.source.readlink()
+    return one.kind == "directory" or _same_content(one.source, other.source)
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    first, second = one.stat(), other.stat()
+    if first.st_size != second.st_size or stat.S_IXUSR & (first.st_mode ^ second.st_mode):
+        return False
+    with one.open("rb") as left, other.open("rb") as right:
+        while True:
+            chunk = left.read(_CHUNK)
+            if chunk != right.read(_CHUNK):
+                return False
+            if not chunk:
+                return True

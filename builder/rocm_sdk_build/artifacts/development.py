@@ -1,0 +1,76 @@
+"""What the development tree consists of: links to the runtime packages' files, and what these do not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk_build.errors import PackagingError
+
+from .catalog import Artifact
+from .population import Population
+
+
+class DevelEntry(NamedTuple):
+    """A member of the archive: a directory, a link with its text, or a file."""
+
+    path: str
+    kind: str  # "directory", "link", "file"
+    link: str = ""
+    source: Path | None = None
+
+
+def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Population]) -> list[DevelEntry]:
+    """The tree, sorted so that a link comes behind what it leads to in the tree. runtime: platform directory -> files.
+
+    What a runtime package has is a link to it, in the layout of site-packages. Other names of libraries are links to
+    the SONAME beside them.
+    """
+    entries: dict[str, DevelEntry] = {}
+    for artifact in artifacts:
+        for entry in artifact.entries:
+            found = _entry_for(entry.path, entry.kind, entry.source, runtime)
+            other = entries.setdefault(entry.path, found)
+            if other != found and not (other.kind == found.kind == "file" and _same(other, found)):
+                raise PackagingError(
+                    f"the development tree would have two different files {entry.path}: {entry.source}"
+                )
+    for directory, population in runtime.items():
+        for path in population.files:
+            if path not in entries and not path.endswith("/__init__.py"):
+                entries[path] = _runtime_link(path, directory)
+    return sorted(entries.values(), key=lambda entry: (_rank(entry, runtime), entry.path))
+
+
+def _entry_for(path: str, kind: str, source: Path, runtime: Mapping[str, Population]) -> DevelEntry:
+    if kind == "directory":
+        return DevelEntry(path, "directory")
+    for population in runtime.values():
+        if path in population.aliases:
+            return DevelEntry(path, "link", population.aliases[path])
+    for directory, population in runtime.items():
+        if path in population.files:
+            return _runtime_link(path, directory)
+    if kind == "link":
+        return DevelEntry(path, "link", str(source.readlink()))
+    return DevelEntry(path, "file", source=source)
+
+
+def _runtime_link(path: str, directory: str) -> DevelEntry:
+    up = PurePosixPath(*[".."] * len(PurePosixPath(path).parts))
+    return DevelEntry(path, "link", str(up / directory / path))
+
+
+def _same(one: DevelEntry, other: DevelEntry) -> bool:
+    assert one.source is not None
+    assert other.source is not None
+    return one.source.read_bytes() == other.source.read_bytes()
+
+
+def _rank(entry: DevelEntry, runtime: Mapping[str, Population]) -> int:
+    """Directories first, then files and links out of the tree, then links in it."""
+    if entry.kind == "directory":
+        return 0
+    leaves_tree = entry.kind == "link" and any(f"../{directory}/" in entry.link for directory in runtime)
+    return 1 if entry.kind == "file" or leaves_tree else 2

@@ -1,0 +1,45 @@
+"""Target families of a build, expanded by the loader's table."""
+
+from __future__ import annotations
+
+from rocm_sdk import UnknownTargetError, targets
+from rocm_sdk_build.errors import PackagingError
+
+
+def expand(names: str | None) -> tuple[str, ...] | None:
+    """The targets of families, separated by `,` or `;`, sorted; None where nothing is named: no such platform."""
+    if names is None or not names.replace(",", ";").strip("; "):
+        return None
+    try:
+        return tuple(sorted(targets.expand(names)))
+    except UnknownTargetError as error:
+        raise PackagingError(error.message, error.fix or "") from error
+
+
+class Families:
+    """Which targets the packages are for, on which systems."""
+
+    def __init__(self, linux: str | None, windows: str | None, present: set[str]) -> None:
+        """linux, windows: families that were asked for. present: those of the artifacts, features included."""
+        self.linux, self.windows = expand(linux) or (), expand(windows) or ()
+        if self.linux or self.windows:
+            self.available = tuple(sorted({*self.linux, *self.windows}))
+            both = sorted(set(self.linux) & set(self.windows))
+            self.default: str | None = next(iter(both or self.available), None)
+        else:
+            self.available = tuple(sorted(present))
+            self.default = self.available[0] if self.available else None
+
+    def targets(self) -> tuple[str, ...]:
+        """The targets without features, each once."""
+        return tuple(dict.fromkeys(name.partition(":")[0] for name in self.available))
+
+    def marker(self, target: str) -> str:
+        """The environment marker of a requirement of this target; "" where it is for all systems."""
+        if not (self.linux and self.windows):
+            return ""
+        on_linux = target in {name.partition(":")[0] for name in self.linux}
+        on_windows = target in {name.partition(":")[0] for name in self.windows}
+        if on_linux == on_windows:
+            return ""
+        return 'sys_platform == "linux"' if on_linux else 'sys_platform == "win32"'

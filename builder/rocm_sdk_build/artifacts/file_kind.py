@@ -1,0 +1,61 @@
+"""What a file is to the packager: a shared library, a program, device code or data."""
+
+from __future__ import annotations
+
+import struct
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import RocmSdkError, _native
+from rocm_sdk_build.errors import PackagingError
+
+_HEADER = struct.Struct("<16sHH")
+_SEGMENT = struct.Struct("<II")
+_GIT_LFS = b"version https://git-lfs.github.com/spec/"
+_PT_DYNAMIC, _PT_INTERP = 2, 3
+_AMD_GPU = 224
+
+
+class Kind(Enum):
+    """What the packager does with a file depends on this."""
+
+    LIBRARY = "library"
+    PROGRAM = "program"  # needs the dynamic linker
+    STATIC = "static program"
+    DATA = "data"  # scripts, archives, device code, texts
+
+
+class Facts(NamedTuple):
+    """A file's kind, and of a library its SONAME."""
+
+    kind: Kind
+    soname: str | None = None
+
+
+def look_at(path: Path) -> Facts:
+    """Reads the first bytes, and the dynamic section of a library.
+
+    PackagingError for a pointer that Git LFS left in place of the file, and for a damaged library.
+    """
+    with path.open("rb") as file:
+        start = file.read(64)
+        if start.startswith(_GIT_LFS):
+            raise PackagingError(f"{path}: is a pointer of Git LFS, not the file", "git lfs pull")
+        if start[:6] != b"\x7fELF\x02\x01" or len(start) < 64:
+            return Facts(Kind.DATA)
+        _, kind, machine = _HEADER.unpack_from(start)
+        if machine == _AMD_GPU or kind not in (2, 3):
+            return Facts(Kind.DATA)
+        table, size, count = struct.unpack_from("<Q", start, 32)[0], *struct.unpack_from("<HH", start, 54)
+        file.seek(table)
+        rows = file.read(size * count)
+    types = {_SEGMENT.unpack_from(rows, at)[0] for at in range(0, len(rows) - _SEGMENT.size, max(size, 1))}
+    if _PT_INTERP in types:
+        return Facts(Kind.PROGRAM)
+    if _PT_DYNAMIC not in types or kind == 2:
+        return Facts(Kind.STATIC)
+    try:
+        return Facts(Kind.LIBRARY, _native.inspect_library(path).soname)
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error

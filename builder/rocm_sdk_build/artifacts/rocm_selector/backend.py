@@ -1,0 +1,129 @@
+"""Builds the wheel of the selector package `rocm`: which target family this machine needs is decided here.
+
+A build backend (PEP 517) that needs nothing but the standard library, and no network. The family comes from the
+variable ROCM_SDK_TARGET_FAMILY, else from the GPUs that the kernel lists, else it is the default of the SDK. The wheel
+says in `family.json` of its dist-info what was chosen and why.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import sys
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .gpus import TopologyError, gpus
+
+HERE = Path(__file__).resolve().parent.parent
+MODULES = ("rocm_selector/__init__.py", "rocm_selector/backend.py", "rocm_selector/gpus.py")
+FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", *MODULES)
+_WHEEL = "Wheel-Version: 1.0\nGenerator: rocm_sdk_build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+Sdk = Mapping[str, Any]
+
+
+def facts() -> Sdk:
+    """What the builder has written beside this package: version, families, requirements, and what fits which GPU."""
+    found: Sdk = json.loads((HERE / "selector.json").read_text(encoding="utf-8"))
+    return found
+
+
+# ---- which family ----
+
+
+def choose(sdk: Sdk, environment: Mapping[str, str] = os.environ) -> tuple[str | None, str]:
+    """The family, and why it is the one; None where the SDK has none for this machine."""
+    wanted = environment.get("ROCM_SDK_TARGET_FAMILY")
+    if wanted:
+        if wanted not in sdk["families"]:
+            known = ", ".join(sdk["families"]) or "none"
+            raise ValueError(f"ROCM_SDK_TARGET_FAMILY={wanted} is none of the families of this SDK: {known}")
+        return wanted, "ROCM_SDK_TARGET_FAMILY"
+    try:
+        fitting = [gpu for gpu in gpus(sdk, environment) if family_of(sdk, gpu.target) is not None]
+    except TopologyError as error:
+        return sdk["default"], f"the GPUs of this machine cannot be told: {error}; the default of the SDK"
+    if fitting:
+        first = min(fitting, key=lambda gpu: (not gpu.is_visible, gpu.is_integrated, -gpu.memory))
+        return family_of(sdk, first.target), f"a GPU of this machine: {first.target}"
+    return sdk["default"], "no GPU of this machine has a family; the default of the SDK"
+
+
+def family_of(sdk: Sdk, target: str) -> str | None:
+    """The family that fits a target best. One that is newer than the table belongs to the series of its name."""
+    if target in sdk["known_targets"]:
+        found: str | None = sdk["family_of_target"].get(target)
+        return found
+    names = {family: family.partition(":")[0] for family in sdk["families"]}
+    series = [family for family, name in names.items() if name.startswith(f"{target[:-1]}X")]
+    return next(iter(series + [family for family, name in names.items() if name == target]), None)
+
+
+# ---- the wheel ----
+
+
+def requirements(sdk: Sdk, family: str | None) -> list[str]:
+    """Lines of METADATA: what the package needs, and its extras. One that needs a family is left out without one."""
+    lines = [f"Requires-Dist: {each}" for each in sdk["requires"]]
+    for extra, required in sdk["extras"].items():
+        if family is None and any("{family}" in each for each in required):
+            continue
+        lines.append(f"Provides-Extra: {extra}")
+        for each in required:
+            text, _, marker = each.replace("{family}", (family or "").partition(":")[0]).partition(";")
+            condition = f"({marker.strip()}) and extra == '{extra}'" if marker else f"extra == '{extra}'"
+            lines.append(f"Requires-Dist: {text.strip()}; {condition}")
+    return lines
+
+
+def metadata(sdk: Sdk, family: str | None) -> str:
+    """METADATA of the wheel, PKG-INFO of the source distribution."""
+    head = ["Metadata-Version: 2.1", "Name: rocm", f"Version: {sdk['version']}", f"Summary: {sdk['summary']}"]
+    return "\n".join([*head, "Requires-Python: >=3.10", *requirements(sdk, family)]) + "\n"
+
+
+def build_wheel(wheel_directory: str, config_settings: object = None, metadata_directory: object = None) -> str:
+    """PEP 517."""
+    del config_settings, metadata_directory
+    sdk = facts()
+    family, why = choose(sdk)
+    dist_info = f"rocm-{sdk['version']}.dist-info"
+    files = {
+        f"{dist_info}/METADATA": metadata(sdk, family),
+        f"{dist_info}/WHEEL": _WHEEL,
+        f"{dist_info}/family.json": json.dumps({"family": family, "why": why}, indent=2) + "\n",
+    }
+    record = io.StringIO()
+    rows = csv.writer(record, lineterminator="\n")
+    for path, text in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        rows.writerow((path, f"sha256={digest}", len(text.encode())))
+    rows.writerow((f"{dist_info}/RECORD", "", ""))
+    files[f"{dist_info}/RECORD"] = record.getvalue()
+    name = f"rocm-{sdk['version']}-py3-none-any.whl"
+    with zipfile.ZipFile(Path(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, text in files.items():
+            member = zipfile.ZipInfo(path)
+            member.external_attr = 0o100644 << 16
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, text)
+    sys.stderr.write(f"rocm: target family {family} ({why})\n")
+    return name
+
+
+def build_sdist(sdist_directory: str, config_settings: object = None) -> str:
+    """PEP 517: the files beside this one."""
+    del config_settings
+    base = f"rocm-{facts()['version']}"
+    with tarfile.open(Path(sdist_directory, f"{base}.tar.gz"), "w:gz") as archive:
+        for name in FILES:
+            archive.add(HERE / name, f"{base}/{name}")
+    return f"{base}.tar.gz"

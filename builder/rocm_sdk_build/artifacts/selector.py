@@ -1,0 +1,101 @@
+"""Writes the selector package `rocm`: a source distribution that decides on the user's machine what it requires."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from pathlib import Path
+
+from rocm_sdk import _native, targets
+from rocm_sdk_build.dist_info import SdkFacts
+
+from .families import Families
+from .rocm_selector.backend import MODULES, metadata
+from .staging import tar_gz_member
+
+_HERE = Path(__file__).parent
+_SUMMARY = "Installs the parts of the ROCm SDK that fit this machine"
+_PYPROJECT = """[build-system]
+requires = []
+build-backend = "rocm_selector.backend"
+backend-path = ["."]
+
+[project]
+name = "rocm"
+dynamic = ["version", "dependencies", "optional-dependencies"]
+"""
+_README = """# rocm
+
+Chooses packages of the ROCm SDK. `pip install rocm` installs the runtime libraries and the loader `rocm_sdk`; the
+extras `libraries`, `device`, `devel` and `profiler` add to them what fits the GPUs of this machine.
+ROCM_SDK_TARGET_FAMILY names another target family.
+"""
+
+
+def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: str, *, is_kpack: bool) -> Path:
+    """Writes `rocm-VERSION.tar.gz`. family: the only one that it may choose; "" for all."""
+    offered = (family,) if family else sdk.available
+    document = {
+        "version": sdk.version,
+        "summary": _SUMMARY,
+        "families": list(offered),
+        "default": family or sdk.default,
+        "requires": [f"rocm-sdk-core=={sdk.version}", f"rocm-sdk-loader>={_native.loader_version}"],
+        "extras": _extras(sdk, families, bool(family), is_kpack),
+        "family_of_target": _family_of_target(offered),
+        "known_targets": [row.name for row in targets.table()],
+        "pci_devices": _native.pci_devices(),
+        "integrated": [row.name for row in targets.table() if row.gpu_class == "integrated"],
+    }
+    contents = {
+        "PKG-INFO": metadata(document, family or sdk.default),
+        "README.md": _README,
+        "pyproject.toml": _PYPROJECT,
+        "selector.json": json.dumps(document, indent=2) + "\n",
+        **{name: (_HERE / name).read_text(encoding="utf-8") for name in MODULES},
+    }
+    path = directory / f"rocm-{sdk.version}.tar.gz"
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            for name, text in contents.items():
+                archive.addfile(*tar_gz_member(f"rocm-{sdk.version}/{name}", text.encode()))
+        packed.write(buffer.getvalue())
+    return path
+
+
+def _extras(sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bool) -> dict[str, list[str]]:
+    """Extra -> requirements; `{family}` stands for the one that is chosen."""
+    version = sdk.version
+    libraries = "rocm-sdk-libraries" if is_kpack else "rocm-sdk-libraries-{family}"
+    extras = {
+        "libraries": [f"{libraries}=={version}"],
+        "device": [f"rocm-sdk-device-{{family}}=={version}"],
+        "devel": [f"rocm-sdk-devel=={version}"],
+        "profiler": [f"rocm-profiler=={version}"],
+    }
+    names = families.targets()
+    if len(names) > 1 and not is_restricted:
+        logical = "device" if is_kpack else "libraries"
+        rows = {name: _marked(f"rocm-sdk-{logical}-{name}=={version}", families.marker(name)) for name in names}
+        extras |= {f"{logical}-{name}": [row] for name, row in rows.items()}
+        extras[f"{logical}-all"] = list(rows.values())
+    if not is_kpack:
+        del extras["device"]
+    return extras
+
+
+def _marked(requirement: str, marker: str) -> str:
+    return f"{requirement}; {marker}" if marker else requirement
+
+
+def _family_of_target(offered: tuple[str, ...]) -> dict[str, str]:
+    """Which of the families fits each known target best, by the loader's rules."""
+    found = {}
+    for row in targets.table():
+        family = _native.best_family(offered, row.name)
+        if family is not None:
+            found[row.name] = family
+    return found

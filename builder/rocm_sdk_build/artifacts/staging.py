@@ -1,0 +1,210 @@
+"""Writes packages as pip installs them: a tree like site-packages for each, from which its wheel is made."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sysconfig
+import tarfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk_build.dist_info import SdkFacts, python_text
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.patchelf import set_search_path
+from rocm_sdk_build.site_tree import write_record
+
+from .development import DevelEntry
+from .file_kind import Kind
+from .population import PlacedFile, Population
+from .rules import Script
+
+_STUB = Path(__file__).with_name("exec_stub.c")
+_SCRIPTS = Path(__file__).with_name("script_template.py")
+_DATE = 315532800  # 1980-01-01, the first day that a zip file knows
+
+
+class Package(NamedTuple):
+    """A distribution that is written."""
+
+    logical_name: str
+    distribution: str
+    summary: str
+    pure_module: str | None  # None: it has no module of its own
+    platform_directory: str | None
+    family: str | None = None
+    requires: tuple[str, ...] = ()
+    search: tuple[str, ...] = ()  # directories of core in which its libraries look
+
+    @property
+    def file_name(self) -> str:
+        """The part of a wheel's name before the version."""
+        return self.distribution.replace("-", "_")
+
+
+def platform_tag() -> str:
+    """The tag of wheels that are for any Python on this kind of machine."""
+    plat = os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG") or sysconfig.get_platform()
+    return f"py3-none-{plat.replace('-', '_').replace('.', '_')}"
+
+
+def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> None:
+    """Writes a runtime package below the new directory `site`, without its dist-info."""
+    assert package.platform_directory is not None
+    root = site / package.platform_directory
+    for file in population.files.values():
+        _write_file(package, file, root / file.path, sdk)
+    if package.logical_name != "device":  # its directory belongs to the libraries package
+        write_text(root / "__init__.py", "")
+    else:
+        _write_link_manifest(package, population, sdk, root)
+    if package.pure_module is not None:
+        write_pure_module(package, sdk, site)
+
+
+def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
+    """The module that tells the version."""
+    assert package.pure_module is not None
+    module = site / package.pure_module
+    text = f'"""{package.summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
+    write_text(module / "__init__.py", text)
+    write_text(module / "_dist_info.py", python_text(package.logical_name, sdk, package.family))
+
+
+def write_scripts(package: Package, population: Population, scripts: Iterable[Script], site: Path) -> dict[str, str]:
+    """The module `_cli` with a function for each command whose program the package has; returns its entry points."""
+    assert package.pure_module is not None
+    assert package.platform_directory is not None
+    own = [script for script in scripts if script.path in population.files]
+    nonce = package.platform_directory.removeprefix(f"_{package.pure_module}")
+    devel = f"_rocm_sdk_devel{nonce}" if package.logical_name == "core" else ""
+    lines = [f"PLATFORM_DIRECTORY = {package.platform_directory!r}", f"DEVEL_DIRECTORY = {devel!r}"]
+    entry_points = {}
+    for script in own:
+        function = re.sub(r"[^0-9A-Za-z]", "_", script.name.replace("+", "p"))
+        lines += ["", "", f"def {function}() -> None:", f"    start({script.path!r}, {script.expands})"]
+        entry_points[script.name] = f"{package.pure_module}._cli:{function}"
+    text = _SCRIPTS.read_text(encoding="utf-8") + "\n".join(lines) + "\n"
+    write_text(site / package.pure_module / "_cli.py", text)
+    return entry_points
+
+
+def _write_file(package: Package, file: PlacedFile, target: Path, sdk: SdkFacts) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if file.link:
+        write_stub(file.link, target)
+    else:
+        shutil.copyfile(file.source, target)
+        target.chmod(stat.S_IMODE(file.source.stat().st_mode) | stat.S_IWUSR)
+        if package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
+            set_search_path(target, search_entries(package, file.path, sdk))
+    os.utime(target, (_DATE, _DATE))
+
+
+def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
+    """The entries of DT_RPATH that a file gets behind its own: directories of core, from where the file will be."""
+    assert package.platform_directory is not None
+    up = "/".join([".."] * len(PurePosixPath(package.platform_directory, path).parent.parts))
+    return [f"$ORIGIN/{up}/_rocm_sdk_core{sdk.nonce}/{directory}" for directory in package.search]
+
+
+def write_stub(link: str, target: Path) -> None:
+    """A program that starts another one beside it, by the text of the link that it stands for."""
+    compiler = os.environ.get("CC", "cc")
+    text = link.replace("\\", "\\\\").replace('"', '\\"')
+    command = [compiler, "-Os", "-fPIE", "-pie", "-s", f'-DLINK="{text}"', str(_STUB), "-o", str(target)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise PackagingError(f"{compiler}: not found", "install a C compiler, or set CC") from error
+    if done.returncode:
+        raise PackagingError(f"{target}: the program that stands for a link cannot be compiled: {done.stderr.strip()}")
+
+
+def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts, root: Path) -> None:
+    """Which links the development tree gets to a device package's files."""
+    links = [
+        {"relpath": path, "target": "/".join([*[".."] * len(PurePosixPath(path).parts), root.name, path])}
+        for path in sorted(population.files)
+    ]
+    text = json.dumps({"version": sdk.version, "links": links}, indent=2) + "\n"
+    write_text(root / ".devel_links" / f"{package.family}.json", text)
+
+
+# ---- the development tree ----
+
+
+def write_devel_archive(entries: Iterable[DevelEntry], tree: str, archive: Path) -> None:
+    """The tree as an uncompressed tar archive, whose first member makes it importable. The wheel compresses it."""
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive, "w", format=tarfile.PAX_FORMAT) as members:
+        members.addfile(_member(f"{tree}/__init__.py"))
+        for entry in entries:
+            member = _member(f"{tree}/{entry.path}")
+            if entry.kind == "directory":
+                member.type, member.mode = tarfile.DIRTYPE, 0o755
+                members.addfile(member)
+            elif entry.kind == "link":
+                member.type, member.linkname = tarfile.SYMTYPE, entry.link
+                members.addfile(member)
+            else:
+                assert entry.source is not None
+                _add_file(members, member, entry.source)
+
+
+def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path) -> None:
+    facts = source.stat()
+    member.size = facts.st_size
+    member.mode = 0o755 if facts.st_mode & stat.S_IXUSR else 0o644
+    with source.open("rb") as file:
+        members.addfile(member, file)
+
+
+def _member(name: str) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.mode, member.mtime = 0o644, _DATE
+    return member
+
+
+# ---- dist-info ----
+
+
+def write_dist_info(package: Package, sdk: SdkFacts, site: Path, scripts: Mapping[str, str]) -> str:
+    """METADATA, WHEEL, entry_points.txt and RECORD of what lies in `site`; returns the directory's name."""
+    name = f"{package.file_name}-{sdk.version}.dist-info"
+    directory = site / name
+    metadata = [
+        "Metadata-Version: 2.1",
+        f"Name: {package.distribution}",
+        f"Version: {sdk.version}",
+        f"Summary: {package.summary}",
+        *(f"Requires-Dist: {each}" for each in package.requires),
+    ]
+    write_text(directory / "METADATA", "\n".join(metadata) + "\n")
+    wheel = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {platform_tag()}"]
+    write_text(directory / "WHEEL", "\n".join(wheel) + "\n")
+    if scripts:
+        lines = ["[console_scripts]", *(f"{command} = {target}" for command, target in scripts.items())]
+        write_text(directory / "entry_points.txt", "\n".join(lines) + "\n")
+    files = sorted(path for path in site.rglob("*") if path.is_file())
+    write_record(site, directory / "RECORD", files)
+    return name
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file with `\\n` at the ends of its lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def tar_gz_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, io.BytesIO]:
+    """A file of an archive of sources."""
+    member = _member(name)
+    member.size = len(data)
+    return member, io.BytesIO(data)

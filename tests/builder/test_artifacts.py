@@ -1,0 +1,353 @@
+"""`rocm-sdk-build artifacts`: what goes into which package, compared with lists made from the rules by hand."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import http.server
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+import venv
+import zipfile
+from collections.abc import Iterator
+from email import message_from_string
+from functools import partial
+from pathlib import Path
+
+import pytest
+from artifact_tree import ArtifactTree, usual_tree
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = "7.10.0"
+Result = subprocess.CompletedProcess[str]
+
+
+def build(tree: ArtifactTree, output: Path, *options: str, version: str = VERSION) -> Result:
+    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
+    words = [*command, "--dest-dir", str(output), "--version", version, *options]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def kpack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`dist` of a kpack-split build."""
+    directory = tmp_path_factory.mktemp("kpack")
+    done = build(usual_tree(directory / "artifacts"), directory)
+    assert done.returncode == 0, done.stderr
+    return directory / "dist"
+
+
+def wheel(dist: Path, name: str) -> zipfile.ZipFile:
+    (path,) = dist.glob(f"{name}-{VERSION}-py3-none-*.whl")
+    return zipfile.ZipFile(path)
+
+
+def contents(archive: zipfile.ZipFile) -> set[str]:
+    return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+WHEELS = {
+    "rocm_sdk_core": {
+        "_rocm_sdk_core/__init__.py",
+        "_rocm_sdk_core/bin/rocm_agent_enumerator",
+        "_rocm_sdk_core/bin/rocminfo",
+        "_rocm_sdk_core/include/hip/hip_runtime.h",
+        "_rocm_sdk_core/lib/libamdhip64.so.7",
+        "_rocm_sdk_core/lib/llvm/bin/amdclang",
+        "_rocm_sdk_core/lib/llvm/bin/clang",
+        "_rocm_sdk_core/lib/llvm/bin/clang-20",
+        "_rocm_sdk_core/lib/plugins/libplug.so",
+        "_rocm_sdk_core/share/therock/dist_info.json",
+        "_rocm_sdk_core/share/therock/therock_manifest.json",
+        "rocm_sdk_core/__init__.py",
+        "rocm_sdk_core/_cli.py",
+        "rocm_sdk_core/_dist_info.py",
+    },
+    "rocm_sdk_libraries": {
+        "_rocm_sdk_libraries/__init__.py",
+        "_rocm_sdk_libraries/lib/librocblas.so.5",
+        "rocm_sdk_libraries/__init__.py",
+        "rocm_sdk_libraries/_dist_info.py",
+    },
+    "rocm_sdk_device_gfx942": {
+        "_rocm_sdk_libraries/.devel_links/gfx942.json",
+        "_rocm_sdk_libraries/.kpack/blas_lib_gfx942.kpack",
+        "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co",
+    },
+    "rocm_sdk_device_gfx1100": {
+        "_rocm_sdk_libraries/.devel_links/gfx1100.json",
+        "_rocm_sdk_libraries/.kpack/blas_lib_gfx1100.kpack",
+        "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx1100.co",
+    },
+    "rocm_profiler": {
+        "_rocm_profiler/__init__.py",
+        "_rocm_profiler/bin/rocprof-sys-avail",
+        "_rocm_profiler/lib/librocprof-sys.so.1",
+        "rocm_profiler/__init__.py",
+        "rocm_profiler/_cli.py",
+        "rocm_profiler/_dist_info.py",
+    },
+    "rocm_sdk_devel": {"rocm_sdk_devel/__init__.py", "rocm_sdk_devel/_devel.tar", "rocm_sdk_devel/_dist_info.py"},
+}
+
+
+def test_what_is_in_which_wheel(kpack: Path) -> None:
+    names = {path.name.partition(f"-{VERSION}")[0] for path in kpack.glob("*.whl")}
+    assert names == WHEELS.keys()
+    for name, expected in WHEELS.items():
+        assert contents(wheel(kpack, name)) == expected, name
+
+
+def test_no_file_has_two_owners(kpack: Path) -> None:
+    owners: dict[str, str] = {}
+    for name in WHEELS:
+        for path in contents(wheel(kpack, name)):
+            assert owners.setdefault(path, name) == name, path
+
+
+def test_records_and_modes(kpack: Path) -> None:
+    for name in WHEELS:
+        archive = wheel(kpack, name)
+        (record,) = (each for each in archive.namelist() if each.endswith(".dist-info/RECORD"))
+        rows = list(csv.reader(io.StringIO(archive.read(record).decode())))
+        assert sorted(row[0] for row in rows) == sorted(archive.namelist())
+        for path, digest, size in rows:
+            if path == record:
+                continue
+            data = archive.read(path)
+            expected = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            assert (digest, size) == (f"sha256={expected}", str(len(data)))
+    modes = {each.filename: each.external_attr >> 16 & 0o777 for each in wheel(kpack, "rocm_sdk_core").infolist()}
+    assert modes["_rocm_sdk_core/bin/rocminfo"] == modes["_rocm_sdk_core/bin/rocm_agent_enumerator"] == 0o755
+    assert modes["_rocm_sdk_core/include/hip/hip_runtime.h"] == 0o644
+
+
+def test_metadata(kpack: Path) -> None:
+    device = wheel(kpack, "rocm_sdk_device_gfx942")
+    text = device.read(f"rocm_sdk_device_gfx942-{VERSION}.dist-info/METADATA").decode()
+    assert message_from_string(text)["Requires-Dist"] == f"rocm-sdk-libraries=={VERSION}"
+    core = wheel(kpack, "rocm_sdk_core")
+    scripts = core.read(f"rocm_sdk_core-{VERSION}.dist-info/entry_points.txt").decode().splitlines()
+    assert scripts == [
+        "[console_scripts]",
+        "amdclang = rocm_sdk_core._cli:amdclang",
+        "rocm_agent_enumerator = rocm_sdk_core._cli:rocm_agent_enumerator",
+        "rocminfo = rocm_sdk_core._cli:rocminfo",
+    ]
+    info = core.read("rocm_sdk_core/_dist_info.py").decode()
+    scope: dict[str, object] = {}
+    exec(info, scope)
+    assert scope["__version__"] == VERSION
+    assert scope["AVAILABLE_TARGET_FAMILIES"] == ["gfx1100", "gfx942"]
+    assert (scope["DEFAULT_TARGET_FAMILY"], scope["PY_PACKAGE_SUFFIX_NONCE"]) == ("gfx1100", "")
+
+
+def rpath(archive: zipfile.ZipFile, name: str, directory: Path) -> str:
+    path = archive.extract(name, directory)
+    told = subprocess.check_output(["readelf", "-d", path], text=True)
+    (line,) = (line for line in told.splitlines() if "(RPATH)" in line or "(RUNPATH)" in line)
+    assert "(RPATH)" in line
+    return line.partition("[")[2].rstrip("]")
+
+
+def test_search_paths(kpack: Path, tmp_path: Path) -> None:
+    core = "$ORIGIN/../../_rocm_sdk_core/lib"
+    expected = {
+        ("rocm_sdk_core", "_rocm_sdk_core/lib/libamdhip64.so.7"): f"$ORIGIN:{core}/llvm/lib:{core}/rocm_sysdeps/lib",
+        ("rocm_sdk_libraries", "_rocm_sdk_libraries/lib/librocblas.so.5"): ":".join(
+            f"{core}{each}" for each in ("", "/rocm_sysdeps/lib", "/host-math/lib", "/llvm/lib")
+        ),
+        ("rocm_sdk_core", "_rocm_sdk_core/lib/llvm/bin/clang-20"): ":".join(
+            f"$ORIGIN/../../../../_rocm_sdk_core/lib/{each}/lib" for each in ("llvm", "rocm_sysdeps")
+        ),
+    }
+    for (name, path), entries in expected.items():
+        assert rpath(wheel(kpack, name), path, tmp_path) == entries
+
+
+def test_links_to_programs(kpack: Path, tmp_path: Path) -> None:
+    """A program in place of each link starts what it leads to, with the arguments and the name unchanged."""
+    wheel(kpack, "rocm_sdk_core").extractall(tmp_path)
+    directory = tmp_path / "_rocm_sdk_core/lib/llvm/bin"
+    for path in directory.iterdir():
+        path.chmod(0o755)
+    (tmp_path / "link").symlink_to(directory / "amdclang")
+    for command in (directory / "amdclang", directory / "clang", tmp_path / "link"):
+        assert subprocess.check_output([command, "a", "b"], text=True) == f"{command} 3\n"
+    environment = {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"}
+    assert subprocess.check_output(["amdclang"], text=True, env=environment) == "amdclang 1\n"
+
+
+def test_device_links(kpack: Path) -> None:
+    text = wheel(kpack, "rocm_sdk_device_gfx942").read("_rocm_sdk_libraries/.devel_links/gfx942.json")
+    assert json.loads(text) == {
+        "version": VERSION,
+        "links": [
+            {
+                "relpath": ".kpack/blas_lib_gfx942.kpack",
+                "target": "../../_rocm_sdk_libraries/.kpack/blas_lib_gfx942.kpack",
+            },
+            {
+                "relpath": "lib/rocblas/library/Kernels_gfx942.co",
+                "target": "../../../../_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co",
+            },
+        ],
+    }
+
+
+def test_the_development_tree(kpack: Path) -> None:
+    with tarfile.open(fileobj=io.BytesIO(wheel(kpack, "rocm_sdk_devel").read("rocm_sdk_devel/_devel.tar"))) as archive:
+        members = {each.name.removeprefix("_rocm_sdk_devel/"): each for each in archive}
+    assert next(iter(members)) == "__init__.py"
+    links = {name: each.linkname for name, each in members.items() if each.issym()}
+    assert links["lib/libamdhip64.so.7.1.2"] == links["lib/libamdhip64.so"] == "libamdhip64.so.7"
+    assert links["lib/libamdhip64.so.7"] == "../../_rocm_sdk_core/lib/libamdhip64.so.7"
+    assert links["bin/rocminfo"] == "../../_rocm_sdk_core/bin/rocminfo"
+    assert links["lib/librocblas.so"] == "librocblas.so.5"
+    assert links["llvm"] == "lib/llvm"
+    files = {name for name, each in members.items() if each.isreg()}
+    assert {"include/rocprim/rocprim.hpp", "lib/cmake/hip/hip-config.cmake", "include/rocblas/rocblas.h"} <= files
+    assert not any("rocblas-test" in name for name in members)
+    order = list(members)
+    assert order.index("lib/libamdhip64.so.7") < order.index("lib/libamdhip64.so")
+
+
+def test_families_of_their_own(tmp_path: Path) -> None:
+    done = build(usual_tree(tmp_path / "artifacts", kpack=False), tmp_path)
+    assert done.returncode == 0, done.stderr
+    dist = tmp_path / "dist"
+    assert sorted(str(path.relative_to(dist)).partition("-py3")[0] for path in dist.rglob("*.*") if path.is_file()) == [
+        f"gfx110X-all/rocm-{VERSION}.tar.gz",
+        f"gfx110X-all/rocm_sdk_devel-{VERSION}",
+        f"gfx94X-dcgpu/rocm-{VERSION}.tar.gz",
+        f"gfx94X-dcgpu/rocm_sdk_devel-{VERSION}",
+        f"rocm_profiler-{VERSION}",
+        f"rocm_sdk_core-{VERSION}",
+        f"rocm_sdk_libraries_gfx110X_all-{VERSION}",
+        f"rocm_sdk_libraries_gfx94X_dcgpu-{VERSION}",
+    ]
+    found = contents(wheel(dist, "rocm_sdk_libraries_gfx94X_dcgpu"))
+    assert "_rocm_sdk_libraries_gfx94X_dcgpu/lib/rocblas/library/Kernels_gfx94.co" in found
+    assert "_rocm_sdk_libraries_gfx94X_dcgpu/lib/librocblas.so.5" in found
+
+
+def test_the_same_bytes(kpack: Path, tmp_path: Path) -> None:
+    assert build(usual_tree(tmp_path / "artifacts"), tmp_path, "--version-suffix", "").returncode == 0
+    for path in kpack.iterdir():
+        if path.suffix in (".whl", ".gz"):
+            assert (tmp_path / "dist" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+# ---- what is wrong ----
+
+
+def refused(tree: ArtifactTree, output: Path, *options: str, version: str = VERSION) -> str:
+    done = build(tree, output, *options, version=version)
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    assert not list((output / "dist").glob("*"))
+    assert not list(output.glob(".rocm-sdk-build-*"))
+    return done.stderr
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    output = tmp_path / "out"
+    output.mkdir()
+    assert "no artifact is for gfx950" in refused(tree, output, "--linux-amdgpu-families", "gfx950-dcgpu,gfx94X-dcgpu")
+    assert "gfx94X-xyz" in refused(tree, output, "--linux-amdgpu-families", "gfx94X-xyz")
+    for version in ("7.10.0'); import os", "latest", "v7.10.0\n"):
+        assert "version" in refused(tree, output, version=version)
+    manifest = tree.root / "blas_lib_generic/artifact_manifest.txt"
+    text = manifest.read_text()
+    for line in ("../core-hip_lib_generic/x/stage", "/etc", "x/../../blas_dev_generic/x/stage"):
+        manifest.write_text(f"{text}{line}\n")
+        assert f"{manifest}:2: {line!r} leads out of the artifact" in refused(tree, output)
+    manifest.write_text(text)
+    pointer = tree.file("blas_lib_generic", "lib/big.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    assert f"{pointer}: is a pointer of Git LFS" in refused(tree, output)
+    pointer.unlink()
+    other = tree.place("blas_lib_generic", "lib/librocblas.so.5", "y/stage")
+    other.write_bytes(b"other")
+    assert "are different, and go to one place: lib/librocblas.so.5" in refused(tree, output)
+    other.unlink()
+    odd = tree.file("blas_lib_generic", "lib/new\nline.txt")
+    assert "line breaks" in refused(tree, output)
+    odd.unlink()
+    shutil.rmtree(tree.root / "base_lib_generic")
+    assert "therock_manifest.json: not found" in refused(tree, output)
+
+
+def test_own_rules(tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    rules = tmp_path / "rules.txt"
+    rules.write_text("artifact core lib,run base core-hip\n")
+    assert f"{rules}:1: 'artifact core lib,run base core-hip' is no rule" in refused(
+        tree, tmp_path, "--rules", str(rules)
+    )
+    rules.write_text("artifact nucleus lib base\n")
+    assert "'nucleus' is none of core, libraries, device, profiler" in refused(tree, tmp_path, "--rules", str(rules))
+
+
+# ---- from the index into an environment ----
+
+
+@pytest.fixture
+def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
+    """A plain web server with the packages and the loader."""
+    site = tmp_path / "site"
+    shutil.copytree(kpack, site)
+    for path in (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl"):
+        shutil.copy(path, site)
+    subprocess.run([sys.executable, "-m", "rocm_sdk_build", "index", str(site)], check=True, stdout=subprocess.DEVNULL)
+    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
+    handler.log_message = lambda *_: None  # type: ignore[attr-defined]
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/simple/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.mark.built_wheel
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_installed_from_the_index(address: str, tmp_path: Path, installer: str) -> None:
+    environment = tmp_path / "venv"
+    venv.create(environment, with_pip=installer == "pip")
+    python = str(environment / "bin/python")
+    variables = {**os.environ, "ROCM_SDK_TARGET_FAMILY": "gfx942", "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"}
+    wanted = "rocm[libraries,device,devel]"
+    if installer == "pip":
+        command = [python, "-m", "pip", "install", "-q", "--index-url", address, wanted]
+    else:
+        command = [
+            str(Path(sys.executable).with_name("uv")),
+            "pip",
+            "install",
+            "-q",
+            "--python",
+            python,
+            "--index-url",
+            address,
+            wanted,
+        ]
+    subprocess.run(command, check=True, env=variables)
+    listed = subprocess.check_output([python, "-m", "rocm_sdk", "version"], text=True)
+    assert listed.strip() == VERSION
+    names = {path.name.partition("-")[0] for path in environment.glob("lib/python*/site-packages/*.dist-info")}
+    assert {"rocm", "rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_device_gfx942", "rocm_sdk_devel"} <= names
+    assert "rocm_sdk_device_gfx1100" not in names
+    root = Path(subprocess.check_output([python, "-m", "rocm_sdk", "path", "--root"], text=True).strip())
+    assert (root / "lib/libamdhip64.so").samefile(root / "lib/libamdhip64.so.7")
+    assert (root / "lib/rocblas/library/Kernels_gfx942.co").read_bytes() == b"gfx942" * 10
+    told = subprocess.check_output([str(environment / "bin/rocminfo"), "a"], text=True)
+    assert told.endswith("/bin/rocminfo 2\n")
