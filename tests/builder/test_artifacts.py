@@ -172,6 +172,21 @@ def test_search_paths(kpack: Path, tmp_path: Path) -> None:
         assert rpath(wheel(kpack, name), path, tmp_path) == entries
 
 
+@pytest.mark.parametrize("linker", ["bfd", "lld"])
+def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
+    """lld leaves no entry to spare: patchelf writes there."""
+    tree = usual_tree(tmp_path / "artifacts")
+    tree.library("core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=(f"-fuse-ld={linker}",))
+    tree.program("base_run_generic", "bin/x", f"-fuse-ld={linker}")
+    done = build(tree, tmp_path)
+    assert done.returncode == 0, done.stderr
+    core = wheel(tmp_path / "dist", "rocm_sdk_core")
+    for path in ("_rocm_sdk_core/lib/libx.so.1", "_rocm_sdk_core/bin/x"):
+        assert rpath(core, path, tmp_path).startswith("$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:")
+    (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
+    assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
+
+
 def test_links_to_programs(kpack: Path, tmp_path: Path) -> None:
     """A program in place of each link starts what it leads to, with the arguments and the name unchanged."""
     wheel(kpack, "rocm_sdk_core").extractall(tmp_path)
