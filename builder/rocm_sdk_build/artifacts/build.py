@@ -211,7 +211,9 @@ class _Build:
         site = self.scratch / package.distribution
         stage_runtime(package, population, self.sdk, site)
         scripts = self.rules.packages[package.logical_name].scripts
-        entry_points = write_scripts(package, population, scripts, site) if package.pure_module and scripts else {}
+        entry_points = (
+            write_scripts(package, population, scripts, self.sdk, site) if package.pure_module and scripts else {}
+        )
         self._finish(package, site, "", entry_points)
 
     def _finish(self, package: Package, site: Path, directory: str, entry_points: Mapping[str, str] = _NONE) -> None:
