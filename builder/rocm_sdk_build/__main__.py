@@ -47,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     index.set_defaults(run=_index)
 
+    _add_init_module(commands.add_parser("init-module", help="write the module that brings up a framework's libraries"))
+
     dependencies = commands.add_parser(
         "dlopen-dependencies", help="list libraries that name other libraries without needing them"
     )
@@ -121,6 +123,38 @@ def _add_version(command: argparse.ArgumentParser) -> None:
     command.add_argument("--override-git-sha", metavar="SHA")
     command.add_argument("--prerelease-version", metavar="N")
     command.set_defaults(run=_version)
+
+
+def _add_init_module(command: argparse.ArgumentParser) -> None:
+    names = command.add_mutually_exclusive_group(required=True)
+    names.add_argument("--for", dest="files", type=Path, nargs="+", metavar="FILE", help="libraries of the framework")
+    names.add_argument(
+        "--shortnames", nargs="*", metavar="NAME", help="libraries of the SDK (without names: as PyTorch lists them)"
+    )
+    command.add_argument("--version", help="of the SDK (the one that is installed)")
+    command.add_argument("--output", type=Path, metavar="FILE", help="_rocm_init.py (standard output)")
+    command.set_defaults(run=_init_module)
+
+
+def _init_module(options: argparse.Namespace) -> int:
+    from rocm_sdk import RocmSdkError, _native
+
+    from .init_module import ESTABLISHED, checked, make, shortnames_for
+
+    version = options.version
+    if version is None:
+        try:
+            version = str(_native.sdk_facts()["version"])
+        except RocmSdkError as error:
+            raise PackagingError(error.message, "--version VERSION") from error
+    names = shortnames_for(options.files) if options.files else checked(options.shortnames or ESTABLISHED)
+    module = make(names, version)
+    if options.output is None:
+        sys.stdout.write(module.text)
+    else:
+        options.output.write_text(module.text, encoding="utf-8", newline="\n")
+    print(f"requires: {module.requirement}", file=sys.stderr if options.output is None else sys.stdout)
+    return 0
 
 
 def _artifacts(options: argparse.Namespace) -> int:
