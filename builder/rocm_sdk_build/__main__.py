@@ -43,6 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     version = commands.add_parser("version", help="compute the version of a build, for three package formats")
     _add_version(version)
 
+    promote = commands.add_parser("promote", help="make a release of a release candidate's packages")
+    promote.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
+    promote.add_argument("--output", type=Path, required=True, metavar="DIR", help="where those of the release go")
+    promote.add_argument("--version", required=True, help="of the release")
+    promote.add_argument("--keep-targets", metavar="TARGETS", help="device packages that the release has (all)")
+    promote.set_defaults(run=_promote)
+
     index = commands.add_parser("index", help="write pages from which pip and uv install")
     index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     index.set_defaults(run=_index)
@@ -200,6 +207,16 @@ def _version(options: argparse.Namespace) -> int:
     if output := os.environ.get("GITHUB_OUTPUT"):
         with Path(output).open("a", encoding="utf-8") as stream:
             stream.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _promote(options: argparse.Namespace) -> int:
+    from .artifacts.promotion import promote
+
+    names = options.keep_targets.replace(";", ",").split(",") if options.keep_targets is not None else None
+    targets = None if names is None else frozenset(name.strip() for name in names if name.strip())
+    for path in promote(options.directory, options.output, options.version, targets):
+        print(path)
     return 0
 
 
