@@ -24,6 +24,7 @@ from . import (
     row_init_syscalls,
     row_selftest,
     row_slim,
+    row_trampoline,
 )
 from .figures import Figure
 from .observation import ProcessError, instruction_counter
@@ -40,6 +41,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "selftest": row_selftest.run,
     "codelist": row_codelist.run,
     "slim": row_slim.run,
+    "trampoline": row_trampoline.run,
 }
 HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reached")
 

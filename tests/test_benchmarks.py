@@ -15,7 +15,19 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[1] / "benchmarks"
 SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
-ROWS = ("import", "init", "init-scale", "init-syscalls", "cli", "gpus", "devel", "selftest", "codelist", "slim")
+ROWS = (
+    "import",
+    "init",
+    "init-scale",
+    "init-syscalls",
+    "cli",
+    "gpus",
+    "devel",
+    "selftest",
+    "codelist",
+    "slim",
+    "trampoline",
+)
 
 
 @pytest.fixture

@@ -43,9 +43,18 @@ def _parser() -> argparse.ArgumentParser:
     version = commands.add_parser("version", help="compute the version of a build, for three package formats")
     _add_version(version)
 
+    promote = commands.add_parser("promote", help="make a release of a release candidate's packages")
+    promote.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
+    promote.add_argument("--output", type=Path, required=True, metavar="DIR", help="where those of the release go")
+    promote.add_argument("--version", required=True, help="of the release")
+    promote.add_argument("--keep-targets", metavar="TARGETS", help="device packages that the release has (all)")
+    promote.set_defaults(run=_promote)
+
     index = commands.add_parser("index", help="write pages from which pip and uv install")
     index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     index.set_defaults(run=_index)
+
+    _add_init_module(commands.add_parser("init-module", help="write the module that brings up a framework's libraries"))
 
     dependencies = commands.add_parser(
         "dlopen-dependencies", help="list libraries that name other libraries without needing them"
@@ -123,6 +132,38 @@ def _add_version(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_version)
 
 
+def _add_init_module(command: argparse.ArgumentParser) -> None:
+    names = command.add_mutually_exclusive_group(required=True)
+    names.add_argument("--for", dest="files", type=Path, nargs="+", metavar="FILE", help="libraries of the framework")
+    names.add_argument(
+        "--shortnames", nargs="*", metavar="NAME", help="libraries of the SDK (without names: as PyTorch lists them)"
+    )
+    command.add_argument("--version", help="of the SDK (the one that is installed)")
+    command.add_argument("--output", type=Path, metavar="FILE", help="_rocm_init.py (standard output)")
+    command.set_defaults(run=_init_module)
+
+
+def _init_module(options: argparse.Namespace) -> int:
+    from rocm_sdk import RocmSdkError, _native
+
+    from .init_module import ESTABLISHED, checked, make, shortnames_for
+
+    version = options.version
+    if version is None:
+        try:
+            version = str(_native.sdk_facts()["version"])
+        except RocmSdkError as error:
+            raise PackagingError(error.message, "--version VERSION") from error
+    names = shortnames_for(options.files) if options.files else checked(options.shortnames or ESTABLISHED)
+    module = make(names, version)
+    if options.output is None:
+        sys.stdout.write(module.text)
+    else:
+        options.output.write_text(module.text, encoding="utf-8", newline="\n")
+    print(f"requires: {module.requirement}", file=sys.stderr if options.output is None else sys.stdout)
+    return 0
+
+
 def _artifacts(options: argparse.Namespace) -> int:
     from .artifacts.build import Wish, build
     from .artifacts.rules import read_rules
@@ -166,6 +207,16 @@ def _version(options: argparse.Namespace) -> int:
     if output := os.environ.get("GITHUB_OUTPUT"):
         with Path(output).open("a", encoding="utf-8") as stream:
             stream.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _promote(options: argparse.Namespace) -> int:
+    from .artifacts.promotion import promote
+
+    names = options.keep_targets.replace(";", ",").split(",") if options.keep_targets is not None else None
+    targets = None if names is None else frozenset(name.strip() for name in names if name.strip())
+    for path in promote(options.directory, options.output, options.version, targets):
+        print(path)
     return 0
 
 

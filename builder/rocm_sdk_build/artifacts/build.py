@@ -33,7 +33,8 @@ from .staging import (
 
 _log = logging.getLogger(__name__)
 _NONE: Mapping[str, str] = {}
-_MANIFEST = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json"
+_OVERLAY = "base_lib_generic"
+_MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 
 
 class Wish(NamedTuple):
@@ -52,10 +53,10 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
     is left in `dist`."""
     check_version(wish.version)
-    catalog = read_catalog(wish.artifacts)
+    catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
-    is_kpack = _is_kpack(wish.artifacts)
+    is_kpack = _is_kpack(wish.artifacts, catalog)
     if is_kpack and families.linux:
         missing = sorted(set(families.linux) - present)
         if missing:
@@ -75,8 +76,9 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     return _Build(wish, rules, catalog, families, sdk).run()
 
 
-def _is_kpack(artifacts: Path) -> bool:
-    path = artifacts / _MANIFEST
+def _is_kpack(artifacts: Path, catalog: Iterable[Artifact]) -> bool:
+    overlay = next((each.directory for each in catalog if each.directory.name == _OVERLAY), artifacts / _OVERLAY)
+    path = overlay / _MANIFEST
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -211,7 +213,9 @@ class _Build:
         site = self.scratch / package.distribution
         stage_runtime(package, population, self.sdk, site)
         scripts = self.rules.packages[package.logical_name].scripts
-        entry_points = write_scripts(package, population, scripts, site) if package.pure_module and scripts else {}
+        entry_points = (
+            write_scripts(package, population, scripts, self.sdk, site) if package.pure_module and scripts else {}
+        )
         self._finish(package, site, "", entry_points)
 
     def _finish(self, package: Package, site: Path, directory: str, entry_points: Mapping[str, str] = _NONE) -> None:

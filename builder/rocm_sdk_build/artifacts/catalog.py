@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-MANIFEST = "artifact_manifest.txt"
+from .archives import MANIFEST, SUFFIXES, stem_of, unpack
+
 COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"
 _FIELDS = 3
@@ -41,29 +42,46 @@ class Artifact(NamedTuple):
         return self.family.partition(":")[0]
 
 
-def read_catalog(directory: Path) -> list[Artifact]:
-    """The artifacts below a directory, sorted. Other directories are passed over.
+def read_catalog(directory: Path, cache: Path) -> list[Artifact]:
+    """The artifacts in a directory, sorted: directories, and archives, which are unpacked into the cache.
+
+    What is called otherwise is passed over, and so is an archive beside its own directory.
 
     PackagingError for a manifest that leads out of its artifact, and where two directories have different files for
     one path: nothing says which of them is meant.
     """
     if not directory.is_dir():
         raise PackagingError(f"{directory}: there is no such directory of artifacts")
-    found = [artifact for path in sorted(directory.iterdir()) if (artifact := _read(path)) is not None]
+    found = [artifact for path in _directories(directory, cache) if (artifact := _read(path)) is not None]
     if not found:
         raise PackagingError(
             f"{directory}: no artifact is in it",
-            f"artifacts are directories NAME_COMPONENT_FAMILY with a file {MANIFEST}",
+            f"artifacts are directories NAME_COMPONENT_FAMILY with a file {MANIFEST}, or archives of them",
         )
     return found
 
 
+def _directories(directory: Path, cache: Path) -> list[Path]:
+    """The directories of all that may be artifacts, sorted by their names."""
+    found = {path.name: path for path in sorted(directory.iterdir()) if path.is_dir()}
+    for suffix in SUFFIXES:
+        for path in sorted(directory.glob(f"*{suffix}")):
+            stem = stem_of(path)
+            if stem not in found and _is_name(stem):
+                found[stem] = unpack(path, cache)
+    return [found[name] for name in sorted(found)]
+
+
+def _is_name(stem: str) -> bool:
+    fields = stem.split("_")
+    return len(fields) == _FIELDS and all(fields)
+
+
 def _read(directory: Path) -> Artifact | None:
-    fields = directory.name.split("_")
     manifest = directory / MANIFEST
-    if len(fields) != _FIELDS or not all(fields) or not manifest.is_file():
+    if not _is_name(directory.name) or not manifest.is_file():
         return None
-    name, component, family = fields
+    name, component, family = directory.name.split("_")
     if component not in COMPONENTS:
         raise PackagingError(f"{directory}: {component} is no component; there are {', '.join(COMPONENTS)}")
     roots = tuple(_roots(directory, manifest))

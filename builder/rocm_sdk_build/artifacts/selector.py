@@ -6,7 +6,9 @@ import gzip
 import io
 import json
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rocm_sdk import _native, targets
 from rocm_sdk_build.dist_info import SdkFacts
@@ -49,19 +51,25 @@ def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: s
         "pci_devices": _native.pci_devices(),
         "integrated": [row.name for row in targets.table() if row.gpu_class == "integrated"],
     }
+    return write_selector_archive(directory, document)
+
+
+def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path:
+    """The same from what `selector.json` says."""
     contents = {
-        "PKG-INFO": metadata(document, family or sdk.default),
+        "PKG-INFO": metadata(document, document["default"]),
         "README.md": _README,
         "pyproject.toml": _PYPROJECT,
         "selector.json": json.dumps(document, indent=2) + "\n",
         **{name: (_HERE / name).read_text(encoding="utf-8") for name in MODULES},
     }
-    path = directory / f"rocm-{sdk.version}.tar.gz"
+    base = f"rocm-{document['version']}"
+    path = directory / f"{base}.tar.gz"
     with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w") as archive:
             for name, text in contents.items():
-                archive.addfile(*tar_gz_member(f"rocm-{sdk.version}/{name}", text.encode()))
+                archive.addfile(*tar_gz_member(f"{base}/{name}", text.encode()))
         packed.write(buffer.getvalue())
     return path
 

@@ -24,6 +24,7 @@ from .development import DevelEntry
 from .file_kind import Kind
 from .population import PlacedFile, Population
 from .rules import Script
+from .trampoline import Place, write_trampoline
 
 _STUB = Path(__file__).with_name("exec_stub.c")
 _SCRIPTS = Path(__file__).with_name("script_template.py")
@@ -77,14 +78,20 @@ def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
     write_text(module / "_dist_info.py", python_text(package.logical_name, sdk, package.family))
 
 
-def write_scripts(package: Package, population: Population, scripts: Iterable[Script], site: Path) -> dict[str, str]:
-    """The module `_cli` with a function for each command whose program the package has; returns its entry points."""
+def write_scripts(
+    package: Package, population: Population, scripts: Iterable[Script], sdk: SdkFacts, site: Path
+) -> dict[str, str]:
+    """A command for each program that the package has: programs of their own, as far as the compiler can make them.
+
+    Returns the entry points of the others; these are functions of the module `_cli`, which has one for each command.
+    """
     assert package.pure_module is not None
     assert package.platform_directory is not None
     own = [script for script in scripts if script.path in population.files]
-    nonce = package.platform_directory.removeprefix(f"_{package.pure_module}")
-    devel = f"_rocm_sdk_devel{nonce}" if package.logical_name == "core" else ""
-    lines = [f"PLATFORM_DIRECTORY = {package.platform_directory!r}", f"DEVEL_DIRECTORY = {devel!r}"]
+    devel = f"_rocm_sdk_devel{sdk.nonce}" if package.logical_name == "core" else ""
+    core = "" if package.logical_name == "core" else f"_rocm_sdk_core{sdk.nonce}"
+    lines = [f"PLATFORM_DIRECTORY = {package.platform_directory!r}"]
+    lines += [f"DEVEL_DIRECTORY = {devel!r}", f"CORE_DIRECTORY = {core!r}"]
     entry_points = {}
     for script in own:
         function = re.sub(r"[^0-9A-Za-z]", "_", script.name.replace("+", "p"))
@@ -92,7 +99,13 @@ def write_scripts(package: Package, population: Population, scripts: Iterable[Sc
         entry_points[script.name] = f"{package.pure_module}._cli:{function}"
     text = _SCRIPTS.read_text(encoding="utf-8") + "\n".join(lines) + "\n"
     write_text(site / package.pure_module / "_cli.py", text)
-    return entry_points
+    base = f"{package.file_name}-{sdk.version}"
+    directory = site / f"{base}.data/scripts"
+    place = Place(package.platform_directory, f"{base}.dist-info", devel, core)
+    are_native = all(write_trampoline(directory / script.name, script, place) for script in own)
+    if not are_native:
+        shutil.rmtree(site / f"{base}.data")
+    return {} if are_native else entry_points
 
 
 def _write_file(package: Package, file: PlacedFile, target: Path, sdk: SdkFacts) -> None:

@@ -1,0 +1,90 @@
+"""`rocm-sdk-build init-module`: the module of a framework brings up what its files need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from sample_site import clean_environment, compile_library
+
+from rocm_sdk._dist_info import ALL_LIBRARIES
+from rocm_sdk_build.init_module import ESTABLISHED, make
+from rocm_sdk_build.sample import write_sample_site
+from rocm_sdk_build.site_tree import Shape
+
+Result = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("sample") / "site-packages"
+    write_sample_site(Shape("none"), site)
+    return site
+
+
+def run(sample: Path, *words: object) -> Result:
+    command = [sys.executable, "-m", "rocm_sdk_build", "init-module", *map(str, words)]
+    environment = clean_environment() | {"PYTHONPATH": str(sample)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_what_files_need(sample: Path, tmp_path: Path) -> None:
+    hip = sample / "_rocm_sdk_core/lib/libamdhip64.so.5"
+    (sparse,) = sample.glob("_rocm_sdk_libraries/lib/libhipsparse.so.*")
+    one, two, out = tmp_path / "libone.so", tmp_path / "libtwo.so", tmp_path / "_rocm_init.py"
+    compile_library(one, None, needed=(hip,))
+    compile_library(two, None, needed=(sparse, hip))
+    done = run(sample, "--for", one, "--output", out)
+    assert (done.returncode, done.stdout) == (0, "requires: rocm==5.2.*\n"), done.stderr
+    assert "preload_shortnames=['amdhip64']," in out.read_text()
+    done = run(sample, "--for", one, two, "--output", out)
+    assert done.stdout == "requires: rocm[libraries]==5.2.*\n"
+    program = "import _rocm_init, ctypes, sys; _rocm_init.initialize(); [ctypes.CDLL(each) for each in sys.argv[1:]]"
+    environment = clean_environment() | {"PYTHONPATH": f"{sample}:{tmp_path}"}
+    subprocess.run([sys.executable, "-W", "error", "-c", program, one, two], env=environment, check=True)
+
+
+def test_the_established_list(sample: Path) -> None:
+    assert len(ESTABLISHED) == 22
+    assert set(ESTABLISHED) <= set(ALL_LIBRARIES)
+    done = run(sample, "--shortnames")
+    assert done.stdout.startswith("\ndef initialize():\n    import rocm_sdk\n")
+    assert f"preload_shortnames={list(ESTABLISHED)!r}," in done.stdout
+    assert done.stderr == "requires: rocm[libraries]==5.2.*\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "fits", "not_fits"),
+    [
+        ("7.10.0", "7.10.*", ("7.10.0", "7.10.3", "7.10.0.post1"), ("7.9.0", "7.11.0", "7.1.0")),
+        ("7.10.0rc2", "7.10.*", ("7.10.0rc2", "7.10.0", "7.10.0a20260811"), ("7.11.0", "7.9.9")),
+    ],
+)
+def test_versions(version: str, wanted: str, fits: tuple[str, ...], not_fits: tuple[str, ...]) -> None:
+    module = make(("amdhip64",), version)
+    assert f"check_version='{wanted}'" in module.text
+    requirement = Requirement(module.requirement)
+    assert all(each in requirement.specifier for each in fits)
+    assert not any(each in requirement.specifier for each in not_fits)
+
+
+def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("no library")
+    compile_library(tmp_path / "plain.so", None)
+    for words, told in (
+        (("--for", text), f"error: {text}: "),
+        (("--for", tmp_path / "missing.so"), "missing.so"),
+        (("--for", tmp_path / "plain.so"), "none of the files needs a library of the SDK"),
+        (("--shortnames", "hipsparze"), "fix: nearest: hipsparse"),
+        (("--shortnames", "amdhip64", "--version", "x'"), "is no version"),
+    ):
+        done = run(sample, *words, "--output", tmp_path / "out.py")
+        assert done.returncode == 1, words
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out.py").exists()
+    assert "--version VERSION" in run(tmp_path, "--shortnames", "amdhip64").stderr

@@ -1,0 +1,107 @@
+"""`rocm-sdk-build promote`: a release candidate's packages become those that a build of the release gives."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from artifact_tree import ArtifactTree, usual_tree
+
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.promotion import promote
+from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.errors import PackagingError
+
+OLD, NEW = "7.10.0rc2", "7.10.0"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
+    return usual_tree(tmp_path_factory.mktemp("build") / "artifacts")
+
+
+@pytest.fixture(scope="module")
+def candidate(tree: ArtifactTree) -> Path:
+    build(Wish(tree.root, tree.root.parent / "old", OLD), read_rules())
+    return tree.root.parent / "old/dist"
+
+
+def test_as_a_build_of_the_release(tree: ArtifactTree, candidate: Path, tmp_path: Path) -> None:
+    expected = {path.name: path for path in build(Wish(tree.root, tmp_path / "new", NEW), read_rules())}
+    before = {path: path.read_bytes() for path in candidate.iterdir() if path.is_file()}
+    made = {path.name: path for path in promote(candidate, tmp_path / "out", NEW)}
+    assert made.keys() == expected.keys()
+    for name, path in made.items():
+        if not name.endswith(".whl"):
+            assert path.read_bytes() == expected[name].read_bytes(), name
+            continue
+        one, other = zipfile.ZipFile(path), zipfile.ZipFile(expected[name])
+        modes = {each.filename: each.external_attr for each in other.infolist()}
+        assert {each.filename: each.external_attr for each in one.infolist()} == modes
+        for member in modes:
+            if "/scripts/" not in member and not member.endswith("/RECORD"):
+                assert one.read(member) == other.read(member), member
+            assert OLD.encode() not in one.read(member), member
+    assert before == {path: path.read_bytes() for path in candidate.iterdir() if path.is_file()}
+
+
+def test_it_installs_and_its_commands_run(candidate: Path, tmp_path: Path) -> None:
+    made = promote(candidate, tmp_path / "out", NEW)
+    (core,) = (path for path in made if path.name.startswith("rocm_sdk_core-"))
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    uv, python = str(Path(sys.executable).with_name("uv")), str(tmp_path / "venv/bin/python")
+    subprocess.run([uv, "pip", "install", "-q", "--no-config", "--no-deps", "--python", python, str(core)], check=True)
+    (site,) = (tmp_path / "venv").glob("lib/python3*/site-packages")
+    (site.parent.parent / "python3.99/site-packages/_rocm_sdk_core").mkdir(parents=True)
+    told = subprocess.check_output([str(tmp_path / "venv/bin/rocminfo"), "x"], text=True)
+    assert told == f"{site}/_rocm_sdk_core/bin/rocminfo 2\n"
+
+
+def test_targets_that_are_kept(candidate: Path, tmp_path: Path) -> None:
+    made = promote(candidate, tmp_path / "out", NEW, frozenset({"gfx942"}))
+    assert not any("gfx1100" in path.name for path in made)
+    (core,) = (path for path in made if path.name.startswith("rocm_sdk_core-"))
+    archive = zipfile.ZipFile(core)
+    scope: dict[str, object] = {}
+    exec(archive.read("rocm_sdk_core/_dist_info.py").decode(), scope)
+    assert scope["AVAILABLE_TARGET_FAMILIES"] == ["gfx942"]
+    assert (scope["DEFAULT_TARGET_FAMILY"], scope["__version__"]) == ("gfx942", NEW)
+    text = archive.read("_rocm_sdk_core/share/therock/dist_info.json")
+    assert json.loads(text) == {"dist_amdgpu_targets": "gfx942"}
+    with tarfile.open(tmp_path / f"out/rocm-{NEW}.tar.gz") as members:
+        stream = members.extractfile(f"rocm-{NEW}/selector.json")
+        assert stream is not None
+        document = json.load(stream)
+    assert (document["families"], document["default"]) == (["gfx942"], "gfx942")
+    assert set(document["extras"]) == {"libraries", "device", "devel", "profiler", "device-gfx942", "device-all"}
+    assert document["extras"]["device-all"] == [f"rocm-sdk-device-gfx942=={NEW}"]
+    assert "gfx1100" not in document["family_of_target"]
+
+
+def test_what_is_refused(candidate: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    for version in ("7.11.0", "7.10.0rc1", OLD, "7.10"):
+        with pytest.raises(PackagingError, match="cannot become"):
+            promote(candidate, output, version)
+    with pytest.raises(PackagingError, match="no package is for gfx950"):
+        promote(candidate, output, NEW, frozenset({"gfx950"}))
+    with pytest.raises(PackagingError, match="no packages of an SDK"):
+        promote(tmp_path, output, NEW)
+    release = promote(candidate, tmp_path / "release", NEW)
+    with pytest.raises(PackagingError, match="cannot become"):
+        promote(tmp_path / "release", output, f"{NEW}.post1")
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for path in candidate.glob("rocm_sdk_*.whl"):
+        (damaged / path.name).write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(PackagingError, match="cannot be unpacked"):
+        promote(damaged, output, NEW)
+    (damaged / release[0].name).write_bytes(release[0].read_bytes())
+    with pytest.raises(PackagingError, match="packages of the versions"):
+        promote(damaged, output, NEW)
+    assert not [path for path in output.rglob("*") if path.is_file()]

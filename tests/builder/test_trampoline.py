@@ -1,0 +1,280 @@
+"""The commands of the packages, as pip and uv install them in all the places that they know."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from artifact_tree import usual_tree
+
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.rules import Script, read_rules
+from rocm_sdk_build.artifacts.trampoline import Place, write_trampoline
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = "7.10.0"
+UV = str(Path(sys.executable).with_name("uv"))
+SHOWS_VARIABLES = '#!/bin/sh\necho "$LD_LIBRARY_PATH"\necho "$PYTHONPATH"\n'
+Result = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("packages")
+    tree = usual_tree(directory / "artifacts")
+    tree.file("rocprofiler-systems_run_generic", "bin/rocprof-sys-run", SHOWS_VARIABLES, 0o755)
+    tree.file("rocprofiler-compute_run_generic", "libexec/rocprofiler-compute/module.py", "")
+    tree.file("sysdeps_lib_generic", "lib/rocm_sysdeps/lib/note.txt", "")
+    build(Wish(tree.root, directory, VERSION), read_rules())
+    return directory / "dist"
+
+
+def wheels(dist: Path, *names: str) -> list[str]:
+    found = [path for name in names for path in dist.glob(f"rocm_{name}-{VERSION}-*.whl")]
+    assert len(found) == len(names)
+    return [str(path) for path in found]
+
+
+def install(installer: str, python: Path, files: list[str], *options: str, **environment: str) -> None:
+    if installer == "pip":
+        command = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    else:
+        command = [UV, "pip", "install", "--python", str(python)]
+    variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", **environment}
+    subprocess.run([*command, "-q", "--no-deps", "--no-index", *options, *files], env=variables, check=True)
+
+
+def make_environment(directory: Path, installer: str = "uv") -> Path:
+    """A virtual environment; returns its interpreter."""
+    venv.create(directory, with_pip=installer == "pip")
+    return directory / "bin/python"
+
+
+def run(command: Path | str, *words: str, **environment: str) -> Result:
+    variables = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "PYTHONPATH")}
+    variables.update(environment)
+    return subprocess.run([str(command), *words], env=variables, capture_output=True, text=True, check=False)
+
+
+def starts(command: Path | str, site: Path, **environment: str) -> None:
+    """The command is the program of this site-packages directory, and gets its arguments."""
+    done = run(command, "a b", "", **environment)
+    assert (done.returncode, done.stdout) == (0, f"{site}/_rocm_sdk_core/bin/rocminfo 3\n"), done.stderr
+
+
+def site_of(directory: Path) -> Path:
+    (found,) = directory.glob("lib/python3*/site-packages")
+    return found
+
+
+# ---- where installers put it
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+@pytest.mark.parametrize("name", ["plain", "with blank", "x" * 200, "quote'\"$`"])
+def test_in_an_environment(dist: Path, tmp_path: Path, installer: str, name: str) -> None:
+    python = make_environment(tmp_path / name, installer)
+    install(installer, python, wheels(dist, "sdk_core"))
+    command = tmp_path / name / "bin/rocminfo"
+    assert command.read_bytes()[:4] == b"\x7fELF"
+    starts(command, site_of(tmp_path / name))
+
+
+@pytest.mark.parametrize("mode", ["clone", "copy", "hardlink", "symlink"])
+def test_link_modes_of_uv(dist: Path, tmp_path: Path, mode: str) -> None:
+    python = make_environment(tmp_path / "venv")
+    install("uv", python, wheels(dist, "sdk_core"), "--link-mode", mode, UV_CACHE_DIR=str(tmp_path / "cache"))
+    starts(tmp_path / "venv/bin/rocminfo", site_of(tmp_path / "venv"))
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_target(dist: Path, tmp_path: Path, installer: str) -> None:
+    python = make_environment(tmp_path / "venv", installer)
+    install(installer, python, wheels(dist, "sdk_core"), "--target", str(tmp_path / "target"))
+    starts(tmp_path / "target/bin/rocminfo", tmp_path / "target")
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_prefix(dist: Path, tmp_path: Path, installer: str) -> None:
+    python = make_environment(tmp_path / "venv", installer)
+    install(installer, python, wheels(dist, "sdk_core"), "--prefix", str(tmp_path / "prefix"))
+    starts(tmp_path / "prefix/bin/rocminfo", site_of(tmp_path / "prefix"))
+
+
+def test_user(dist: Path, tmp_path: Path) -> None:
+    python = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
+    words = ("--user", "--break-system-packages") if sys.version_info >= (3, 11) else ("--user",)
+    install("pip", python, wheels(dist, "sdk_core"), *words, PYTHONUSERBASE=str(tmp_path / "user"))
+    starts(tmp_path / "user/bin/rocminfo", site_of(tmp_path / "user"))
+
+
+# ---- how it is started
+
+
+@pytest.fixture
+def environment(dist: Path, tmp_path: Path) -> Path:
+    """Tests may write to its files, so they are no links into uv's cache."""
+    install("uv", make_environment(tmp_path / "venv"), wheels(dist, "sdk_core"), "--link-mode", "copy")
+    return tmp_path / "venv"
+
+
+def test_through_links_and_path(environment: Path, tmp_path: Path) -> None:
+    site = site_of(environment)
+    (tmp_path / "alias").symlink_to(environment)
+    starts(tmp_path / "alias/bin/rocminfo", site)
+    (tmp_path / "info").symlink_to("alias/bin/rocminfo")
+    starts(tmp_path / "info", site)
+    starts("rocminfo", site, PATH=f"{environment}/bin:{os.environ['PATH']}")
+
+
+def test_arguments_status_and_environment_are_the_programs(environment: Path) -> None:
+    script = site_of(environment) / "_rocm_sdk_core/bin/rocm_agent_enumerator"
+    script.write_text('#!/bin/sh\nprintf "%s|" "$0" "$@"; echo "$MARK"; exit 7\n')
+    done = run(environment / "bin/rocm_agent_enumerator", "*", "a\nb", "-x", MARK="1")
+    assert (done.returncode, done.stdout) == (7, f"{script}|*|a\nb|-x|1\n")
+
+
+def test_of_several_pythons_the_one_with_its_version(environment: Path) -> None:
+    site = site_of(environment)
+    for name in ("python3.8", "python3.99"):
+        shutil.copytree(site, environment / "lib" / name / "site-packages")
+        for each in (environment / "lib" / name).rglob("rocm_sdk_core-*.dist-info"):
+            each.rename(each.with_name("rocm_sdk_core-1.0.dist-info"))
+    starts(environment / "bin/rocminfo", site)
+    (info,) = site.glob("rocm_sdk_core-*.dist-info")
+    info.rename(info.with_name("rocm_sdk_core-2.0.dist-info"))
+    done = run(environment / "bin/rocminfo")
+    assert done.returncode == 1
+    assert done.stderr.startswith(
+        f"rocminfo: no directory around it has _rocm_sdk_core and rocm_sdk_core-{VERSION}.dist"
+    )
+    for name in (site.parent.name, "python3.8", "python3.99"):
+        assert f"  {environment}/lib/{name}/site-packages  (another version)\n" in done.stderr
+
+
+def test_one_installation_without_metadata_is_the_right_one(environment: Path) -> None:
+    site = site_of(environment)
+    (info,) = site.glob("rocm_sdk_core-*.dist-info")
+    shutil.rmtree(info)
+    starts(environment / "bin/rocminfo", site)
+    (environment / "bin/other").symlink_to("rocminfo")
+    starts(environment / "bin/other", site)
+
+
+def test_what_is_wrong_is_said(environment: Path) -> None:
+    command, site = environment / "bin/rocminfo", site_of(environment)
+    program = site / "_rocm_sdk_core/bin/rocminfo"
+    program.write_bytes(b"\x7fELF")
+    assert run(command).stderr == f"rocminfo: {program}: is no program for this machine\n"
+    program.unlink()
+    assert f"{program}: no such file" in run(command).stderr
+    shutil.rmtree(site / "_rocm_sdk_core")
+    done = run(command)
+    assert done.returncode == 1
+    assert f"  {site}\n" in done.stderr
+    assert f"  {environment}\n" in done.stderr
+
+
+# ---- the development tree
+
+
+@pytest.fixture
+def loader() -> list[str]:
+    return [str(path) for path in (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")]
+
+
+@pytest.mark.built_wheel
+@pytest.mark.parametrize("place", ["environment", "target"])
+def test_the_development_tree_is_extracted_where_it_is_needed(
+    dist: Path, loader: list[str], tmp_path: Path, place: str
+) -> None:
+    files = [*wheels(dist, "sdk_core", "sdk_libraries", "sdk_devel"), *loader]
+    python = make_environment(tmp_path / "venv")
+    options = ("--target", str(tmp_path / "target")) if place == "target" else ()
+    install("uv", python, files, *options)
+    root = tmp_path / "target" if place == "target" else tmp_path / "venv"
+    site = root if place == "target" else site_of(root)
+    starts(root / "bin/rocminfo", site)
+    assert not (site / "_rocm_sdk_devel").exists()
+    paths = f"{tmp_path}/venv/bin:{os.environ['PATH']}"
+    done = run(root / "bin/amdclang", "x", PATH=paths)
+    assert (done.returncode, done.stdout) == (0, f"{site}/_rocm_sdk_devel/lib/llvm/bin/amdclang 2\n"), done.stderr
+    told = run(root / "bin/rocminfo")
+    assert told.stdout == f"{site}/_rocm_sdk_devel/bin/rocminfo 1\n"
+
+
+def test_an_extraction_that_fails(dist: Path, tmp_path: Path) -> None:
+    python = make_environment(tmp_path / "venv")
+    install("uv", python, wheels(dist, "sdk_core", "sdk_devel"))
+    done = run(tmp_path / "venv/bin/amdclang", "x")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "No module named rocm_sdk" in done.stderr
+    assert done.stderr.endswith(
+        "amdclang: the development tree cannot be extracted\nfix: python -m rocm_sdk init says why\n"
+    )
+
+
+# ---- profilers
+
+
+@pytest.mark.parametrize("cc", ["cc", "false"])
+def test_profilers_find_core_and_their_modules(dist: Path, tmp_path: Path, cc: str) -> None:
+    files = wheels(dist, "sdk_core", "profiler")
+    if cc == "false":
+        scripts = without_compiler(dist.parent, tmp_path)
+        files = wheels(scripts, "sdk_core", "profiler")
+    python = make_environment(tmp_path / "venv")
+    install("uv", python, files)
+    site, command = site_of(tmp_path / "venv"), tmp_path / "venv/bin/rocprof-sys-run"
+    own, core = f"{site}/_rocm_profiler/lib", f"{site}/_rocm_sdk_core/lib/rocm_sysdeps/lib"
+    modules = f"{site}/_rocm_profiler/libexec/rocprofiler-compute"
+    assert run(command).stdout.split("\n") == [f"{own}:{core}", modules, ""]
+    given = {"LD_LIBRARY_PATH": f"/a::{core}:/b", "PYTHONPATH": modules}
+    assert run(command, **given).stdout.split("\n") == [f"{own}:/a:{core}:/b", modules, ""]
+    shutil.rmtree(site / "_rocm_sdk_core")
+    assert run(command).stdout.split("\n") == [own, modules, ""]
+
+
+# ---- what it is
+
+
+def test_it_needs_no_c_library_and_is_small(dist: Path, tmp_path: Path) -> None:
+    (core,) = wheels(dist, "sdk_core")
+    with zipfile.ZipFile(core) as archive:
+        path = archive.extract(f"rocm_sdk_core-{VERSION}.data/scripts/amdclang", tmp_path)
+    assert "There is no dynamic section" in subprocess.check_output(["readelf", "-d", path], text=True)
+    assert "INTERP" not in subprocess.check_output(["readelf", "-lW", path], text=True)
+    assert Path(path).stat().st_size < 16384
+
+
+def without_compiler(directory: Path, tmp_path: Path) -> Path:
+    """The same packages by a compiler that cannot make programs without a C library."""
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *-nostdlib*) echo no >&2; exit 1;; esac\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(directory / "artifacts")]
+    words = [*command, "--output", str(tmp_path / "out"), "--version", VERSION]
+    done = subprocess.run(words, env={**os.environ, "CC": str(compiler)}, capture_output=True, text=True, check=True)
+    assert "commands are Python scripts: the compiler cannot make programs of them: no" in done.stderr
+    return tmp_path / "out/dist"
+
+
+def test_python_takes_over_where_the_compiler_cannot(dist: Path, tmp_path: Path) -> None:
+    scripts = without_compiler(dist.parent, tmp_path)
+    install("uv", make_environment(tmp_path / "venv"), wheels(scripts, "sdk_core"))
+    starts(tmp_path / "venv/bin/rocminfo", site_of(tmp_path / "venv"))
+
+
+def test_the_clang_one(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which("clang") is None:
+        pytest.skip("clang is not on this system")
+    monkeypatch.setenv("CC", "clang")
+    place = Place("_rocm_sdk_core", f"rocm_sdk_core-{VERSION}.dist-info", "_rocm_sdk_devel", "")
+    assert write_trampoline(environment / "bin/info", Script("info", "bin/rocminfo", False), place)
+    starts(environment / "bin/info", site_of(environment))
