@@ -24,6 +24,8 @@ GENERATED := $(strip $(GENERATED))
 SEED := $(strip $(SEED))
 FUZZ_SECONDS := $(strip $(FUZZ_SECONDS))
 
+export PREFIX LIBDIR INCLUDEDIR MANDIR PKGCONFIGDIR CMAKEDIR DESTDIR # of `make install`
+
 INSTALL_PACKAGES := scripts/install-system-packages
 ENVIRONMENT := scripts/python-environment $(PYTHON) build/venv
 WHEELS := build/wheel/loader.stamp build/wheel/builder.stamp
@@ -42,6 +44,11 @@ demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them 
 
 wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-build, build/wheel/*.whl
 	@ls build/wheel/*.whl
+
+install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
+	@$(INSTALL_PACKAGES) build
+	@$(MAKE) -s -j VARIANT=install build/c/install/librocm_sdk.a build/c/install/librocm_sdk.so.$(SOVERSION)
+	@scripts/install-library build/c/install
 
 clean: ## remove everything that was made
 	rm -rf build rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
@@ -174,10 +181,12 @@ OUT := build/c/$(VARIANT)
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 CC_gcc := gcc
+CC_install := cc
 CC_clang := clang
 CC_asan := clang
 CC_fuzz := clang
 INSTRUMENT_asan := $(SANITIZERS)
+INSTRUMENT_install := $(CPPFLAGS) $(CFLAGS)
 INSTRUMENT_fuzz := $(SANITIZERS) -fsanitize=fuzzer-no-link
 
 CC := $(CC_$(VARIANT))
@@ -186,7 +195,9 @@ comma := ,
 PKGCONF := $(or $(shell command -v pkgconf),pkg-config)
 FLAGS := $(shell cat csrc/compiler-flags)
 INCLUDES = -Icsrc/include -Icsrc -Itests/c $(shell $(PKGCONF) --cflags libelf)
-CFLAGS_C = $(FLAGS) -Werror -O2 -g -fPIC $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
+# A compiler that warns of something new must not keep users from installing.
+STRICT = $(if $(filter-out install,$(VARIANT)),-Werror)
+CFLAGS_C = $(FLAGS) $(STRICT) -O2 -g -fPIC $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
 LIBS = $(shell $(PKGCONF) --libs libelf)
 
 LIBRARY := $(OUT)/librocm_sdk.a
@@ -225,6 +236,25 @@ run-c-tests: c-programs
 $(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o)
 	@rm -f $@
 	@$(AR) rcs $@ $^
+
+# The shared library. Its number is raised when a program that was linked with an earlier one would not work any more.
+SOVERSION := 0
+SHARED_LIBRARY := $(OUT)/librocm_sdk.so.$(SOVERSION)
+
+shared-library: $(SHARED_LIBRARY)
+
+$(SHARED_LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.shared.o) $(OUT)/exported.map
+	@$(CC) -shared $(INSTRUMENT_$(VARIANT)) -Wl,-soname,$(@F) -Wl,--version-script=$(OUT)/exported.map \
+	    -Wl,-z,defs -Wl,-z,relro -Wl,-z,now $(LDFLAGS) $(filter %.o,$^) $(LIBS) -ldl -lpthread -o $@
+
+$(OUT)/exported.map: csrc/install/symbols Makefile
+	@mkdir -p $(@D)
+	@{ echo 'ROCM_SDK_$(SOVERSION) { global:'; sed 's/$$/;/' $<; echo 'local: *; };'; } >$@
+
+$(OUT)/%.shared.o: %.c csrc/install/exported.h Makefile
+	@mkdir -p $(@D)
+	@echo '$(VARIANT), shared: $<'
+	@$(CC) $(CFLAGS_C) -include csrc/install/exported.h -MMD -MP -c $< -o $@
 
 $(OUT)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -266,5 +296,5 @@ clang-tidy:
 
 # Intermediate objects are kept: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel clean develop test-one in-place test test-c sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke \
+.PHONY: help setup demo wheel install clean shared-library develop test-one in-place test test-c sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

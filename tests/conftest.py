@@ -44,6 +44,7 @@ GROUPS = {
     "test_c_suite.py": "make",
     "test_documentation.py": "documentation",
     "test_embedding.py": "make",
+    "test_install.py": "make",
 }
 
 # Tests that install the wheels of build/wheel, which `make develop` leaves as they are.

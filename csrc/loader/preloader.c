@@ -310,6 +310,12 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
     return status;
 }
 
+rsdk_status rsdk_loader_preload_for(rsdk_sdk *sdk, const char *const *files, size_t count, rsdk_loaded **loaded,
+                                    rsdk_error *error) {
+    const rsdk_load_options options = {.files = files, .file_count = count, .is_global = true};
+    return rsdk_loader_preload(sdk, &options, loaded, error);
+}
+
 void rsdk_loaded_free(rsdk_loaded *loaded) {
     if (loaded != NULL) {
         rsdk_plan_free(loaded->plan);

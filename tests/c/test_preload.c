@@ -354,20 +354,28 @@ static void same_file_by_another_path_is_no_conflict(void **state) {
 /* ---- given files ---- */
 
 static void check_files(void *site) {
-    const char *files[] = {sample_path(site, OUTSIDE "/libextension.so")};
-    rsdk_loaded *loaded = load_with(site, &(rsdk_load_options){.files = files, .file_count = 1, .is_global = true});
+    const char *files[] = {sample_path(site, OUTSIDE "/libextension.so")}, *absent = "/nonexistent/extension.so";
+    rsdk_sdk *sdk = sample_open(site);
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_loaded *loaded = NULL;
+    REQUIRE(rsdk_loader_preload_for(sdk, &absent, 1, &loaded, &error) == RSDK_FILE_NOT_FOUND && loaded == NULL);
+    REQUIRE_CONTAINS(rsdk_error_message(&error), absent);
+    rsdk_error_clear(&error);
+    REQUIRE(rsdk_loader_preload_for(sdk, files, 1, &loaded, &error) == RSDK_OK);
     REQUIRE(rsdk_loaded_count(loaded) == 1);
     REQUIRE(strcmp(rsdk_loaded_library(loaded, 0)->location.soname, "libroctx64.so.4") == 0);
     REQUIRE(rsdk_loaded_library(loaded, 0)->location.found_via == RSDK_FOUND_BY_NEED);
+    REQUIRE(strcmp(answer_of(RTLD_DEFAULT, "mark"), "roctx") == 0);
     REQUIRE(!is_loaded(site, OUTSIDE "/libextension.so"));
     REQUIRE(dlopen(files[0], RTLD_NOW) != NULL);
     rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
 }
 
 static void what_a_file_needs_is_loaded(void **state) {
     (void)state;
     sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = SAYS("mark", "roctx")});
     sample_compile(&site, &(sample_library){.directory = OUTSIDE,
                                             .file = "libneighbour.so",
                                             .source = "",

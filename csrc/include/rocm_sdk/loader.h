@@ -135,6 +135,13 @@ typedef struct rsdk_loaded rsdk_loaded;
  * stays usable. For other errors *loaded is NULL, and nothing was loaded unless memory ran out on the way. */
 rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded,
                                 rsdk_error *error);
+
+/* Loads whatever ELF files, an extension module say, need of the SDK, directly or through others, with RTLD_GLOBAL. The
+ * files themselves are not loaded: dlopen does it after this. Errors and *loaded are as with rsdk_loader_preload; what
+ * neither the SDK nor the system has is a warning of *loaded. */
+rsdk_status rsdk_loader_preload_for(rsdk_sdk *sdk, const char *const *files, size_t count, rsdk_loaded **loaded,
+                                    rsdk_error *error);
+
 void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing */
 
 /* The requested libraries, in the order asked. */

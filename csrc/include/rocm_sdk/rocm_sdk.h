@@ -1,4 +1,4 @@
-/* The whole public C interface. Link with librocm_sdk.a and libelf. */
+/* The whole public C interface. Flags to compile and link with: `pkg-config --cflags --libs rocm-sdk`. */
 #ifndef ROCM_SDK_ROCM_SDK_H
 #define ROCM_SDK_ROCM_SDK_H
 

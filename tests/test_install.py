@@ -1,0 +1,189 @@
+"""`make install`: programs in C and C++ find the installed library through pkg-config and CMake, shared and static.
+
+Everything is staged with DESTDIR. What the library exports is what the public headers declare, which a list keeps.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.cli.parser import COMMANDS
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = ROOT / "csrc/include/rocm_sdk"
+PROGRAM = ROOT / "tests/embed/preload_from_c.c"
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+FUNCTION = re.compile(r"\b(rsdk_\w+)\(")
+PREFIX = "/opt/rocm_sdk"
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(embedding LANGUAGES C CXX)
+find_package(rocm_sdk 0.1 REQUIRED)
+foreach(language c cc)
+  add_executable(${language}_shared program.${language})
+  target_link_libraries(${language}_shared PRIVATE rocm_sdk::rocm_sdk)
+  add_executable(${language}_static program.${language})
+  target_link_libraries(${language}_static PRIVATE rocm_sdk::rocm_sdk_static)
+endforeach()
+"""
+
+
+def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **variables})
+
+
+def succeed(*command: str | Path, **variables: str) -> str:
+    result = run(*command, **variables)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def install(**variables: str | Path) -> subprocess.CompletedProcess[str]:
+    return run("make", "-C", ROOT, "install", *(f"{name}={value}" for name, value in variables.items()))
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("stage")
+    result = install(PREFIX=PREFIX, DESTDIR=directory)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return directory
+
+
+@pytest.fixture(scope="module")
+def library(stage: Path) -> Path:
+    return stage / PREFIX[1:] / "lib/librocm_sdk.so.0"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("site")
+    libraries = directory / "_rocm_sdk_core/lib"
+    libraries.mkdir(parents=True)
+    source = libraries / "empty.c"
+    source.write_text("int present;\n")
+    succeed("cc", "-shared", "-fPIC", "-Wl,-soname,libroctx64.so.4", "-o", libraries / "libroctx64.so.4", source)
+    return directory
+
+
+def check_program(program: Path, site: Path, library_directory: Path, *, is_shared: bool) -> None:
+    """The program runs, and has librocm_sdk.so.0 as a dependency if it is to."""
+    answer = succeed(program, site, "roctx64", LD_LIBRARY_PATH=str(library_directory) if is_shared else "")
+    assert answer == f"roctx64 {site}/_rocm_sdk_core/lib/libroctx64.so.4\n"
+    needed = succeed("readelf", "-d", program)
+    assert ("[librocm_sdk.so.0]" in needed) == is_shared
+
+
+def declared() -> set[str]:
+    return {name for path in HEADERS.glob("*.h") for name in FUNCTION.findall(COMMENT.sub(" ", path.read_text()))}
+
+
+def test_the_list_has_the_functions_of_the_headers() -> None:
+    names = (ROOT / "csrc/install/symbols").read_text().split()
+    assert names == sorted(declared())
+
+
+def test_the_library_exports_the_list_and_nothing_else(library: Path) -> None:
+    names = {line.split()[2] for line in succeed("nm", "-D", "--defined-only", library).splitlines()}
+    assert names == {"ROCM_SDK_0", *(f"{name}@@ROCM_SDK_0" for name in declared())}
+
+
+def test_soname_and_link(library: Path) -> None:
+    dynamic = succeed("readelf", "-d", library)
+    assert "Library soname: [librocm_sdk.so.0]" in dynamic
+    assert "RPATH" not in dynamic and "RUNPATH" not in dynamic
+    assert str((library.parent / "librocm_sdk.so").readlink()) == "librocm_sdk.so.0"
+
+
+def test_objects_of_the_archive_stay_hidden(stage: Path, tmp_path: Path) -> None:
+    archive = stage / PREFIX[1:] / "lib/librocm_sdk.a"
+    plugin = tmp_path / "plugin.so"
+    source = tmp_path / "plugin.c"
+    source.write_text(f'#include "{HEADERS / "sdk.h"}"\nvoid *run(void) {{ return (void *)&rsdk_sdk_open; }}\n')
+    flags = (f"-I{HEADERS.parent}", "-shared", "-fPIC")
+    succeed("cc", *flags, source, archive, "-lelf", "-o", plugin)
+    assert "rsdk_" not in succeed("nm", "-D", "--defined-only", plugin)
+
+
+@pytest.mark.parametrize("compiler", ["gcc -std=c17 -x c", "g++ -std=c++17 -x c++"])
+@pytest.mark.parametrize("is_shared", [True, False], ids=["shared", "static"])
+def test_pkg_config(stage: Path, site: Path, tmp_path: Path, compiler: str, is_shared: bool) -> None:
+    libdir = stage / PREFIX[1:] / "lib"
+    options = ("--cflags", "--libs", *(() if is_shared else ("--static",)))
+    where = {"PKG_CONFIG_SYSROOT_DIR": str(stage), "PKG_CONFIG_PATH": str(libdir / "pkgconfig")}
+    flags = succeed("pkg-config", *options, "rocm-sdk", **where).split()
+    if not is_shared:
+        flags[flags.index("-lrocm_sdk")] = "-l:librocm_sdk.a"
+    program = tmp_path / "program"
+    warnings = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    succeed(*compiler.split(), *warnings, PROGRAM, "-x", "none", *flags, "-o", program)
+    check_program(program, site, libdir, is_shared=is_shared)
+
+
+def test_cmake(stage: Path, site: Path, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    for suffix in ("c", "cc"):
+        (tmp_path / f"program.{suffix}").write_bytes(PROGRAM.read_bytes())
+    prefix = stage / PREFIX[1:]
+    succeed("cmake", "-S", tmp_path, "-B", tmp_path / "out", f"-DCMAKE_PREFIX_PATH={prefix}")
+    succeed("cmake", "--build", tmp_path / "out")
+    for language in ("c", "cc"):
+        check_program(tmp_path / f"out/{language}_shared", site, prefix / "lib", is_shared=True)
+        check_program(tmp_path / f"out/{language}_static", site, prefix / "lib", is_shared=False)
+
+
+@pytest.mark.parametrize(("wanted", "is_found"), [("0.1", True), ("0.1.0", True), ("0.0.9", False), ("0.1.9", False)])
+def test_cmake_versions(stage: Path, tmp_path: Path, wanted: str, is_found: bool) -> None:
+    script = tmp_path / "wanted.cmake"
+    config = stage / PREFIX[1:] / "lib/cmake/rocm_sdk/rocm_sdk-config-version.cmake"
+    script.write_text(
+        f'set(PACKAGE_FIND_VERSION {wanted})\ninclude("{config}")\nmessage("${{PACKAGE_VERSION_COMPATIBLE}}")\n'
+    )
+    result = run("cmake", "-P", script)
+    assert result.stderr == ("TRUE\n" if is_found else "\n")
+
+
+def test_gnu_directories(tmp_path: Path) -> None:
+    """Each directory is where its variable says, and what pkg-config and CMake read names them."""
+    directories = {"LIBDIR": "/usr/lib/x86_64-linux-gnu", "INCLUDEDIR": "/usr/include/rocm", "MANDIR": "/usr/man"}
+    result = install(DESTDIR=tmp_path, PREFIX="/usr", **directories)
+    assert result.returncode == 0, result.stdout + result.stderr
+    libdir = tmp_path / "usr/lib/x86_64-linux-gnu"
+    assert (libdir / "librocm_sdk.so.0").exists() and (libdir / "librocm_sdk.a").exists()
+    assert (tmp_path / "usr/include/rocm/rocm_sdk/rocm_sdk.h").exists()
+    assert sorted(path.name for path in tmp_path.glob("usr/man/*/*")) == ["rocm-sdk.1", "rocm_sdk.3"]
+    values = (libdir / "pkgconfig/rocm-sdk.pc").read_text().splitlines()
+    assert {"prefix=/usr", f"libdir={directories['LIBDIR']}", "includedir=/usr/include/rocm"} <= set(values)
+    config = (libdir / "cmake/rocm_sdk/rocm_sdk-config.cmake").read_text()
+    assert '"${CMAKE_CURRENT_LIST_DIR}/../../../../include/rocm"' in config
+
+
+@pytest.mark.parametrize("prefix", ["relative", "/with blank", "/with$dollar", '/with"quote'])
+def test_a_prefix_that_cannot_be_written_is_refused(tmp_path: Path, prefix: str) -> None:
+    script = ROOT / "scripts/install-library"
+    stage = tmp_path / "stage"
+    result = run(script, "build/c/install", PREFIX=prefix, DESTDIR=str(stage))
+    assert result.returncode == 2
+    assert result.stderr.startswith("make install: PREFIX=")
+    assert not stage.exists()
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/man").iterdir()), ids=lambda path: path.name)
+def test_manual_pages_are_sound(page: Path) -> None:
+    result = run("groff", "-man", "-ww", "-z", page)
+    assert (result.returncode, result.stdout + result.stderr) == (0, "")
+
+
+def test_the_manual_of_the_command_has_each_command() -> None:
+    text = (ROOT / "docs/man/rocm-sdk.1").read_text().replace("\\-", "-")
+    listed = dict(re.findall(r"^\.TP\n\.B ([a-z-]+)\n(.+)\.$", text, re.MULTILINE))
+    assert listed == {name: help_text[0].upper() + help_text[1:] for name, help_text in COMMANDS.items()}
+
+
+def test_the_manual_of_the_library_names_functions_that_exist() -> None:
+    text = (ROOT / "docs/man/rocm_sdk.3").read_text()
+    assert set(FUNCTION.findall(text)) <= declared()
