@@ -16,7 +16,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 # The C layers, from the lowest up: each directory of csrc but include. Those of one layer know nothing of each other.
-C_LAYERS = [{"base", "install", "programs"}, {"elf", "gpu"}, {"sdk"}, {"device_code", "loader"}, {"diagnosis"}, {"python"}]
+C_LAYERS = [
+    {"base", "install", "programs"},
+    {"elf", "gpu"},
+    {"sdk"},
+    {"device_code", "loader"},
+    {"diagnosis"},
+    {"python"},
+]
 RANK = {directory: rank for rank, layer in enumerate(C_LAYERS) for directory in layer}
 
 LIBELF_HEADERS = re.compile(r"(libelf|gelf|libdw)\.h$|elfutils/")
