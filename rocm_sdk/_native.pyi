@@ -135,6 +135,7 @@ Code = Literal[
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None
 
 loader_version: str
+_C_API: object  # a capsule: csrc/include/rocm_sdk/capsule.h
 _preloaded: dict[str, LoadedLibrary | CDLL]
 
 class LibraryLocation(NamedTuple):

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capsule.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/rocm_sdk.h"
@@ -33,7 +34,7 @@ static int module_exec(PyObject *module) {
     state->loaded = PyDict_New();
     state->preloaded = PyDict_New();
     if (state->loaded == NULL || state->preloaded == NULL || rsdk_result_types_add(module, state) < 0 ||
-        add_functions(module) < 0) {
+        add_functions(module) < 0 || rsdk_capsule_add(module) < 0) {
         return -1;
     }
     if (PyModule_AddObjectRef(module, "_preloaded", state->preloaded) < 0) {

@@ -1,0 +1,162 @@
+"""The capsule `rocm_sdk._native._C_API`: another extension opens, plans, loads, explains and lists GPUs with it."""
+
+import ctypes
+import re
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+from sample_machine import Machine
+from sample_site import Site
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADER = ROOT / "csrc/include/rocm_sdk/capsule.h"
+SOURCE = ROOT / "tests/extension/sample_extension.c"
+
+# The functions of version 1, in the order of the structure: more may follow.
+VERSION_1 = [
+    "error_clear",
+    "error_message",
+    "problem_of_error",
+    "problem_make",
+    "problem_free",
+    "sdk_open",
+    "sdk_free",
+    "sdk_version",
+    "sdk_package_directory",
+    "sdk_warning_count",
+    "sdk_warning",
+    "loader_locate",
+    "plan_new",
+    "plan_free",
+    "plan_step_count",
+    "plan_step",
+    "loader_preload",
+    "loader_preload_for",
+    "loaded_free",
+    "loaded_count",
+    "loaded_library",
+    "loaded_opened_count",
+    "loaded_opened",
+    "loaded_warning_count",
+    "loaded_warning",
+    "gpu_list_new",
+    "gpu_list_free",
+    "gpu_list_count",
+    "gpu_list_get",
+    "gpu_list_problem_count",
+    "gpu_list_problem",
+    "compatibility_check",
+]
+
+# Puts a capsule with other numbers in the place of the real one, then imports the extension.
+OTHER_CAPSULE = """
+import ctypes, rocm_sdk._native
+class Capsule(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("version", ctypes.c_uint), ("loader_version", ctypes.c_char_p)]
+other, name = Capsule({size}, {version}, b"0.0.1"), b"rocm_sdk._native._C_API"
+new = ctypes.pythonapi.PyCapsule_New
+new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+rocm_sdk._native._C_API = new(ctypes.addressof(other), name, None)
+try:
+    import sample_extension
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(
+    scope="module",
+    params=["gcc -std=c17 -x c", "clang -std=c17 -x c", "g++ -std=c++17 -x c++"],
+    ids=lambda command: command.split()[0],
+)
+def extension(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the sample extension, compiled against the limited API of CPython 3.10, linked with nothing."""
+    directory = tmp_path_factory.mktemp("extension")
+    flags = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-DPy_LIMITED_API=0x030A0000", "-shared", "-fPIC")
+    include = (f"-I{HEADER.parent.parent}", "-isystem", sysconfig.get_path("include"))
+    output = directory / "sample_extension.abi3.so"
+    command = [*request.param.split(), *flags, *include, str(SOURCE), "-o", str(output)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return directory
+
+
+def call(site: Site, extension: Path, program: str) -> str:
+    return site.output(f"import sys; sys.path.append({str(extension)!r})\n{program}")
+
+
+def declared_members() -> list[tuple[str, str]]:
+    """Function without "rsdk_", member."""
+    return re.findall(r"__typeof__\(rsdk_(\w+)\) \*(\w+);", HEADER.read_text())
+
+
+def test_the_extension_links_nothing_of_the_library(extension: Path) -> None:
+    undefined = subprocess.check_output(["nm", "-D", "-u", extension / "sample_extension.abi3.so"], text=True)
+    assert "rsdk_" not in undefined
+
+
+def test_it_opens_plans_and_loads(site: Site, extension: Path) -> None:
+    library = site.library("libroctx64.so.4")
+    answer = call(site, extension, f"import sample_extension as s; print(s.preload({str(site.path)!r}, 'roctx64'))")
+    assert answer == str((1, str(library)))
+
+
+def test_it_explains_an_error(site: Site, extension: Path) -> None:
+    program = f"""
+import sample_extension
+try:
+    sample_extension.preload({str(site.path)!r}, "roctx65")
+except RuntimeError as error:
+    print(error)
+"""
+    answer = call(site, extension, program)
+    assert answer.startswith("E-API-004 unknown ROCm library name 'roctx65'")
+    assert "roctx64" in answer
+
+
+def test_it_lists_gpus(site: Site, extension: Path, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1100")
+    answer = call(site, extension, f"import sample_extension as s; print(s.targets({str(machine.root)!r}))")
+    assert answer == "['gfx1100']"
+
+
+def test_another_version_is_refused(site: Site, extension: Path) -> None:
+    answer = call(site, extension, OTHER_CAPSULE.format(size=4096, version=2))
+    assert answer == (
+        "the installed rocm-sdk-loader has version 2 of the C API, and this extension needs 1: "
+        "install an extension that was built for it"
+    )
+
+
+def test_an_older_package_is_refused(site: Site, extension: Path) -> None:
+    answer = call(site, extension, OTHER_CAPSULE.format(size=32, version=1))
+    assert answer.startswith("rocm-sdk-loader 0.0.1 is older than this extension")
+    assert answer.endswith("upgrade rocm-sdk-loader")
+
+
+def test_a_later_package_with_more_members_is_accepted(site: Site, extension: Path) -> None:
+    assert call(site, extension, OTHER_CAPSULE.format(size=4096, version=1)) == ""
+
+
+def test_the_order_of_members_is_kept() -> None:
+    members = declared_members()
+    assert all(function == member for function, member in members)
+    assert [member for _, member in members][: len(VERSION_1)] == VERSION_1
+
+
+def test_each_member_is_set() -> None:
+    """No function that the header declares is NULL in the package."""
+    import rocm_sdk._native as native
+
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = pointer(native._C_API, b"rocm_sdk._native._C_API")
+    head = (ctypes.c_size_t * 3).from_address(address)
+    words = (ctypes.c_void_p * (head[0] // ctypes.sizeof(ctypes.c_void_p))).from_address(address)
+    assert head[0] == ctypes.sizeof(ctypes.c_void_p) * (3 + len(declared_members()))
+    assert head[1] & 0xFFFFFFFF == 1
+    assert all(words)
