@@ -29,8 +29,13 @@ static PyObject *load(rsdk_sdk *sdk, const char *name) {
     rsdk_plan *plan = NULL;
     rsdk_loaded *loaded = NULL;
     PyObject *result = NULL;
-    if (rocm->plan_new(sdk, &options, &plan, &error) != RSDK_OK ||
-        rocm->loader_preload(sdk, &options, &loaded, &error) != RSDK_OK) {
+    PyThreadState *thread = PyEval_SaveThread(); /* other threads of Python run while libraries are loaded */
+    rsdk_status status = rocm->plan_new(sdk, &options, &plan, &error);
+    if (status == RSDK_OK) {
+        status = rocm->loader_preload(sdk, &options, &loaded, &error);
+    }
+    PyEval_RestoreThread(thread);
+    if (status != RSDK_OK) {
         raise_problem(&error, sdk);
     } else {
         result = Py_BuildValue("(ns)", (Py_ssize_t)rocm->plan_step_count(plan),
