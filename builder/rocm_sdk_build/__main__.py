@@ -115,6 +115,12 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         default=True,
         help="deflate what is in the wheels (on)",
     )
+    command.add_argument(
+        "--check",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="install and test the packages before they appear (on)",
+    )
     command.add_argument("--rules", type=Path, metavar="FILE", help="which artifact feeds which package")
     command.set_defaults(run=_artifacts)
 
@@ -176,6 +182,7 @@ def _artifacts(options: argparse.Namespace) -> int:
         options.linux_amdgpu_families,
         options.windows_amdgpu_families,
         options.wheel_compression,
+        options.check,
     )
     for path in build(wish, read_rules(options.rules)):
         print(path)

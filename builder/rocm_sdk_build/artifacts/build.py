@@ -19,6 +19,7 @@ from .catalog import GENERIC, Artifact, read_catalog
 from .development import plan_development
 from .families import Families
 from .population import Population, populate
+from .proof import prove
 from .rules import Rules
 from .selector import write_selector
 from .staging import (
@@ -47,6 +48,7 @@ class Wish(NamedTuple):
     linux_families: str | None = None
     windows_families: str | None = None
     deflate: bool = True
+    is_checked: bool = True  # the packages are installed and tested before they appear
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
@@ -109,6 +111,9 @@ class _Build:
             self._libraries()
             self._devel()
             self._selectors()
+            if self.wish.is_checked:
+                _log.info("testing %d packages", len(self.made))
+                prove((path for path in self.made if path.suffix == ".whl"), self.scratch / "installed")
             for path in self.made:
                 target = dist / path.relative_to(self.dist)
                 target.parent.mkdir(parents=True, exist_ok=True)

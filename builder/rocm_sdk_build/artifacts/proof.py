@@ -1,0 +1,86 @@
+"""Checks wheels before they get their names: each is read back, all are installed together and tested there."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import platform
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from rocm_sdk_build.errors import PackagingError
+
+_CHUNK = 1 << 20
+_WITHOUT_LOADING = "packages,files"
+
+
+def prove(wheels: Iterable[Path], site: Path) -> None:
+    """Installs the wheels in the new directory `site` and tests what is there. PackagingError says what is wrong.
+
+    Of several wheels of one project, for families of their own, the first is installed; all are read back. Nothing
+    is loaded where the wheels are for another machine than this.
+    """
+    site.mkdir()
+    owners: dict[str, Path] = {}
+    projects: set[str] = set()
+    is_native = True
+    for wheel in wheels:
+        project = wheel.name.partition("-")[0]
+        _read_back(wheel, site if project not in projects else None, owners)
+        projects.add(project)
+        is_native = is_native and wheel.stem.endswith(f"_{platform.machine()}")
+    _test(site, is_native)
+
+
+def _read_back(wheel: Path, site: Path | None, owners: dict[str, Path]) -> None:
+    """Compares each file with RECORD, and writes it to the site."""
+    with zipfile.ZipFile(wheel) as archive:
+        members = archive.infolist()
+        (record,) = (each for each in members if each.filename.endswith(".dist-info/RECORD"))
+        text = archive.read(record).decode("utf-8")
+        rows = {path: (digest, size) for path, digest, size in csv.reader(io.StringIO(text))}
+        if sorted(rows) != sorted(each.filename for each in members):
+            raise PackagingError(f"{wheel.name}: RECORD does not list its files")
+        for member in members:
+            found = _read_member(archive, member, site)
+            if member is not record and found != rows[member.filename]:
+                raise PackagingError(f"{wheel.name}: {member.filename} is not what RECORD says")
+            if site is not None and (other := owners.setdefault(member.filename, wheel)) != wheel:
+                raise PackagingError(f"{wheel.name} and {other.name} both have {member.filename}")
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, site: Path | None) -> tuple[str, str]:
+    """Digest and size, as RECORD has them."""
+    digest, size = hashlib.sha256(), 0
+    target = Path(os.devnull) if site is None else site / member.filename
+    if site is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(member) as source, target.open("wb") as file:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+            file.write(chunk)
+    if site is not None:
+        target.chmod(member.external_attr >> 16 & 0o777)
+    return f"sha256={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}", str(size)
+
+
+def _test(site: Path, is_native: bool) -> None:
+    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json"]
+    command += [] if is_native else ["--only", _WITHOUT_LOADING]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        problems = json.loads(done.stdout)["problems"]
+    except (ValueError, KeyError) as error:
+        raise PackagingError(f"the packages cannot be tested: {done.stderr.strip() or done.returncode}") from error
+    wrong = [f"{each['code']}  {each['title']}" for each in problems if each["severity"] == "error"]
+    if wrong:
+        found = "\n".join(each.replace(f"{site}/", "") for each in wrong)
+        raise PackagingError(f"the packages do not work where they are installed:\n{found}", "rocm-sdk explain CODE")

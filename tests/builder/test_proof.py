@@ -1,0 +1,100 @@
+"""Packages are proven before they appear; whatever ends a build, no half package is in `dist`."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from artifact_tree import ArtifactTree, usual_tree
+
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.proof import prove
+from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.errors import PackagingError
+
+VERSION = "7.10.0"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> ArtifactTree:
+    return usual_tree(tmp_path / "artifacts")
+
+
+def start(tree: ArtifactTree, output: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
+    words = [*command, "--output", str(output), "--version", VERSION]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_library_that_does_not_load_stops_the_build(tree: ArtifactTree, tmp_path: Path) -> None:
+    gone = tree.library("core-hip_lib_generic", "lib/libgone.so.1", "libgone.so.1")
+    tree.library("core-hip_lib_generic", "lib/libneeds.so.1", "libneeds.so.1", flags=("-Wl,--no-as-needed", str(gone)))
+    gone.unlink()
+    done = start(tree, tmp_path / "out")
+    _, told = done.communicate()
+    assert done.returncode == 1
+    assert "the packages do not work where they are installed" in told
+    assert "libneeds.so.1" in told
+    assert "libgone.so.1" in told
+    assert list((tmp_path / "out/dist").iterdir()) == []
+    made = build(Wish(tree.root, tmp_path / "out", VERSION, is_checked=False), read_rules())
+    assert all(path.exists() for path in made)
+
+
+def test_wheels_that_are_not_what_record_says(tree: ArtifactTree, tmp_path: Path) -> None:
+    made = build(Wish(tree.root, tmp_path / "out", VERSION), read_rules())
+    (core,) = (path for path in made if path.name.startswith("rocm_sdk_core"))
+    prove([core], tmp_path / "good")
+    with zipfile.ZipFile(core) as archive:
+        members = {each: archive.read(each) for each in archive.infolist()}
+    changed = tmp_path / core.name
+    for number, (name, told) in enumerate(
+        (("rocm_sdk_core/__init__.py", "is not what RECORD says"), ("extra.py", "RECORD does not list its files"))
+    ):
+        with zipfile.ZipFile(changed, "w") as archive:
+            for member, data in members.items():
+                archive.writestr(member, b"#" if member.filename == name else data)
+            if name == "extra.py":
+                archive.writestr(name, b"")
+        with pytest.raises(PackagingError, match=told):
+            prove([changed], tmp_path / str(number))
+    twin = tmp_path / core.name.replace("rocm_sdk_core", "other")
+    twin.write_bytes(core.read_bytes())
+    with pytest.raises(PackagingError, match="both have"):
+        prove([core, twin], tmp_path / "twins")
+
+
+def test_killed_at_any_point(tree: ArtifactTree, tmp_path: Path) -> None:
+    begin = time.monotonic()
+    whole = start(tree, tmp_path / "whole")
+    assert whole.communicate()[1] == ""
+    seconds = time.monotonic() - begin
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "whole/dist").iterdir()}
+    chance = random.Random(7)
+    for _ in range(8):
+        process = start(tree, tmp_path / "out")
+        time.sleep(chance.uniform(0.2, 1) * seconds)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        dist = tmp_path / "out/dist"
+        for path in dist.iterdir() if dist.exists() else ():
+            assert path.read_bytes() == expected[path.name], path.name
+    process = start(tree, tmp_path / "out")
+    assert process.communicate()[1] == ""
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out/dist").iterdir()} == expected
+
+
+def test_two_builds_at_once(tree: ArtifactTree, tmp_path: Path) -> None:
+    builds = [start(tree, tmp_path / "out") for _ in range(2)]
+    assert [process.communicate()[1] for process in builds] == ["", ""]
+    assert [process.returncode for process in builds] == [0, 0]
+    for path in (tmp_path / "out/dist").glob("*.whl"):
+        with zipfile.ZipFile(path) as archive:
+            assert archive.testzip() is None
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["dist"]
