@@ -16,7 +16,7 @@ Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/json.md"
-SECTION = re.compile(r"^### `rocm-sdk (.+) --json`\n\n\| key .*\n.*\n((?:\|.*\n)+)", re.MULTILINE)
+SECTION = re.compile(r"^## `rocm-sdk (.+) --json`\n\n\| key .*\n.*\n((?:\|.*\n)+)", re.MULTILINE)
 CALLS = {
     "version": ["version"],
     "list": ["list"],
