@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .errors import PackagingError
+from .release_types import RELEASE_TYPES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -126,8 +127,6 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
 
 
 def _add_version(command: argparse.ArgumentParser) -> None:
-    from .version import RELEASE_TYPES
-
     kind = command.add_mutually_exclusive_group(required=True)
     kind.add_argument("--release-type", choices=RELEASE_TYPES)
     kind.add_argument("--custom-version-suffix", metavar="SUFFIX")

@@ -15,7 +15,6 @@ from packaging.version import InvalidVersion, Version
 
 from .errors import PackagingError
 
-RELEASE_TYPES = ("ci", "dev", "dev-bkc", "nightly", "nightly-bkc", "prerelease", "release")
 _DATE = re.compile(r"\d{8}")
 _SHORT_SHA = 8
 

@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
-from rocm_sdk_build.dist_info import python_text
+from rocm_sdk_build.dist_info import facts_of_targets, python_text
 
 
 @pytest.mark.parametrize("version", ["5.2.3", "1'\nraise SystemExit('no')\n'", '"""', "\\", "${HOME}{version}"])
 def test_values_are_written_as_literals(version: str) -> None:
     values: dict[str, Any] = {}
-    exec(compile(python_text("libraries", version, ["gfx90a", "gfx1030"]), "_dist_info.py", "exec"), values)
+    exec(
+        compile(python_text("libraries", facts_of_targets(version, ["gfx90a", "gfx1030"])), "_dist_info.py", "exec"),
+        values,
+    )
     assert values["__version__"] == version
     assert values["PY_PACKAGE_SUFFIX_NONCE"] == ""
     assert values["AVAILABLE_TARGET_FAMILIES"] == ["gfx90a", "gfx1030"]
@@ -23,6 +26,6 @@ def test_values_are_written_as_literals(version: str) -> None:
 
 def test_an_sdk_without_device_code_has_no_family() -> None:
     values: dict[str, Any] = {}
-    exec(compile(python_text("core", "5.2.3", []), "_dist_info.py", "exec"), values)
+    exec(compile(python_text("core", facts_of_targets("5.2.3", [])), "_dist_info.py", "exec"), values)
     assert values["AVAILABLE_TARGET_FAMILIES"] == []
     assert values["DEFAULT_TARGET_FAMILY"] == "DEFAULT"
