@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import IO
 
 from rocm_sdk import _native
 
 from .candidate import damage, refusal
 
+_BUFFER = 1 << 18
 _LARGEST = 16 << 30  # bytes of a file; no linker makes a library of a quarter of it
 
 
@@ -31,3 +33,10 @@ def code_of_stream(name: str, chunks: Iterable[bytes], size: int) -> _native.Dev
         if written != size:
             raise damage(name, f"it has {written} bytes, and the archive says {size}")
         return _native.device_code_of_part(file.fileno(), 0, size, name)
+
+
+def chunks_of(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    """The pieces of a stream, of which the head was read."""
+    yield head
+    while chunk := stream.read(_BUFFER):
+        yield chunk

@@ -12,12 +12,11 @@ from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
 from .candidate import HEAD_SIZE, Found, damage, is_candidate
-from .member import code_of_stream
+from .member import chunks_of, code_of_stream
 
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LARGEST = 256 << 30  # bytes of all members of a compressed archive
-_BUFFER = 1 << 18
 
 
 def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
@@ -68,10 +67,4 @@ def _streamed(archive: tarfile.TarFile, member: tarfile.TarInfo, name: str) -> _
     head = stream.read(HEAD_SIZE) if stream is not None else b""
     if stream is None or not is_candidate(head):
         return None
-    return code_of_stream(name, _chunks(head, stream), member.size)
-
-
-def _chunks(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
-    yield head
-    while chunk := stream.read(_BUFFER):
-        yield chunk
+    return code_of_stream(name, chunks_of(head, stream), member.size)

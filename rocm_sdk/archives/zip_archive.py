@@ -7,13 +7,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
 from .candidate import HEAD_SIZE, Found, damage, is_candidate
-from .member import code_of_stream
+from .member import chunks_of, code_of_stream
 
 _MAGIC = b"PK\x03\x04"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -22,7 +22,6 @@ _LOCATOR, _LOCATOR_SIZE, _END_64 = b"PK\x06\x07", 20, b"PK\x06\x06"
 _LARGEST_DIRECTORY = 64 << 20  # bytes; 50,000 members have a tenth of it
 _RATIO = 1032  # deflate cannot do better
 _ENCRYPTED = 1
-_BUFFER = 1 << 18
 
 
 def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
@@ -101,13 +100,7 @@ def _code_of(file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo, 
         head = stream.read(HEAD_SIZE)
         if not is_candidate(head):
             return None
-        return code_of_stream(name, _chunks(head, stream), member.file_size)
-
-
-def _chunks(head: bytes, stream: IO[bytes]) -> Iterator[bytes]:
-    yield head
-    while chunk := stream.read(_BUFFER):
-        yield chunk
+        return code_of_stream(name, chunks_of(head, stream), member.file_size)
 
 
 def _code_of_stored(file: BinaryIO, member: zipfile.ZipInfo, name: str) -> _native.DeviceCode | None:

@@ -22,9 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
         from rocm_sdk.errors import RocmSdkError  # here, because the import takes as long as some commands
 
         if isinstance(error, RocmSdkError):
-            from .output import complain
+            from .output import complain_of
 
-            complain(f"{error.message} [{error.code}]", error.fix)
+            complain_of(error)
             return _flushed(1)
         if not isinstance(error, OSError) or error.filename is not None:
             raise

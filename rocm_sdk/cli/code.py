@@ -2,7 +2,7 @@
 
 import sys
 
-from .output import complain, tell
+from .output import complain, complain_of, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(options: "Namespace") -> int:
         before = len(found)
         for code in code_in(name):
             if isinstance(code, RocmSdkError):
-                complain(f"{code.message} [{code.code}]", code.fix)
+                complain_of(code)
                 failed = True
             elif code.path == name or code.targets or code.kernel_name is not None:
                 found.append(code)

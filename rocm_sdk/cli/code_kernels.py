@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from functools import partial
 
-from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.rewriting.kernels import Kernel, kernels_in
 
-from .output import complain, tell
+from .output import complain, succeeds, tell
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 # What is told of a kernel: the key of its metadata, and a word.
@@ -23,30 +23,23 @@ _FACTS = (
 
 def print_kernels(names: list[str], for_programs: bool) -> int:
     """Prints the kernels of each file; status 1 if one cannot be read, or none has any."""
-    found: list[dict[str, object]] = []
-    count, failed = 0, False
-    for name in names:
-        kernels: list[dict[str, object]] = []
-        try:
-            for kernel in kernels_in(name, tempfile.gettempdir()):
-                count += 1
-                if for_programs:
-                    kernels.append(kernel._asdict())
-                else:
-                    tell(f"{name}   {_line(kernel)}")
-        except RocmSdkError as error:
-            complain(f"{error.message} [{error.code}]", error.fix)
-            failed = True
-        except OSError as error:
-            complain(f"{error.filename or name}: {error.strerror}")
-            failed = True
-        found.append({"path": name, "kernels": kernels})
+    found: dict[str, list[dict[str, object]]] = {name: [] for name in names}
+    done = [succeeds(name, partial(_take_kernels, name, found[name], for_programs)) for name in names]
+    has_any = any(found.values())
     if for_programs:
-        json.dump({"schema": _SCHEMA, "files": found}, sys.stdout, indent=2, default=str)
+        files = [{"path": name, "kernels": kernels} for name, kernels in found.items()]
+        json.dump({"schema": _SCHEMA, "files": files}, sys.stdout, indent=2, default=str)
         sys.stdout.write("\n")
-    elif not count and not failed:
+    elif all(done) and not has_any:
         complain("no file has kernels")
-    return 0 if count and not failed else 1
+    return 0 if has_any and all(done) else 1
+
+
+def _take_kernels(name: str, found: list[dict[str, object]], for_programs: bool) -> None:
+    for kernel in kernels_in(name, tempfile.gettempdir()):
+        found.append(kernel._asdict())
+        if not for_programs:
+            tell(f"{name}   {_line(kernel)}")
 
 
 def _line(kernel: Kernel) -> str:

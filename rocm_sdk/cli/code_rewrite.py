@@ -2,12 +2,11 @@
 
 import os
 
-from .output import complain, tell
+from .output import complain, succeeds, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable
 
     from rocm_sdk.rewriting.rewrite import Rewritten, Wish
     from rocm_sdk.rewriting.trees import RewrittenTree
@@ -81,7 +80,7 @@ def rewrite_all(options: "Namespace") -> int:
     from rocm_sdk.rewriting.rewrite import Wish
 
     if options.extract:
-        done = [_succeeds(name, partial(_extract, name, options.extract)) for name in options.files]
+        done = [succeeds(name, partial(_extract, name, options.extract)) for name in options.files]
         return 0 if all(done) else 1
     try:
         gpus = _gpus(options.keep) if options.keep else ()
@@ -92,23 +91,8 @@ def rewrite_all(options: "Namespace") -> int:
     compressed = True if options.compress else False if options.decompress else None
     wish = Wish(gpus, options.also_unofficial, compressed, pairs, options.force, not options.no_load)
     place = None if options.dry_run else options.output
-    done = [_succeeds(name, partial(_rewrite, name, place, wish)) for name in options.files]
+    done = [succeeds(name, partial(_rewrite, name, place, wish)) for name in options.files]
     return 0 if all(done) else 1
-
-
-def _succeeds(name: str, work: "Callable[[], None]") -> bool:
-    """Does it, and says what went wrong."""
-    from rocm_sdk.errors import RocmSdkError
-
-    try:
-        work()
-    except RocmSdkError as error:
-        complain(f"{error.message} [{error.code}]", error.fix)
-        return False
-    except OSError as error:
-        complain(f"{error.filename or name}: {error.strerror}")
-        return False
-    return True
 
 
 def _rewrite(name: str, place: "str | None", wish: "Wish") -> None:

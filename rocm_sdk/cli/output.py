@@ -5,6 +5,12 @@ Output for programs (a path, flags, JSON, a graph) is printed as it is, quoted f
 
 import sys
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocm_sdk.errors import RocmSdkError
+
 
 def tell(line: str) -> None:
     """Writes a line to stdout."""
@@ -27,6 +33,26 @@ def complain(message: str, fix: str | None = None) -> None:
     print(f"rocm-sdk: {harmless(message)}", file=sys.stderr)
     if fix is not None:
         complain_fix(fix)
+
+
+def complain_of(error: "RocmSdkError") -> None:
+    """Writes an exception of this package to stderr: message, code and fix."""
+    complain(f"{error.message} [{error.code}]", error.fix)
+
+
+def succeeds(name: str, work: "Callable[[], None]") -> bool:
+    """Does work on a file of this name, and complains where it fails."""
+    from rocm_sdk.errors import RocmSdkError
+
+    try:
+        work()
+    except RocmSdkError as error:
+        complain_of(error)
+        return False
+    except OSError as error:
+        complain(f"{error.filename or name}: {error.strerror}")
+        return False
+    return True
 
 
 def complain_fix(fix: str) -> None:

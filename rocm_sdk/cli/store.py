@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from .arguments import waiting_time
-from .output import complain, tell_json
+from .output import complain, complain_of, tell_json
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -46,7 +46,7 @@ def run(options: "Namespace") -> int:
     try:
         store = Store(options.store)
     except NotAStoreError as error:
-        complain(f"{error.message} [{error.code}]", error.fix)
+        complain_of(error)
         return 2
     say = TerminalReporter().say
     if options.action == "prune":

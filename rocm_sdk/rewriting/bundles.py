@@ -13,7 +13,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
-from rocm_sdk.errors import RocmSdkError
 
 from .compression import ZSTD, BundleHash, compressed, decompressed
 from .pieces import Piece, read_pieces, read_range
@@ -49,11 +48,6 @@ class Entry(NamedTuple):
     changes: tuple[Change, ...] = ()  # in order
 
     @property
-    def is_for_host(self) -> bool:
-        """Whether it stands for the code of the host; it is kept, whatever else is."""
-        return self.id.startswith(b"host-")
-
-    @property
     def name(self) -> str:
         """The ID as the extension tells it."""
         return self.id.rstrip(b"\0").decode("latin-1")
@@ -70,10 +64,7 @@ class Bundle(NamedTuple):
 
 def read_code(descriptor: int, path: str) -> DeviceCode:
     """What the open file holds. Errors name its path."""
-    try:
-        return _native.device_code(f"/proc/self/fd/{descriptor}")
-    except RocmSdkError:
-        return _native.device_code(path)
+    return _native.device_code_of_part(descriptor, 0, os.fstat(descriptor).st_size, path)
 
 
 def read_bundle(
@@ -137,6 +128,16 @@ def _refuse_overlaps(entries: Sequence[Entry], start: int, header_size: int, pat
 
 
 # ---- putting together ----
+
+
+def place_in_row(places: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
+    """Where things lie one behind another, and the end. places: alignment and size of each."""
+    offsets, position = [], 0
+    for align, size in places:
+        position = -(-position // align) * align
+        offsets.append(position)
+        position += size
+    return offsets, position
 
 
 class NewBundle(NamedTuple):

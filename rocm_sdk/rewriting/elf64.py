@@ -165,6 +165,15 @@ class Elf:
         """The loaded segment that has the bytes of these addresses."""
         return next((segment for segment in self.loads() if segment.holds(address, size)), None)
 
+    def misplaced(self) -> Section | None:
+        """A section whose place in the file and address do not fit its segment."""
+        for section in self.sections:
+            if section.is_loaded and section.file_size:
+                load = self.load_of(section.address, section.size)
+                if load is None or section.offset - load.offset != section.address - load.address:
+                    return section
+        return None
+
 
 def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
     """Bytes of a file; refuses one that has them not."""

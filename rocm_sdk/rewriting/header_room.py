@@ -9,7 +9,9 @@ from typing import NamedTuple
 from .elf64 import (
     ADDRESS_TAGS,
     DYNAMIC,
+    PF_R,
     PT_LOAD,
+    PT_PHDR,
     SEGMENT,
     SHT_DYNAMIC,
     SHT_DYNSYM,
@@ -91,6 +93,21 @@ def place_tail(elf: Elf, tail: Sequence[int], address: int, shift: int) -> tuple
         places[index] = Place(address + shift, address)
         address += section.size
     return places, address
+
+
+def insert_load(segments: list[Segment], extra: Segment) -> None:
+    """Adds a loaded segment of the highest address, in its place in the table."""
+    last = max(i for i, segment in enumerate(segments) if segment.type == PT_LOAD)
+    segments.insert(last + 1, extra)
+
+
+def with_own_header(elf: Elf, segments: list[Segment], first: Segment) -> list[Segment]:
+    """The headers of a new file, with one of their own table (PT_PHDR) where the old file has it."""
+    if all(segment.type != PT_PHDR for segment in elf.segments):
+        return segments
+    size = (len(segments) + 1) * SEGMENT.size
+    address = first.address + HEADERS_AT
+    return [Segment(PT_PHDR, PF_R, HEADERS_AT, address, address, size, size, 8), *segments]
 
 
 def _sections_of(elf: Elf, segment: Segment) -> list[int]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .bundles import NewBundle
+from .bundles import NewBundle, place_in_row
 from .elf64 import (
     SHT_NOBITS,
     Elf,
-    align_up,
 )
 from .header_room import edit_tags
 from .layout import Layout, lay_out
@@ -50,7 +49,7 @@ def read_host_file(elf: Elf) -> HostFile:
 def write_host_file(host: HostFile, bundles: Sequence[Placed], note: bytes, output: int) -> Layout:
     """Writes the new file to the descriptor `output`, which is an empty file. bundles: all of the old one, in order."""
     elf = host.elf
-    offsets, size = _place_bundles(bundles)
+    offsets, size = place_in_row((each.align, each.new.size) for each in bundles)
     layout = lay_out(elf, host.code, size, len(note))
     addresses = {each.address: layout.content_address + offset for each, offset in zip(bundles, offsets, strict=True)}
     for copy in layout.copies:
@@ -67,12 +66,3 @@ def write_host_file(host: HostFile, bundles: Sequence[Placed], note: bytes, outp
         write_pieces(output, [piece.at(layout.content + offset) for piece in each.new.pieces], elf.path)
     write_all(output, note, next(each.offset for each in layout.sections if each.name == _NOTE_SECTION))
     return layout
-
-
-def _place_bundles(bundles: Sequence[Placed]) -> tuple[list[int], int]:
-    offsets, position = [], 0
-    for each in bundles:
-        position = align_up(position, each.align)
-        offsets.append(position)
-        position += each.new.size
-    return offsets, position

@@ -32,7 +32,7 @@ from .elf64 import (
     align_down,
     align_up,
 )
-from .header_room import HEADERS_AT, NoRoomError, Place, make_room, place_tail
+from .header_room import HEADERS_AT, NoRoomError, Place, insert_load, make_room, place_tail, with_own_header
 from .note import NOTE_SECTION
 from .refusal import refusal
 
@@ -235,18 +235,13 @@ class _Planner:
                 continue  # is made anew, for the table's new length
             segments.append(self._moved_segment(segment, gap_end, distance))
         if extra is not None:
-            last = max(i for i, segment in enumerate(segments) if segment.type == PT_LOAD)
-            segments.insert(last + 1, extra)
+            insert_load(segments, extra)
         offset, address = self.note_place
         if self.note is None:
             segments.append(
                 Segment(PT_NOTE, PF_R, offset, address, address, self.note_size, self.note_size, _NOTE_ALIGN)
             )
-        if any(segment.type == PT_PHDR for segment in self.elf.segments):
-            size = (len(segments) + 1) * SEGMENT.size
-            address = first.address + HEADERS_AT
-            segments.insert(0, Segment(PT_PHDR, PF_R, HEADERS_AT, address, address, size, size, 8))
-        return segments
+        return with_own_header(self.elf, segments, first)
 
     def _parts_of_load(self, gap: _Gap) -> list[Segment]:
         kept_end, gap_end, distance = gap

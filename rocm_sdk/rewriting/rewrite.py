@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk import _native
 from rocm_sdk.errors import RewriteError, UnknownTargetError
 
-from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, read_bundle, read_code
+from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, place_in_row, read_bundle, read_code
 from .choice import choose_images
 from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, read_host_file, write_host_file
@@ -209,8 +209,8 @@ class _Rewriting:
         history = self._history()
         write_host_file(host, placed, pack_history(history), new)
         start = perf_counter()
-        self._verify_images(new)
-        verified = verify_host_file(host, new, self.path, history, self.wish.check_loading)
+        code = self._verify_images(new)
+        verified = verify_host_file(host, new, code, history, self.wish.check_loading)
         self.verifying = perf_counter() - start
         return verified
 
@@ -225,25 +225,25 @@ class _Rewriting:
         return History(digest, self.wish.steps())
 
     def _write_loose(self, pairs: Sequence[tuple[DeviceBundle, tuple[Bundle, NewBundle]]], new: int) -> Verified:
-        position = 0
-        for _, (bundle, made) in pairs:
-            position = -(-position // bundle.align) * bundle.align
-            write_pieces(new, [piece.at(position) for piece in made.pieces], self.path)
-            position += made.size
+        offsets, _ = place_in_row((bundle.align, made.size) for _, (bundle, made) in pairs)
+        for offset, (_, (_, made)) in zip(offsets, pairs, strict=True):
+            write_pieces(new, [piece.at(offset) for piece in made.pieces], self.path)
         start = perf_counter()
         self._verify_images(new)
         self.verifying = perf_counter() - start
         return Verified(False, "it is no library")
 
-    def _verify_images(self, new: int) -> None:
+    def _verify_images(self, new: int) -> DeviceCode:
+        """Returns what the new file holds."""
+        found = read_code(new, self.path)
         with Scratch(tempfile.gettempdir()) as scratch:
-            found = _native.device_code(f"/proc/self/fd/{new}")
             actual = []
             for each in found.bundles:
                 bundle = read_bundle(new, each, self.path, scratch)
                 images = {image.id or entry.name: image for image, entry in _paired(each, bundle)}
                 actual.append(_wanted(bundle.entries, images))
             verify_images(self.wanted, actual, self.path)
+        return found
 
 
 def _paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[_native.DeviceImage, Entry]]:

@@ -17,7 +17,6 @@ from .elf64 import (
     PF_R,
     PT_LOAD,
     PT_PHDR,
-    SEGMENT,
     SHT_DYNAMIC,
     Elf,
     Section,
@@ -25,7 +24,7 @@ from .elf64 import (
     align_up,
     read_elf,
 )
-from .header_room import HEADERS_AT, Place, Room, edit_tags, make_room, place_tail
+from .header_room import Place, Room, edit_tags, insert_load, make_room, place_tail, with_own_header
 from .layout import Layout, end_of_content, largest_align, stale_tables
 from .pieces import write_all
 from .refusal import refusal
@@ -143,13 +142,8 @@ def _segments(elf: Elf, room: Room, places: dict[int, Place], extra: Segment) ->
         if segment.type == PT_PHDR:
             continue  # is made anew, for the table's new length
         segments.append(segment.moved(*moved) if moved and segment.type != PT_LOAD and segment.file_size else segment)
-    last = max(i for i, segment in enumerate(segments) if segment.type == PT_LOAD)
-    segments.insert(last + 1, extra)
-    if any(segment.type == PT_PHDR for segment in elf.segments):
-        size = (len(segments) + 1) * SEGMENT.size
-        address = room.first.address + HEADERS_AT
-        segments.insert(0, Segment(PT_PHDR, PF_R, HEADERS_AT, address, address, size, size, 8))
-    return segments
+    insert_load(segments, extra)
+    return with_own_header(elf, segments, room.first)
 
 
 def _verify(new: Elf, old: Elf, text: bytes) -> None:
@@ -157,11 +151,9 @@ def _verify(new: Elf, old: Elf, text: bytes) -> None:
     table, tags = _dynamic(new)
     if _texts(new, table, tags) != {_RPATH: text}:
         raise refusal(new.path, "it has not the search path that it was to have", "E-CODE-013")
-    for section in new.sections:
-        if section.is_loaded and section.file_size:
-            load = new.load_of(section.address, section.size)
-            if load is None or section.offset - load.offset != section.address - load.address:
-                raise refusal(new.path, f"its section {section.shown} is somewhere else than in memory", "E-CODE-013")
+    misplaced = new.misplaced()
+    if misplaced is not None:
+        raise refusal(new.path, f"its section {misplaced.shown} is somewhere else than in memory", "E-CODE-013")
     if old.is_library:
         damages = _native.inspect_library(new.path).damages
         if damages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RewriteError
@@ -32,6 +32,9 @@ from .pieces import have_same_bytes
 from .refusal import refusal
 from .wrappers import SECTION_NAME as WRAPPERS
 
+if TYPE_CHECKING:
+    from rocm_sdk._native import DeviceCode
+
 _NOTE_SECTION = NOTE_SECTION.encode()
 _BUNDLE_STARTS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF")
 
@@ -43,12 +46,13 @@ class Verified(NamedTuple):
     remark: str | None  # why it was not loaded
 
 
-def verify_host_file(old: HostFile, output: int, shown: str, history: History, check_loading: bool) -> Verified:
+def verify_host_file(old: HostFile, output: int, code: DeviceCode, history: History, check_loading: bool) -> Verified:
     """Compares the file that is open as `output` with the old one, and loads it.
 
-    Refuses it (E-CODE-013) where anything differs that should not. shown: the name it will have. Images are compared
-    by `verify_images`.
+    Refuses it (E-CODE-013) where anything differs that should not. code: what was found in it; images are compared by
+    `verify_images`.
     """
+    shown = old.elf.path
     new = read_host_file(read_elf(output, shown))
     if new.elf.is_library:
         facts, before = (_native.inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
@@ -58,8 +62,7 @@ def verify_host_file(old: HostFile, output: int, shown: str, history: History, c
             raise _mismatch(shown, "the linker would read other facts about it")
     _compare_segments(old.elf, new.elf)
     _compare_sections(old, new)
-    text = _native.device_code(_path_of(output)).history
-    if text is None or parse_history(text, shown) != history:
+    if code.history is None or parse_history(code.history, shown) != history:
         raise _mismatch(shown, "its note is not the one that it was to have")
     if [wrapper.place for wrapper in new.wrappers] != [wrapper.place for wrapper in old.wrappers]:
         raise _mismatch(shown, "its wrappers are not where they were")
@@ -72,23 +75,13 @@ def refuse_damaged(elf: Elf) -> None:
         facts = _native.inspect_library(_path_of(elf.descriptor))
         if facts.damages:
             raise refusal(elf.path, f"it is damaged: {_damages(elf, facts)}")
-    misplaced = _misplaced(elf)
+    misplaced = elf.misplaced()
     if misplaced is not None:
         raise refusal(elf.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
 
 
 def _damages(elf: Elf, facts: _native.LibraryFacts) -> str:
     return "; ".join(facts.damages).replace(f"{_path_of(elf.descriptor)}: ", "")
-
-
-def _misplaced(elf: Elf) -> Section | None:
-    """A section whose place in the file and address do not fit."""
-    for section in elf.sections:
-        if section.is_loaded and section.file_size:
-            load = elf.load_of(section.address, section.size)
-            if load is None or section.offset - load.offset != section.address - load.address:
-                return section
-    return None
 
 
 def _mismatch(path: str, detail: str) -> RewriteError:
@@ -122,7 +115,7 @@ def _compare_segments(old: Elf, new: Elf) -> None:
             kept.remove(segment.type)
         elif segment.type != PT_LOAD:
             raise _mismatch(new.path, f"it lacks a program header of type {segment.type:#x}")
-    misplaced = _misplaced(new)
+    misplaced = new.misplaced()
     if misplaced is not None:
         raise _mismatch(new.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
 
