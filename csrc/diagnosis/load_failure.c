@@ -234,13 +234,21 @@ static unsigned long reserve_in_force(void) {
     return reserve > 0 ? reserve : DEFAULT_RESERVE;
 }
 
+/* Whether a file takes static TLS. GNU ld for AArch64 does not write the flag; there the linker's text names the file.
+ */
+static bool takes_static_tls(const explanation *e, const rsdk_elf_file *file) {
+    size_t length = strlen(file->path);
+    bool is_named = strncmp(e->dlerror_text, file->path, length) == 0 && e->dlerror_text[length] == ':';
+    return file->has_static_tls || (is_named && file->tls_size > 0);
+}
+
 static rsdk_status find_static_tls(explanation *e) {
     unsigned long size = 0, reserve = reserve_in_force();
     const char *first = NULL;
     rsdk_error *error = e->error;
     for (size_t i = 0; says(e, "static TLS") && i < e->graph.nodes.count; i++) {
         const rsdk_elf_file *file = node_at(e, i)->file;
-        if (file->has_static_tls) {
+        if (takes_static_tls(e, file)) {
             size += file->tls_size;
             first = first == NULL ? file->path : first;
         }

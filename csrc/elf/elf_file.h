@@ -40,7 +40,8 @@ typedef struct rsdk_elf_file {
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */
     bool has_text_relocations;                      /* DT_TEXTREL: the linker must write into its code */
-    bool has_static_tls; /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late */
+    bool has_static_tls; /* DF_STATIC_TLS: initial-exec TLS, taken from a small reserve when loaded late; GNU ld for
+                            AArch64 (2.40) does not write it */
 } rsdk_elf_file;
 
 /* Reads `path` (which must outlive `file`) into *file; texts live in `arena`. A file that is not a shared library, is

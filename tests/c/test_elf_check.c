@@ -22,7 +22,7 @@
 #include "elf/elf_file.h"
 #include "elf/elf_machine.h"
 
-enum { IMAGE_LIMIT = 1 << 17, AREA_LIMIT = 32, SECONDS = 10, STYLE_COUNT = 6 };
+enum { IMAGE_LIMIT = 1 << 19, AREA_LIMIT = 32, SECONDS = 10, STYLE_COUNT = 6 };
 
 static char directory[] = "/tmp/rocm-sdk-check-XXXXXX";
 static char path[64];
@@ -70,8 +70,8 @@ static void take_image(size_t style) {
     memcpy(image, sound[style].bytes, image_size);
 }
 
-/* All code becomes "return": damage may turn a function into one that the linker calls, and nothing can tell that its
- * code was not made for it. */
+/* All code (which -z separate-code keeps apart from the headers) becomes "return": damage may turn a function into one
+ * that the linker calls, and nothing can tell that its code was not made for it. */
 static void fill_code(unsigned char *bytes) {
 #if defined(__aarch64__)
     static const unsigned char instruction[] = {0xC0, 0x03, 0x5F, 0xD6};
@@ -91,7 +91,8 @@ static void fill_code(unsigned char *bytes) {
 static int compile(size_t style) {
     char command[512];
     (void)snprintf(command, sizeof command,
-                   "cd %s && cc -shared -fPIC -O1 -nostartfiles -Wl,--version-script=x.map %s -o plugin.so x.c 2>said",
+                   "cd %s && cc -shared -fPIC -O1 -nostartfiles -Wl,-z,separate-code -Wl,--version-script=x.map %s "
+                   "-o plugin.so x.c 2>said",
                    directory, styles[style]);
     if (system(command) != 0) { /* NOLINT(cert-env33-c) */
         return 0;

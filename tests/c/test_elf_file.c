@@ -188,7 +188,9 @@ static void finds_flags(void **state) {
                                                .options = "-ftls-model=initial-exec -Wl,-z,execstack"});
     assert_int_equal(read_path(f, sample_path(&f->site, CORE_LIB "/libf.so")), RSDK_OK);
     assert_true(f->file.wants_executable_stack);
+#if !defined(__aarch64__) /* there GNU ld does not write the flag */
     assert_true(f->file.has_static_tls);
+#endif
     assert_null(f->file.soname);
 }
 
