@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from os import PathLike
     from pathlib import Path
+    from typing import Any
 
     from ._all_cdlls import CdllsByShortname
     from ._native import (
@@ -201,19 +202,19 @@ _MODULES = {
 }
 
 
-def find_libraries(*shortnames: str, overrides: "Overrides" = None) -> "list[Path]":
+def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: str | None = None) -> "list[Path]":
     """The files of the libraries, in the order of the names. Optional libraries that are not installed are skipped.
 
     overrides: files in place of the SDK's own, by shortname.
+    fallback: where to take a whole ROCm from if no package is installed, in place of ROCM_SDK_FALLBACK.
 
     Raises UnknownLibraryError or PackageNotInstalledError (both ModuleNotFoundError), or LibraryNotFoundError
     (FileNotFoundError).
     """
     from pathlib import Path
 
-    return [
-        Path(location.path) for location in locate_all(*shortnames, overrides=overrides) if location.path is not None
-    ]
+    locations = locate_all(*shortnames, overrides=overrides, fallback=fallback)
+    return [Path(location.path) for location in locations if location.path is not None]
 
 
 def initialize_process(
@@ -225,6 +226,7 @@ def initialize_process(
     fail_on_version_mismatch: bool = False,
     unversioned_names: bool | None = None,
     overrides: "Overrides" = None,
+    fallback: str | None = None,
     **future: object,
 ) -> None:
     """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
@@ -239,6 +241,8 @@ def initialize_process(
     unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1. None: true if
         ROCM_SDK_UNVERSIONED_NAMES=1.
     overrides: files to use in place of the SDK's own, by shortname; they count before ROCM_SDK_LIBRARY_<shortname>.
+    fallback: where to take a whole ROCm from if no package of the SDK is installed, in place of ROCM_SDK_FALLBACK:
+        "prefix:/opt/rocm", "conda", "system", with `,` between; "" is none.
 
     Unknown keyword arguments are ignored: callers may be newer than this package. One that is a slip of the pen away
     from a known one is a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are
@@ -255,20 +259,20 @@ def initialize_process(
     if unversioned_names is None:
         unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
     version = None
-    if preload_shortnames is not None:
-        version = preload_and_tell_version(tuple(preload_shortnames), rtld_global, unversioned_names, overrides)
+    if preload_shortnames is not None or fallback is not None:
+        shortnames = tuple(preload_shortnames or ())
+        version = preload_and_tell_version(shortnames, rtld_global, unversioned_names, overrides, fallback)
     if env_override and (names := os.environ.get("ROCM_SDK_PRELOAD_LIBRARIES")):
-        _preload_from_environment(names, rtld_global, unversioned_names, overrides)
+        choices = {"overrides": overrides, "fallback": fallback}
+        _preload_from_environment(names, rtld_global=rtld_global, unversioned_names=unversioned_names, **choices)
     if check_version is not None:
         _check_version(version or sdk_version(), check_version, fail_on_version_mismatch)
 
 
-def _preload_from_environment(names: str, rtld_global: bool, unversioned_names: bool, overrides: "Overrides") -> None:
+def _preload_from_environment(names: str, **options: "Any") -> None:
     shortnames = [name.strip() for name in names.replace(";", ",").split(",") if name.strip()]
     try:
-        preload_libraries(
-            *shortnames, rtld_global=rtld_global, unversioned_names=unversioned_names, overrides=overrides
-        )
+        preload_libraries(*shortnames, **options)
     except Exception as error:
         from .errors import EnvironmentOverrideError
 

@@ -327,17 +327,33 @@ class _SdkFacts(TypedDict):
     linux_families: tuple[str, ...]
     windows_families: tuple[str, ...]
 
-def locate(shortname: str, /, *, overrides: _Overrides = None) -> LibraryLocation: ...
-def locate_all(*shortnames: str, overrides: _Overrides = None) -> list[LibraryLocation]: ...
-def load_plan(*shortnames: str, rtld_global: bool = True, overrides: _Overrides = None) -> LoadPlan: ...
+def locate(shortname: str, /, *, overrides: _Overrides = None, fallback: str | None = None) -> LibraryLocation: ...
+def locate_all(
+    *shortnames: str, overrides: _Overrides = None, fallback: str | None = None
+) -> list[LibraryLocation]: ...
+def load_plan(
+    *shortnames: str, rtld_global: bool = True, overrides: _Overrides = None, fallback: str | None = None
+) -> LoadPlan: ...
 def preload_libraries(
-    *shortnames: str, rtld_global: bool = True, unversioned_names: bool = False, overrides: _Overrides = None
+    *shortnames: str,
+    rtld_global: bool = True,
+    unversioned_names: bool = False,
+    overrides: _Overrides = None,
+    fallback: str | None = None,
 ) -> tuple[LoadedLibrary, ...]: ...
 def preload_and_tell_version(
-    shortnames: tuple[str, ...], rtld_global: bool, unversioned_names: bool, overrides: _Overrides, /
+    shortnames: tuple[str, ...],
+    rtld_global: bool,
+    unversioned_names: bool,
+    overrides: _Overrides,
+    fallback: str | None,
+    /,
 ) -> str | None: ...
 def preload_for(
-    *paths: str | bytes | PathLike[Any], rtld_global: bool = True, overrides: _Overrides = None
+    *paths: str | bytes | PathLike[Any],
+    rtld_global: bool = True,
+    overrides: _Overrides = None,
+    fallback: str | None = None,
 ) -> tuple[LoadedLibrary, ...]: ...
 def preloaded_libraries() -> tuple[LoadedLibrary, ...]: ...
 def sdk_version() -> str: ...

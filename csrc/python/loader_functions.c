@@ -77,8 +77,8 @@ static int take_paths(PyObject *args, text_arguments *texts) {
 
 /* The keywords of these functions, with their defaults. */
 typedef struct keyword_arguments {
+    PyObject *overrides, *fallback; /* borrowed */
     int is_global, unversioned_names;
-    PyObject *overrides; /* borrowed */
 } keyword_arguments;
 
 /* Those that are not for the function are NULL in `accepted`, which follows the format's order. */
@@ -88,24 +88,29 @@ static int take_keywords(PyObject *kwargs, const char *format, char **accepted, 
     PyObject *none = PyTuple_New(0);
     int result = 0;
     if (none != NULL) {
-        result = accepted[1] == NULL ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides)
-                 : accepted[2] == NULL
-                     ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides,
-                                                   &keywords->is_global)
-                     : PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides,
-                                                   &keywords->is_global, &keywords->unversioned_names);
+        result =
+            accepted[2] == NULL
+                ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback)
+            : accepted[3] == NULL
+                ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback,
+                                              &keywords->is_global)
+                : PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback,
+                                              &keywords->is_global, &keywords->unversioned_names);
     }
     Py_XDECREF(none);
     return result ? 0 : -1;
 }
 
-static char overrides_keyword[] = "overrides", scope_keyword[] = "rtld_global", names_keyword[] = "unversioned_names";
+static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
+            names_keyword[] = "unversioned_names";
 
 /* ---- finding ---- */
 
-/* A session with the caller's overrides. */
-static int run(PyObject *module, rsdk_session *session, PyObject *overrides, rsdk_operation operation, void *context) {
-    return rsdk_session_start(module, session) < 0 || rsdk_session_override(session, overrides) < 0
+/* A session with the caller's overrides and places. */
+static int run(PyObject *module, rsdk_session *session, const keyword_arguments *keywords, rsdk_operation operation,
+               void *context) {
+    return rsdk_session_start(module, session) < 0 ||
+                   rsdk_session_choose(session, keywords->overrides, keywords->fallback) < 0
                ? -1
                : rsdk_session_perform(session, operation, context);
 }
@@ -121,14 +126,14 @@ static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
 }
 
 /* A list with the locations of all names, absent libraries included. */
-static PyObject *locations_of(PyObject *module, const text_arguments *names, PyObject *overrides) {
+static PyObject *locations_of(PyObject *module, const text_arguments *names, const keyword_arguments *keywords) {
     locating l = {.names = names, .locations = calloc(names->count + 1, sizeof *l.locations)};
     rsdk_session session;
     PyObject *result = NULL;
     if (l.locations == NULL) {
         return PyErr_NoMemory();
     }
-    if (run(module, &session, overrides, locate_all, &l) == 0) {
+    if (run(module, &session, keywords, locate_all, &l) == 0) {
         result = PyList_New((Py_ssize_t)names->count);
         for (size_t i = 0; result != NULL && i < names->count; i++) {
             PyObject *location = rsdk_result_build(session.state, RSDK_TYPE_LOCATION, &l.locations[i]);
@@ -146,7 +151,7 @@ static PyObject *locations_of(PyObject *module, const text_arguments *names, PyO
 }
 
 PyDoc_STRVAR(locate_doc,
-             "locate(shortname, /, *, overrides=None)\n--\n\n"
+             "locate(shortname, /, *, overrides=None, fallback=None)\n--\n\n"
              "Where the library `shortname` is, and how it was found: a LibraryLocation.\n\n"
              "An optional library that is not installed, and one that the SDK declares absent in "
              "share/therock/dist_info.json, have the path None. overrides: files in place of the SDK's (dict "
@@ -154,11 +159,11 @@ PyDoc_STRVAR(locate_doc,
              "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
 
 static PyObject *locate_names(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, NULL};
+    static char *accepted[] = {overrides_keyword, fallback_keyword, NULL};
     keyword_arguments keywords;
     text_arguments names = {0};
-    PyObject *result = take_keywords(kwargs, "|$O", accepted, &keywords) == 0 && take_shortnames(args, &names) == 0
-                           ? locations_of(module, &names, keywords.overrides)
+    PyObject *result = take_keywords(kwargs, "|$OO", accepted, &keywords) == 0 && take_shortnames(args, &names) == 0
+                           ? locations_of(module, &names, &keywords)
                            : NULL;
     clear_texts(&names);
     return result;
@@ -176,7 +181,7 @@ static PyObject *locate(PyObject *module, PyObject *args, PyObject *kwargs) {
 
 PyDoc_STRVAR(
     locate_all_doc,
-    "locate_all(*shortnames, overrides=None)\n--\n\n"
+    "locate_all(*shortnames, overrides=None, fallback=None)\n--\n\n"
     "The LibraryLocation of each library, in the order asked (list). One error names every package that is missing.");
 
 /* ---- planning ---- */
@@ -192,22 +197,22 @@ static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_plan_new(sdk, &l->options, &l->plan, error);
 }
 
-PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=True, overrides=None)\n--\n\n"
+PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=True, overrides=None, fallback=None)\n--\n\n"
                             "What preload_libraries would do with these names, without loading anything: a LoadPlan.");
 
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, scope_keyword, NULL};
+    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, NULL};
     keyword_arguments keywords;
     text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$Op", accepted, &keywords) < 0) {
+    if (take_keywords(kwargs, "|$OOp", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
         rsdk_session session;
         loading l = {
             .options = {.shortnames = names.items, .shortname_count = names.count, .is_global = keywords.is_global}};
-        if (run(module, &session, keywords.overrides, make_plan, &l) == 0) {
+        if (run(module, &session, &keywords, make_plan, &l) == 0) {
             result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
             if (result != NULL && rsdk_session_warn(&session) < 0) {
                 Py_CLEAR(result);
@@ -311,10 +316,12 @@ static int warn_loaded(const rsdk_loaded *loaded) {
 /* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the
  * cause), and the error is raised. *version, where wanted, becomes the SDK's version: it is known now, and asking again
  * would open the SDK again. */
-static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyObject *overrides, PyObject **version) {
+static PyObject *preload(PyObject *module, const rsdk_load_options *options, const keyword_arguments *keywords,
+                         PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
-    if (rsdk_session_start(module, &session) < 0 || rsdk_session_override(&session, overrides) < 0 ||
+    if (rsdk_session_start(module, &session) < 0 ||
+        rsdk_session_choose(&session, keywords->overrides, keywords->fallback) < 0 ||
         take_environment(&session.environment, &l.options) < 0) {
         rsdk_session_end(&session);
         return NULL;
@@ -339,20 +346,21 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, PyO
     return result;
 }
 
-PyDoc_STRVAR(preload_libraries_doc,
-             "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False, overrides=None)\n--\n\n"
-             "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-             "Optional libraries that are not installed are skipped. What is already loaded is reused. With "
-             "`unversioned_names`,\n"
-             "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and "
-             "LibraryLoadError.");
+PyDoc_STRVAR(
+    preload_libraries_doc,
+    "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False, overrides=None, fallback=None)\n--\n\n"
+    "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
+    "Optional libraries that are not installed are skipped. What is already loaded is reused. With "
+    "`unversioned_names`,\n"
+    "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and "
+    "LibraryLoadError.");
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, scope_keyword, names_keyword, NULL};
+    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, names_keyword, NULL};
     keyword_arguments keywords;
     text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$Opp", accepted, &keywords) < 0) {
+    if (take_keywords(kwargs, "|$OOpp", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
@@ -360,53 +368,54 @@ static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *k
                                            .shortname_count = names.count,
                                            .is_global = keywords.is_global,
                                            .unversioned_names = keywords.unversioned_names};
-        result = preload(module, &options, keywords.overrides, NULL);
+        result = preload(module, &options, &keywords, NULL);
     }
     clear_texts(&names);
     return result;
 }
 
 PyDoc_STRVAR(preload_and_tell_version_doc,
-             "preload_and_tell_version(shortnames, rtld_global, unversioned_names, overrides, /)\n--\n\n"
+             "preload_and_tell_version(shortnames, rtld_global, unversioned_names, overrides, fallback, /)\n--\n\n"
              "preload_libraries for a tuple of names; returns the SDK's version (str, None where it has none).");
 
 static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
-    PyObject *shortnames = NULL, *overrides = NULL, *libraries = NULL, *version = NULL;
-    int is_global = 0, unversioned = 0;
+    PyObject *shortnames = NULL, *libraries = NULL, *version = NULL;
+    keyword_arguments keywords = {0};
     text_arguments names = {0};
-    if (!PyArg_ParseTuple(args, "O!ppO", &PyTuple_Type, &shortnames, &is_global, &unversioned, &overrides)) {
+    if (!PyArg_ParseTuple(args, "O!ppOO", &PyTuple_Type, &shortnames, &keywords.is_global, &keywords.unversioned_names,
+                          &keywords.overrides, &keywords.fallback)) {
         return NULL;
     }
     if (take_shortnames(shortnames, &names) == 0) {
         const rsdk_load_options options = {.shortnames = names.items,
                                            .shortname_count = names.count,
-                                           .is_global = is_global,
-                                           .unversioned_names = unversioned};
-        libraries = preload(module, &options, overrides, &version);
+                                           .is_global = keywords.is_global,
+                                           .unversioned_names = keywords.unversioned_names};
+        libraries = preload(module, &options, &keywords, &version);
     }
     clear_texts(&names);
     Py_XDECREF(libraries);
     return version;
 }
 
-PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=True, overrides=None)\n--\n\n"
+PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=True, overrides=None, fallback=None)\n--\n\n"
                               "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
                               "or through others; returns a tuple of LoadedLibrary.\n\n"
                               "The files themselves are not loaded. What they need that neither the SDK nor the system "
                               "has is named in a RocmSdkWarning.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, scope_keyword, NULL};
+    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, NULL};
     keyword_arguments keywords;
     text_arguments files = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$Op", accepted, &keywords) < 0) {
+    if (take_keywords(kwargs, "|$OOp", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_paths(args, &files) == 0) {
         const rsdk_load_options options = {
             .files = files.items, .file_count = files.count, .is_global = keywords.is_global};
-        result = preload(module, &options, keywords.overrides, NULL);
+        result = preload(module, &options, &keywords, NULL);
     }
     clear_texts(&files);
     return result;

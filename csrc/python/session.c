@@ -77,6 +77,11 @@ static int take_overrides(const rsdk_session *session, inputs *in) {
     return 0;
 }
 
+/* The caller's places, else those of the environment; NULL: none. */
+static const char *fallback_of(const rsdk_session *session) {
+    return session->fallback != NULL ? PyBytes_AsString(session->fallback) : session->environment.fallback;
+}
+
 static int take_inputs(const rsdk_session *session, inputs *in) {
     Py_ssize_t count = PyTuple_Size(session->search_path);
     Py_ssize_t module_count = session->modules != NULL ? PyDict_Size(session->modules) : 0;
@@ -94,12 +99,14 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                                      .modules = in->modules,
                                      .target_family = session->environment.target_family,
                                      .gpus = &session->environment.gpus,
-                                     .fallback = session->falls_back ? session->environment.fallback : NULL,
+                                     .fallback = session->is_last_look ? fallback_of(session) : NULL,
+                                     .fallback_source = session->fallback != NULL ? "fallback" : "ROCM_SDK_FALLBACK",
                                      .conda_prefix = session->environment.conda_prefix};
     return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
-/* Opens the SDK and runs the operation, without the GIL. -1: an exception is set, and not about the SDK. */
+/* Opens the SDK and runs the operation, without the GIL; with no SDK, RSDK_PACKAGE_NOT_INSTALLED until the last look.
+ * -1: an exception is set, and not about the SDK. */
 static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
                    rsdk_error *error) {
     inputs in = {0};
@@ -109,7 +116,9 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
         session->sdk = NULL;
         Py_BEGIN_ALLOW_THREADS *status = rsdk_sdk_open(&in.options, &session->sdk, error);
         if (*status == RSDK_OK) {
-            *status = operation(session->sdk, context, error);
+            *status = rsdk_sdk_version(session->sdk) != NULL || session->is_last_look
+                          ? operation(session->sdk, context, error)
+                          : RSDK_PACKAGE_NOT_INSTALLED;
         }
         Py_END_ALLOW_THREADS
     }
@@ -159,7 +168,21 @@ int rsdk_session_start(PyObject *module, rsdk_session *session) {
     return session->search_path != NULL ? rsdk_environment_read(&session->environment) : -1;
 }
 
-int rsdk_session_override(rsdk_session *session, PyObject *mapping) {
+static int take_fallback(rsdk_session *session, PyObject *places) {
+    if (places == NULL || places == Py_None) {
+        return 0;
+    }
+    if (!PyUnicode_Check(places)) {
+        PyErr_Format(PyExc_TypeError, "fallback is a str such as 'prefix:/opt/rocm,conda,system', not %R", places);
+        return -1;
+    }
+    return PyUnicode_FSConverter(places, &session->fallback) ? 0 : -1;
+}
+
+int rsdk_session_choose(rsdk_session *session, PyObject *mapping, PyObject *places) {
+    if (take_fallback(session, places) < 0) {
+        return -1;
+    }
     PyObject *items = mapping != NULL && mapping != Py_None ? PyMapping_Items(mapping) : PyList_New(0);
     session->overrides = items != NULL ? PyList_New(0) : NULL;
     int result = session->overrides != NULL ? 0 : -1;
@@ -192,8 +215,9 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
         rsdk_error_clear(&error);
         result = attempt(session, operation, context, &status, &error);
     }
-    if (result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && session->environment.fallback != NULL) {
-        session->falls_back = true;
+    if (result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && session->sdk != NULL &&
+        rsdk_sdk_version(session->sdk) == NULL) {
+        session->is_last_look = true;
         rsdk_error_clear(&error);
         result = attempt(session, operation, context, &status, &error);
     }
@@ -215,6 +239,7 @@ void rsdk_session_end(rsdk_session *session) {
     Py_CLEAR(session->search_path);
     Py_CLEAR(session->modules);
     Py_CLEAR(session->overrides);
+    Py_CLEAR(session->fallback);
 }
 
 int rsdk_session_warn(const rsdk_session *session) {

@@ -14,8 +14,9 @@ typedef struct rsdk_session {
     PyObject *search_path;    /* tuple of bytes: keeps the texts alive */
     PyObject *modules;        /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
     PyObject *overrides;      /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
+    PyObject *fallback;       /* bytes: the caller's places instead of ROCM_SDK_FALLBACK; NULL: none named */
     rsdk_environment environment; /* which the SDK borrows */
-    bool falls_back;              /* no package was found: ROCM_SDK_FALLBACK counts */
+    bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
     rsdk_sdk *sdk;
 } rsdk_session;
 
@@ -26,9 +27,9 @@ typedef rsdk_status (*rsdk_operation)(rsdk_sdk *sdk, void *context, rsdk_error *
  * ended in all cases. */
 int rsdk_session_start(PyObject *module, rsdk_session *session);
 
-/* Takes the caller's overrides: a mapping of shortnames to paths; NULL or None: none. They count before those of the
- * environment. */
-int rsdk_session_override(rsdk_session *session, PyObject *mapping);
+/* Takes the caller's overrides, a mapping of shortnames to paths, and places to fall back to, a str; NULL or None:
+ * none. They count before those of the environment. */
+int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback);
 
 /* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
  * installation) and tries once more. */

@@ -81,7 +81,13 @@ static rsdk_status consider_prefix(rsdk_sdk *sdk, const char *place, const char 
     return sdk->fallback.place == NULL ? consider(sdk, place, prefix, "lib64", error) : RSDK_OK;
 }
 
-static rsdk_status consider_place(rsdk_sdk *sdk, const char *place, const char *conda_prefix, rsdk_error *error) {
+static const char *source_of(const rsdk_sdk_options *options) {
+    return options->fallback_source != NULL ? options->fallback_source : "fallback";
+}
+
+static rsdk_status consider_place(rsdk_sdk *sdk, const char *place, const rsdk_sdk_options *options,
+                                  rsdk_error *error) {
+    const char *conda_prefix = options->conda_prefix;
     size_t word_length = sizeof prefix_word - 1;
     if (strncmp(place, prefix_word, word_length) == 0 && place[word_length] == '/') {
         return consider_prefix(sdk, place, place + word_length, error);
@@ -92,9 +98,9 @@ static rsdk_status consider_place(rsdk_sdk *sdk, const char *place, const char *
     }
     if (strcmp(place, "system") != 0) {
         return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, NULL,
-                            RSDK_FACTS({"variable", "ROCM_SDK_FALLBACK"},
+                            RSDK_FACTS({"variable", source_of(options)},
                                        {"expected", "prefix:/absolute/path, conda or system, with ',' between"}),
-                            "ROCM_SDK_FALLBACK: '%s' is none of prefix:/absolute/path, conda, system", place);
+                            "%s: '%s' is none of prefix:/absolute/path, conda, system", source_of(options), place);
     }
     for (size_t i = 0; sdk->fallback.place == NULL && i < sizeof system_places / sizeof *system_places; i++) {
         RSDK_TRY(consider(sdk, place, system_places[i].prefix, system_places[i].library_directory, error));
@@ -102,18 +108,18 @@ static rsdk_status consider_place(rsdk_sdk *sdk, const char *place, const char *
     return RSDK_OK;
 }
 
-rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const char *places, const char *conda_prefix, rsdk_error *error) {
-    for (const char *rest = places; sdk->fallback.place == NULL && *rest != '\0';) {
+rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    for (const char *rest = options->fallback; sdk->fallback.place == NULL && *rest != '\0';) {
         size_t length = strcspn(rest, ",");
         const char *place = rsdk_arena_copy_bytes(&sdk->arena, rest, length);
         RSDK_NEED(place);
         if (length > 0) {
-            RSDK_TRY(consider_place(sdk, place, conda_prefix, error));
+            RSDK_TRY(consider_place(sdk, place, options, error));
         }
         rest += length + (rest[length] == ',');
     }
     if (sdk->fallback.place == NULL) {
-        rsdk_sdk_warn(sdk, "ROCM_SDK_FALLBACK=%s: none of these places has a ROCm", places);
+        rsdk_sdk_warn(sdk, "%s=%s: none of these places has a ROCm", source_of(options), options->fallback);
     }
     return RSDK_OK;
 }

@@ -169,9 +169,8 @@ static rsdk_status fill(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_err
         RSDK_TRY(version_from_metadata(sdk, error));
     }
     bool may_fall_back = sdk->version == NULL && options->fallback != NULL && options->fallback[0] != '\0';
-    return may_fall_back && sdk->packages[RSDK_CORE].directory == NULL
-               ? rsdk_fallback_use(sdk, options->fallback, options->conda_prefix, error)
-               : RSDK_OK;
+    return may_fall_back && sdk->packages[RSDK_CORE].directory == NULL ? rsdk_fallback_use(sdk, options, error)
+                                                                       : RSDK_OK;
 }
 
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error) {

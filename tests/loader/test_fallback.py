@@ -113,6 +113,61 @@ def test_what_is_no_place(empty: Site, text: str) -> None:
     assert fix
 
 
+ARGUMENT = """
+import json, os, sys
+import rocm_sdk
+place = sys.argv[1]
+functions = {
+    "locate": lambda: rocm_sdk.locate("amdhip64", fallback=place).path,
+    "find_libraries": lambda: str(rocm_sdk.find_libraries("amdhip64", fallback=place)[0]),
+    "load_plan": lambda: rocm_sdk.load_plan("amdhip64", fallback=place).steps[0].path,
+    "preload_for": lambda: [each.location.path for each in rocm_sdk.preload_for(sys.argv[2], fallback=place)],
+    "preload_libraries": lambda: rocm_sdk.preload_libraries("amdhip64", fallback=place)[0].location.path,
+    "initialize_process": lambda: rocm_sdk.initialize_process(preload_shortnames=["amdhip64"], fallback=place),
+    "version": lambda: rocm_sdk.initialize_process(check_version="6.2.*", fallback=place),
+}
+answers = {}
+for name, function in functions.items():
+    try:
+        answers[name] = function()
+    except Exception as error:
+        answers[name] = [type(error).__name__, getattr(error, "message", str(error))]
+print(json.dumps(answers))
+"""
+
+
+def ask_with_argument(site: Site, *arguments: str, **environment: str) -> dict[str, object]:
+    answers: dict[str, object] = json.loads(
+        site.output(f"import sys; sys.argv[1:] = {arguments!r}\n{ARGUMENT}", **environment)
+    )
+    return answers
+
+
+def test_the_argument_counts_in_place_of_the_variable(empty: Site, tmp_path: Path) -> None:
+    lib = make_rocm(tmp_path / "rocm", "6.2.0")
+    make_rocm(tmp_path / "other", "5.7.0")
+    hip = f"{lib}/libamdhip64.so.6"
+    user = compile_library(tmp_path / "user.so", "user.so", "", (Path(hip),))
+    answers = ask_with_argument(
+        empty, f"prefix:{tmp_path}/rocm", str(user), ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/other"
+    )
+    found = dict.fromkeys(("locate", "find_libraries", "load_plan", "preload_libraries"), hip)
+    assert answers == {**found, "preload_for": [hip], "initialize_process": None, "version": None}
+
+
+def test_an_empty_argument_is_no_place(empty: Site, tmp_path: Path) -> None:
+    make_rocm(tmp_path / "rocm", "6.2.0")
+    answers = ask_with_argument(empty, "", __file__, ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/rocm")
+    assert answers["locate"][0] == "PackageNotInstalledError"  # type: ignore[index]
+
+
+def test_an_argument_that_is_no_place_is_named(empty: Site) -> None:
+    answers = ask_with_argument(empty, "rocm", __file__)
+    assert answers["locate"] == ["RocmSdkError", "fallback: 'rocm' is none of prefix:/absolute/path, conda, system"]
+    result = empty.run("import rocm_sdk; rocm_sdk.locate('amdhip64', fallback=['system'])", check=False)
+    assert "TypeError: fallback is a str such as 'prefix:/opt/rocm,conda,system', not ['system']" in result.stderr
+
+
 def test_the_command_says_so(empty: Site, tmp_path: Path) -> None:
     make_rocm(tmp_path / "rocm", "6.2.0")
     place = f"prefix:{tmp_path}/rocm"

@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from sample_site import CORE, DIST_INFO, LIBRARIES, Site, run_python
+from sample_site import CORE, DIST_INFO, LIBRARIES, Site, compile_library, run_python
 
 FIND = """
 import rocm_sdk
@@ -193,7 +193,7 @@ def test_asked_for_and_not_installed(family_site: Site) -> None:
 # ---- import hooks and frozen programs --------------------------------------------------------------------------------
 
 
-def test_sdk_behind_an_import_hook(full_site: Site) -> None:
+def test_sdk_behind_an_import_hook(full_site: Site, tmp_path: Path) -> None:
     """An editable installation of the SDK's packages: no directory of sys.path holds them."""
     program = f"""
         import importlib.machinery, importlib.util, os, sys
@@ -206,7 +206,13 @@ def test_sdk_behind_an_import_hook(full_site: Site) -> None:
                     return importlib.util.spec_from_file_location(name, init, submodule_search_locations=places)
         sys.meta_path.append(Hook)
     """
-    assert run_python(textwrap.dedent(program) + FIND).stdout.strip() == found(full_site.path)
+    program = textwrap.dedent(program)
+    assert run_python(program + FIND).stdout.strip() == found(full_site.path)
+
+    hip = next(full_site.path.glob("*/lib/libamdhip64.so.*"))
+    user = compile_library(tmp_path / "user.so", "user.so", needed=(hip,))
+    run = run_python(f"{program}\nimport rocm_sdk\nprint(rocm_sdk.preload_for({str(user)!r})[0].location.path)")
+    assert run.stdout == f"{hip}\n", "nothing is asked for by name, and the hook is asked all the same"
 
 
 def test_frozen_program(full_site: Site) -> None:

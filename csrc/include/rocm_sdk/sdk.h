@@ -95,7 +95,8 @@ typedef struct rsdk_sdk_options {
     /* Places, in order, to take a whole SDK from where the search path has no core package: "prefix:/opt/rocm",
      * "conda", "system", with ',' between. NULL or "": none. */
     const char *fallback;
-    const char *conda_prefix; /* the environment that "conda" means; NULL: none */
+    const char *fallback_source; /* what messages call it, ROCM_SDK_FALLBACK for instance; NULL: fallback */
+    const char *conda_prefix;    /* the environment that "conda" means; NULL: none */
 } rsdk_sdk_options;
 
 typedef struct rsdk_sdk rsdk_sdk;
