@@ -12,6 +12,7 @@ PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding archives stores notes power_cut # of `make attack`
 VARIANTS ?= gcc clang      # of `make test-c`
+ARCHITECTURES ?=           # of `make wheels`; default: each that it knows
 T ?=                       # of `make test-one`
 ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: those of the table
@@ -45,6 +46,10 @@ demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them 
 wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-build, build/wheel/*.whl
 	@ls build/wheel/*.whl
 
+wheels: setup-build $(WHEELS) ## build wheels of the loader that run on any Linux with glibc 2.28: ARCHITECTURES="x86_64 aarch64"
+	@$(ENVIRONMENT) wheels
+	@build/venv/bin/python scripts/portable_wheels.py $(ARCHITECTURES)
+
 install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
 	@$(INSTALL_PACKAGES) build
 	@$(MAKE) -s -j VARIANT=install build/c/install/librocm_sdk.a build/c/install/librocm_sdk.so.$(SOVERSION)
@@ -75,6 +80,10 @@ endif
 test: setup-test $(WHEELS) ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
 	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
+test-wheels: wheels ## use those wheels in Debian systems of their own: the oldest, without libelf, AArch64 emulated; as root
+	@$(INSTALL_PACKAGES) systems
+	@scripts/test-portable-wheels
+
 test-c: ## run the C tests, compiled by gcc and by clang (VARIANTS=gcc chooses)
 	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
 	@set -e; for variant in $(VARIANTS); do \
@@ -88,7 +97,7 @@ sanitize: ## run the C tests under AddressSanitizer and UndefinedBehaviorSanitiz
 fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 	@$(INSTALL_PACKAGES) build test clang
 	@$(MAKE) -j VARIANT=fuzz c-fuzzers
-	@set -e; for program in $(FUZZERS:%=build/c/fuzz/%); do scripts/run-fuzzer $$program $(FUZZ_SECONDS); done
+	@printf '%s\n' $(FUZZERS:%=build/c/fuzz/%) | xargs -P "$$(nproc)" -I PROGRAM scripts/run-fuzzer PROGRAM $(FUZZ_SECONDS)
 
 fuzz-long: ## run each fuzz target for ten minutes
 	@$(MAKE) fuzz FUZZ_SECONDS=600
@@ -185,6 +194,7 @@ CC_install := cc
 CC_clang := clang
 CC_asan := clang
 CC_fuzz := clang
+CC_aarch64 = aarch64-linux-gnu-gcc --sysroot=$(AARCH64_SYSTEM)
 INSTRUMENT_asan := $(SANITIZERS)
 INSTRUMENT_install := $(CPPFLAGS) $(CFLAGS)
 INSTRUMENT_fuzz := $(SANITIZERS) -fsanitize=fuzzer-no-link
@@ -193,6 +203,10 @@ CC := $(CC_$(VARIANT))
 AR := ar
 comma := ,
 PKGCONF := $(or $(shell command -v pkgconf),pkg-config)
+ifeq ($(VARIANT),aarch64) # AARCH64_SYSTEM is a Debian with the libraries that the C tests need
+PKGCONF := env PKG_CONFIG_LIBDIR=$(AARCH64_SYSTEM)/usr/lib/aarch64-linux-gnu/pkgconfig \
+    PKG_CONFIG_SYSROOT_DIR=$(AARCH64_SYSTEM) $(PKGCONF)
+endif
 FLAGS := $(shell cat csrc/compiler-flags)
 INCLUDES = -Icsrc/include -Icsrc -Itests/c $(shell $(PKGCONF) --cflags libelf)
 # A compiler that warns of something new must not keep users from installing.
@@ -296,5 +310,5 @@ clang-tidy:
 
 # Intermediate objects are kept: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel install clean shared-library develop test-one in-place test test-c sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke \
+.PHONY: help setup demo wheel wheels install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

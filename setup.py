@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import NoReturn
@@ -79,8 +80,11 @@ def check_build_dependencies() -> None:
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     if shutil.which(compiler[0]) is None:
         refuse(f"no C compiler ({compiler[0]} is not in PATH)", "gcc", "gcc")
-    command = [*compiler, *BINDING_FLAGS, *libelf_flags("--cflags"), "-fsyntax-only", "-x", "c", "-"]
-    probe = subprocess.run(command, input=PROBE, text=True, capture_output=True, check=False)
+    with tempfile.TemporaryDirectory() as scratch:
+        # To an object file: not each compiler has a check of the syntax alone (`zig cc` fails).
+        output = ["-c", "-o", f"{scratch}/probe.o", "-x", "c", "-"]
+        command = [*compiler, *BINDING_FLAGS, *libelf_flags("--cflags"), *output]
+        probe = subprocess.run(command, input=PROBE, text=True, capture_output=True, check=False)
     if probe.returncode == 0:
         return
     error = next((line for line in probe.stderr.splitlines() if "error:" in line), probe.stderr.strip())
@@ -126,6 +130,14 @@ class BuildLibrary(build_clib):
 
 class BuildExtension(build_ext):
     """`build_ext` with libelf, and the program that `rocm-sdk test` loads libraries in."""
+
+    def build_extensions(self) -> None:
+        # What the interpreter was linked with names its own directories, as pyenv's does: in a wheel they mean nothing.
+        asked_for = os.environ.get("LDSHARED", "") + os.environ.get("LDFLAGS", "")
+        self.compiler.linker_so = [
+            word for word in self.compiler.linker_so if not word.startswith("-Wl,-rpath") or word in asked_for
+        ]
+        super().build_extensions()
 
     def run(self) -> None:
         for extension in self.extensions:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -85,3 +86,20 @@ def test_source_distribution_then_wheel(run_module: Run, environment: Path, sour
     run = run_module("pip", "--python", str(environment), "install", "--no-index", str(wheel))
     assert run.returncode == 0, run.stdout + run.stderr
     check_installed(environment, source_tree)
+
+
+def test_no_directory_of_the_interpreter_in_the_wheel(run_module: Run, source_tree: Path, tmp_path: Path) -> None:
+    """Interpreters are linked with flags such as pyenv's -Wl,-rpath; what the user asks for stays."""
+    link = f"{sysconfig.get_config_var('LDSHARED')} -Wl,-rpath,/of/the/interpreter"
+    hook = tmp_path / "hook/sitecustomize.py"
+    hook.parent.mkdir()
+    hook.write_text(f"import sysconfig; sysconfig.get_config_vars()['LDSHARED'] = {link!r}\n")
+    flags = "-Wl,-rpath,/asked/for"
+    wheel = ("pip", "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", "wheels", ".")
+    run = run_module(*wheel, PYTHONPATH=str(hook.parent), LDFLAGS=flags)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (made,) = (source_tree / "wheels").iterdir()
+    with zipfile.ZipFile(made) as archive:
+        extension = archive.extract("rocm_sdk/_native.abi3.so", tmp_path)
+    dynamic = subprocess.run(["readelf", "-d", extension], capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"\((?:RUNPATH|RPATH)\)\s*Library r\w+: \[(.*)\]", dynamic) == ["/asked/for"]
