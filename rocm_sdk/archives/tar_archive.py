@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
             yield from _codes(path, file, archive, is_compressed)
     except RocmSdkError:
         raise
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError) as error:
         raise damage(path, f"no usable tar archive: {error}") from error
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import lzma
 import os
 import sys
 import tarfile
@@ -171,20 +170,21 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
     """The uncompressed data, and the exceptions that its reader raises for damaged data."""
     file = io.BufferedReader(raw, _BUFFER)
     if path.endswith(".xz"):
+        lzma = _import_reader("lzma", path, "xz", "use a Python that was built with liblzma (Debian: liblzma-dev)")
         return lzma.open(file), (lzma.LZMAError, EOFError)
     if path.endswith(".zst"):
-        zstd = _import_zstd(path)
+        # PEP 784: part of Python since 3.14, a package for earlier versions.
+        name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+        zstd = _import_reader(name, path, "Zstandard", "pip install backports.zstd")
         return zstd.open(file), (zstd.ZstdError, EOFError)
     return file, ()
 
 
-def _import_zstd(path: str) -> Any:
-    """The module of PEP 784: part of Python since 3.14, a package for earlier versions."""
+def _import_reader(name: str, path: str, form: str, fix: str) -> Any:
+    """A module for a form of compression: not each Python has it. Only who reads such an archive needs it."""
     try:
-        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+        return import_module(name)
     except ModuleNotFoundError as error:
         raise DevelopmentTreeError(
-            f"{path} is compressed with Zstandard, which this Python cannot read ({error})",
-            "pip install backports.zstd",
-            path,
+            f"{path} is compressed with {form}, which this Python cannot read ({error})", fix, path
         ) from error

@@ -158,6 +158,34 @@ def test_without_zstandard(make_site: MakeSite) -> None:
     assert "pip install backports.zstd" in result.stderr
 
 
+def hide_lzma(site: DevelSite) -> None:
+    """As a Python that was built without liblzma."""
+    (site.path / "_lzma.py").write_text("raise ModuleNotFoundError(\"No module named '_lzma'\")\n")
+
+
+def test_without_lzma(make_site: MakeSite) -> None:
+    site = make_site()
+    site.install_sdk("_devel.tar.xz")
+    hide_lzma(site)
+    result = site.command("init", check=False)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert (
+        "_devel.tar.xz is compressed with xz, which this Python cannot read (No module named '_lzma')" in result.stderr
+    )
+    assert "use a Python that was built with liblzma" in result.stderr
+
+
+def test_lzma_is_needed_for_archives_alone(devel_site: DevelSite) -> None:
+    hide_lzma(devel_site)
+    devel_site.command("init")
+    checked = devel_site.command("test", "--json", check=False).stdout
+    assert "E-TEST-001" not in checked
+    assert '"tools"' in checked
+    code = devel_site.command("code", str(devel_site.path / "rocm_sdk_devel"), check=False)
+    assert "Traceback" not in code.stderr
+    assert "No module" not in code.stderr
+
+
 def test_without_record(devel_site: DevelSite) -> None:
     devel_site.record("rocm-sdk-devel").unlink()
     result = devel_site.command("init", check=False)
