@@ -179,11 +179,11 @@ static int take_fallback(rsdk_session *session, PyObject *places) {
     return PyUnicode_FSConverter(places, &session->fallback) ? 0 : -1;
 }
 
-int rsdk_session_choose(rsdk_session *session, PyObject *mapping, PyObject *places) {
-    if (take_fallback(session, places) < 0) {
+int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback) {
+    if (take_fallback(session, fallback) < 0) {
         return -1;
     }
-    PyObject *items = mapping != NULL && mapping != Py_None ? PyMapping_Items(mapping) : PyList_New(0);
+    PyObject *items = overrides != NULL && overrides != Py_None ? PyMapping_Items(overrides) : PyList_New(0);
     session->overrides = items != NULL ? PyList_New(0) : NULL;
     int result = session->overrides != NULL ? 0 : -1;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_Size(items); i++) {
