@@ -1,5 +1,6 @@
 /* The environment as values. os.environ writes through to it, the GIL keeps other writers away while it is read, and a
- * text that getenv returned stays valid when the variable is changed: glibc never frees one. */
+ * text that getenv returned stays valid when the variable is changed: glibc never frees one. Without a GIL a writer in
+ * another thread is as dangerous as to any getenv, before glibc 2.41. */
 #include "environment.h"
 
 #include <stdlib.h>
