@@ -1,4 +1,5 @@
-/* Looks products up in amdgpu.ids, whose lines are "DEVICE,\tREVISION,\tNAME" with hexadecimal ids. */
+/* Looks products up: in amdgpu.ids, whose lines are "DEVICE,\tREVISION,\tNAME" with hexadecimal ids, else in the table.
+ */
 #include "gpu/product_name.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "gpu/tables.h"
 
 enum { NAMES_LIMIT = 1 << 20, REVISION_SIZE = 8, KEY_SIZE = 32 };
 
@@ -61,14 +63,10 @@ static bool find_revision(const rsdk_product_names *names, const char *pci_addre
     return strcmp(whole_device, pci_address) != 0 && read_revision(names, whole_device, revision);
 }
 
-rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
-                                   rsdk_arena *arena, const char **name, rsdk_error *error) {
+static rsdk_status find_in_file(const rsdk_product_names *names, const char *pci_address, unsigned device_id,
+                                rsdk_arena *arena, const char **name, rsdk_error *error) {
     char key[KEY_SIZE];
     unsigned revision = 0;
-    *name = NULL;
-    if (!names->is_read) {
-        RSDK_TRY(read_names(names, error));
-    }
     if (names->text == NULL || !find_revision(names, pci_address, &revision)) {
         return RSDK_OK;
     }
@@ -80,5 +78,26 @@ rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_ad
     at += length;
     *name = rsdk_arena_copy_bytes(arena, at, strcspn(at, "\r\n"));
     RSDK_NEED(*name);
+    return RSDK_OK;
+}
+
+static int compare_ids(const void *key, const void *row) {
+    const unsigned *device_id = key;
+    const rsdk_product *product = row;
+    return *device_id < product->device_id ? -1 : *device_id > product->device_id;
+}
+
+rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
+                                   rsdk_arena *arena, const char **name, rsdk_error *error) {
+    *name = NULL;
+    if (!names->is_read) {
+        RSDK_TRY(read_names(names, error));
+    }
+    RSDK_TRY(find_in_file(names, pci_address, device_id, arena, name, error));
+    if (*name == NULL) {
+        const rsdk_product *product =
+            bsearch(&device_id, rsdk_product_table, rsdk_product_table_size, sizeof *rsdk_product_table, compare_ids);
+        *name = product != NULL ? product->name : NULL;
+    }
     return RSDK_OK;
 }

@@ -29,4 +29,13 @@ typedef struct rsdk_pci_devices {
 extern const rsdk_pci_devices rsdk_pci_device_table[];
 extern const size_t rsdk_pci_device_table_size;
 
+/* What a PCI device id is sold as. */
+typedef struct rsdk_product {
+    uint16_t device_id;
+    const char *name;
+} rsdk_product;
+
+extern const rsdk_product rsdk_product_table[];
+extern const size_t rsdk_product_table_size;
+
 #endif

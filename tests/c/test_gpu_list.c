@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "gpu/tables.h"
 #include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "sample_topology.h"
@@ -73,7 +74,7 @@ static void all_facts(void **state) {
     assert_string_equal(gpu->real_processor, "gfx942");
     assert_true(gpu->is_known && !gpu->is_overridden && gpu->is_xnack_guessed && gpu->is_usable);
     assert_int_equal(gpu->gpu_class, RSDK_GPU_DATA_CENTRE);
-    assert_string_equal(gpu->name, rsdk_target_find("gfx942")->product);
+    assert_string_equal(gpu->name, "AMD Instinct MI300X");
     assert_true(gpu->node == 1 && gpu->hsa_node == 1 && gpu->gpu_id == 40001);
     assert_true(gpu->unique_id == 0xab12 && gpu->hive_id == UINT64_MAX);
     assert_string_equal(gpu->uuid, "GPU-000000000000ab12");
@@ -144,7 +145,7 @@ static void features_and_their_variables(void **state) {
 
 static void unknown_versions(void **state) {
     sample_gpu_fixture *f = *state;
-    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 140211});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 140211, .device_id = 0xFFFF});
     sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 110501});
     read_with(f, NULL);
     assert_string_equal(gpu_at(f, 0)->target, "gfx142b");
@@ -381,10 +382,25 @@ static void marketing_names(void **state) {
     assert_string_equal(gpu_at(f, 1)->name, "AMD Instinct MI300X OAM"); /* partition 3 of function 0 */
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0x\n");
     read_with(f, NULL);
-    assert_string_equal(gpu_at(f, 0)->name, rsdk_target_find("gfx1100")->product);
+    assert_string_equal(gpu_at(f, 0)->name, "AMD Radeon RX 7900 XTX / 7900 XT / 7900 GRE / 7900M"); /* of our table */
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/revision", "0x01\n");
     read_with(f, NULL);
-    assert_string_equal(gpu_at(f, 0)->name, rsdk_target_find("gfx1100")->product);
+    assert_string_equal(gpu_at(f, 0)->name, "AMD Radeon RX 7900 XTX / 7900 XT / 7900 GRE / 7900M"); /* of our table */
+}
+
+static void names_of_the_table(void **state) {
+    sample_gpu_fixture *f = *state;
+    for (size_t i = 1; i < rsdk_product_table_size; i++) { /* which is searched by halves */
+        assert_true(rsdk_product_table[i - 1].device_id < rsdk_product_table[i].device_id);
+    }
+    const rsdk_product *first = &rsdk_product_table[0], *last = &rsdk_product_table[rsdk_product_table_size - 1];
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 1, .version = 110501, .device_id = first->device_id});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 2, .version = 90500, .device_id = last->device_id});
+    sample_machine_gpu(&f->machine, &(sample_gpu){.node = 3, .version = 110000, .device_id = 0xFFFF});
+    read_with(f, NULL);
+    assert_string_equal(gpu_at(f, 0)->name, first->name);
+    assert_string_equal(gpu_at(f, 1)->name, last->name);
+    assert_string_equal(gpu_at(f, 2)->name, rsdk_target_find("gfx1100")->product);
 }
 
 static void root_with_slashes(void **state) {
@@ -421,6 +437,7 @@ int main(void) {
         TEST(composition),
         TEST(cut_short),
         TEST(marketing_names),
+        TEST(names_of_the_table),
         TEST(root_with_slashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
