@@ -103,23 +103,14 @@ def build_variables(*, opencl: bool) -> Variables:
 
 def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
     """HIPCXX and HIPFLAGS. Raises RocmSdkError if there is no such compiler, or the selection has no target."""
-    flags = [f"--rocm-path={variables.assigned['ROCM_PATH']}"]
-    if (bitcode := variables.assigned.get("HIP_DEVICE_LIB_PATH")) is not None:
-        flags.append(f"--rocm-device-lib-path={bitcode}")
-    flags += [f"--offload-arch={target}" for target in _targets(selection)]
-    return {"HIPCXX": _compiler(name), "HIPFLAGS": shlex.join(flags)}
+    from rocm_sdk.devel.compilers import driver_name, find_driver, hip_flags
 
-
-def _compiler(name: str) -> str:
-    """The path of the C++ driver of a clang."""
-    import shutil
-
-    directory, base = os.path.split(name)
-    driver = base if "++" in base else base.replace("clang", "clang++", 1)
-    path = shutil.which(os.path.join(directory, driver))
-    if path is None:
-        raise RocmSdkError(f"there is no {driver} in {directory or 'PATH'}", "install it, or name another: clang-19")
-    return os.path.abspath(path)
+    driver = find_driver(name)
+    if driver is None:
+        place = os.path.dirname(name) or "PATH"
+        raise RocmSdkError(f"there is no {driver_name(name)} in {place}", "install it, or name another: clang-19")
+    flags = hip_flags(variables.assigned["ROCM_PATH"], _targets(selection))
+    return {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags)}
 
 
 def _targets(selection: str) -> tuple[str, ...]:

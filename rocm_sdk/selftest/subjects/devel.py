@@ -6,8 +6,11 @@ import glob
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 
+from rocm_sdk._native import gpus
 from rocm_sdk.devel import layout
+from rocm_sdk.devel.compilers import device_libraries, find_any_driver, hip_flags
 from rocm_sdk.devel.stamp import is_current
 from rocm_sdk.devel.verify import difference, verify_tree
 from rocm_sdk.errors import RocmSdkError
@@ -23,6 +26,8 @@ _PROGRAM = """\
 __global__ void nothing() {}
 int main() { std::vector<int> numbers(1); nothing<<<1, 1>>>(); return numbers[0]; }
 """
+_HIP_HEADER = "include/hip/hip_runtime.h"
+_COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 _SHOWN = 20  # differences; a tree has thousands once a package is removed
 
 
@@ -47,6 +52,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
             recorder.bad("W-DEVEL-007", tree)
         _check_cmake(installation, tree, recorder)
         _check_compiler(installation, tree, recorder, options)
+        _check_clang_of_the_system(tree, recorder, options)
 
 
 def _check_tree(tree: str, recorder: Recorder) -> None:
@@ -139,15 +145,38 @@ def _check_resource_directory(installation: Installation, clang: str, recorder: 
         recorder.bad("E-DEVEL-004", directory, found=found or "nothing", **owner)
 
 
+def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
+    """Tries a clang in PATH that is not the tree's, with what `rocm-sdk env --compiler` prints."""
+    driver = find_any_driver()
+    if driver is None or device_libraries(tree) is None or not os.path.exists(os.path.join(tree, _HIP_HEADER)):
+        return
+    if os.path.realpath(driver).startswith(f"{os.path.realpath(tree)}/"):
+        return
+    target = next((gpu.real_processor for gpu in gpus() if gpu.is_known), _COMMON_TARGET)
+    fault = _fault_of_compiling([driver, "-x", "hip", *hip_flags(tree, [target])], options)
+    if fault is None:
+        recorder.good(f"{driver} compiles a small HIP program for {target}")
+    else:
+        recorder.say("N-DEVEL-012", driver, tool=driver, target=target, detail=fault)
+
+
 def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
+    variables = {"ROCM_PATH": tree, "HIP_PATH": tree}
+    fault = _fault_of_compiling([hipcc, "-x", "hip", "--offload-host-only"], options, variables)
+    if fault is None:
+        recorder.good("a small HIP program compiles")
+    else:
+        recorder.bad("E-DEVEL-005", hipcc, detail=fault)
+
+
+def _fault_of_compiling(command: list[str], options: Options, variables: Mapping[str, str] | None = None) -> str | None:
+    """What the compiler says of a small HIP program: its first error; None if there is none."""
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as scratch:
         source = os.path.join(scratch, "probe.hip")
         with open(source, "w", encoding="utf-8") as file:
             file.write(_PROGRAM)
-        command = [hipcc, "-x", "hip", "--offload-host-only", "-fsyntax-only", source]
-        ended = run_program(command, options.seconds, {"ROCM_PATH": tree, "HIP_PATH": tree})
+        ended = run_program([*command, "-fsyntax-only", source], options.seconds, variables)
     if ended.status == 0:
-        recorder.good("a small HIP program compiles")
-        return
-    errors = [line.strip() for line in ended.output.splitlines() if "error" in line]
-    recorder.bad("E-DEVEL-005", hipcc, detail=errors[0] if errors else f"{ended.how}: {ended.last_line}")
+        return None
+    errors = (line.strip() for line in ended.output.splitlines() if "error" in line)
+    return next(errors, f"{ended.how}: {ended.last_line}")

@@ -1,0 +1,48 @@
+"""Compilers that are not AMD's: where they are, and what they have to be told of a development tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable
+
+from .named_files import BITCODE
+
+
+def hip_flags(root: str, targets: Iterable[str]) -> list[str]:
+    """The flags with which a clang compiles HIP against the tree at `root`, for targets such as gfx1030."""
+    flags = [f"--rocm-path={root}"]
+    if (bitcode := device_libraries(root)) is not None:
+        flags.append(f"--rocm-device-lib-path={bitcode}")
+    return [*flags, *(f"--offload-arch={target}" for target in targets)]
+
+
+def device_libraries(root: str) -> str | None:
+    """The directory of the tree's device libraries (bitcode); None if it has none."""
+    directories = (f"{root}/{directory}" for directory in BITCODE.directories)
+    return next((directory for directory in directories if os.path.isdir(directory)), None)
+
+
+def driver_name(name: str) -> str:
+    """The file name of the C++ driver that belongs to `clang`, `clang-19` or a path of one."""
+    base = os.path.basename(name)
+    return base if "++" in base else base.replace("clang", "clang++", 1)
+
+
+def find_driver(name: str) -> str | None:
+    """The path of that driver; None if there is none."""
+    path = shutil.which(os.path.join(os.path.dirname(name), driver_name(name)))
+    return os.path.abspath(path) if path is not None else None
+
+
+def find_any_driver() -> str | None:
+    """The path of a C++ driver of clang in PATH: `clang++`, else that of the highest version; None if there is none."""
+    if (path := find_driver("clang")) is not None:
+        return path
+    versions = set()
+    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        names = os.listdir(directory) if os.path.isdir(directory) else []
+        versions |= {int(match[1]) for name in names if (match := re.fullmatch(r"clang\+\+-([0-9]{1,4})", name))}
+    drivers = (find_driver(f"clang-{version}") for version in sorted(versions, reverse=True))
+    return next((driver for driver in drivers if driver is not None), None)
