@@ -79,6 +79,7 @@ Code = Literal[
     "E-DEVEL-009",
     "E-DEVEL-010",
     "E-DEVEL-011",
+    "N-DEVEL-012",
     "E-GPU-002",
     "E-GPU-003",
     "E-GPU-004",

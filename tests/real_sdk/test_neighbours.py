@@ -1,5 +1,10 @@
-"""The neighbours, as they are released: AMD's own bindings and torch, calling into what we preloaded."""
+"""The neighbours, as they are released: AMD's bindings, torch and what starts processes with it, a notebook's kernel.
 
+Those that have to be downloaded are skipped where that is impossible; a run in which none was tried fails.
+"""
+
+import ast
+import json
 import platform
 import subprocess
 import sys
@@ -8,7 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_site import clean_environment, run_python
+from sample_site import CORE, LIBRARIES, Site, clean_environment, run_python
+
+from rocm_sdk._dist_info import ALL_LIBRARIES
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 BINDINGS = (
@@ -20,8 +27,23 @@ BINDINGS = (
 TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "networkx", "jinja2", "fsspec")
 
 
-def install(directory: Path, *requirements: str) -> str | None:
-    """Installs into a directory that later runs find again; returns pip's words where it could not."""
+KERNEL = ("ipykernel==7.4.0",)
+
+# The names that torch's builds preload (packaging specification, section 8).
+NAMES_OF_TORCH = (
+    *("amd_comgr", "amd_smi", "amdhip64", "hiprtc", "hipblas", "hipfft", "hiprand", "hipsparse", "hipsparselt"),
+    *("hipsolver", "hipblaslt", "miopen", "hipdnn", "rocm_sysdeps_liblzma", "rocm-openblas", "rocm_smi64"),
+    *("rocprofiler-sdk", "rocprofiler-sdk-roctx", "roctracer64", "roctx64", "rccl", "hipfile"),
+)
+
+tried: set[str] = set()
+
+
+def install(directory: Path, *requirements: str, alone: bool = True) -> str | None:
+    """Installs into a directory that later runs find again; returns pip's words where it could not.
+
+    alone: without what the requirements require.
+    """
     done = directory / ".complete"
     if done.exists() and done.read_text() == " ".join(requirements):
         return None
@@ -36,7 +58,12 @@ def install(directory: Path, *requirements: str) -> str | None:
         "ignore",
     ]
     result = subprocess.run(
-        [*command, "--no-deps", "--only-binary", ":all:", "--upgrade", "--target", str(directory), *requirements],
+        [
+            *command,
+            *(["--no-deps"] if alone else []),
+            *("--only-binary", ":all:", "--upgrade", "--target", str(directory)),
+            *requirements,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -56,6 +83,7 @@ def bindings() -> Path:
     directory = BUILD / f"bindings-{tag()}"
     if problem := install(directory, *BINDINGS):
         pytest.skip(f"AMD's bindings cannot be installed for this Python: {problem}")
+    tried.add("bindings")
     return directory
 
 
@@ -64,7 +92,40 @@ def torch() -> Path:
     directory = BUILD / f"torch-{tag()}"
     if problem := install(directory, *TORCH):
         pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")
+    tried.add("torch")
     return directory
+
+
+@pytest.fixture(scope="module")
+def kernel() -> Path:
+    directory = BUILD / f"kernel-{tag()}"
+    if problem := install(directory, *KERNEL, alone=False):
+        pytest.skip(f"ipykernel cannot be installed for this Python: {problem}")
+    tried.add("ipykernel")
+    return directory
+
+
+def torch_with_hook(torch: Path, directory: Path, names: tuple[str, ...], version: str) -> Path:
+    """A directory with torch, whose `_rocm_init.py` is that of a build for ROCm."""
+    package = directory / "torch"
+    package.mkdir()
+    for entry in (torch / "torch").iterdir():
+        (package / entry.name).symlink_to(entry)
+    (package / "_rocm_init.py").write_text(
+        "\ndef initialize():\n    import rocm_sdk\n    rocm_sdk.initialize_process(\n"
+        f"        preload_shortnames={[*names]!r},\n        check_version={version!r})\n"
+    )
+    return directory
+
+
+@pytest.fixture
+def whole_site(site: Site) -> Site:
+    """An SDK that has every library of the catalog."""
+    for entry in ALL_LIBRARIES.values():
+        package = LIBRARIES if entry.package.logical_name == "libraries" else CORE
+        name = entry.so_pattern.replace("[-.]", ".").replace("*", ".1", 1).replace("*", "").replace("..", ".")
+        site.library(name, package=package, directory=entry.posix_relpath)
+    return site
 
 
 def test_bindings_call_what_we_preloaded(debian_sdk: Callable[[str], Path], bindings: Path) -> None:
@@ -93,15 +154,8 @@ def test_bindings_fail_without_us(debian_sdk: Callable[[str], Path], bindings: P
 
 def test_import_torch_brings_the_libraries_in(debian_sdk: Callable[[str], Path], torch: Path, tmp_path: Path) -> None:
     """A CPU torch imports `torch._rocm_init` like every other, and calls its initialize()."""
-    package = tmp_path / "torch"
-    package.mkdir()
-    for entry in (torch / "torch").iterdir():
-        (package / entry.name).symlink_to(entry)
-    (package / "_rocm_init.py").write_text(
-        "\ndef initialize():\n    import rocm_sdk\n    rocm_sdk.initialize_process(\n"
-        "        preload_shortnames=['amd_comgr', 'amd_smi', 'amdhip64', 'hiprand', 'hipsparse', 'hipblaslt'],\n"
-        "        check_version='5.2.3')\n"
-    )
+    names = ("amd_comgr", "amd_smi", "amdhip64", "hiprand", "hipsparse", "hipblaslt")
+    torch_with_hook(torch, tmp_path, names, "5.2.3")
     program = """
 import torch, rocm_sdk
 names = (library.location.shortname for library in rocm_sdk.loaded_libraries())
@@ -115,6 +169,122 @@ print(hip.hipRuntimeGetVersion(ctypes.byref(version)), version.value, torch.ones
     first, second = result.stdout.splitlines()
     assert first.split()[1:] == ["amd_comgr", "amdhip64", "hiprand", "hipsparse"]
     assert second == "0 50221153 3.0"
+
+
+def test_import_torch_with_all_its_names(whole_site: Site, torch: Path, tmp_path: Path) -> None:
+    torch_with_hook(torch, tmp_path, NAMES_OF_TORCH, "7.10.0")
+    program = """
+import warnings
+import rocm_sdk
+warnings.simplefilter("error", rocm_sdk.RocmSdkWarning)
+import torch
+print(*(library.location.shortname for library in rocm_sdk.loaded_libraries() if library.requested))
+"""
+    result = run_python(program, PYTHONPATH=f"{tmp_path}:{whole_site.path}:{torch}")
+    assert result.stdout.split() == [*NAMES_OF_TORCH]
+
+
+DISTRIBUTED = """
+import sys
+import torch, torch.distributed as distributed
+import rocm_sdk
+distributed.init_process_group("gloo")
+number = torch.ones(1) * (distributed.get_rank() + 1)
+distributed.all_reduce(number)
+loaded = sum(library.requested for library in rocm_sdk.loaded_libraries())
+with open(f"{sys.argv[1]}/rank-{distributed.get_rank()}", "w") as file:
+    print(number.item(), loaded, rocm_sdk.check_process(), file=file)
+distributed.destroy_process_group()
+"""
+
+
+def test_torch_distributed_run(whole_site: Site, torch: Path, tmp_path: Path) -> None:
+    torch_with_hook(torch, tmp_path, NAMES_OF_TORCH, "7.10.0")
+    script = tmp_path / "work.py"
+    script.write_text(DISTRIBUTED)
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    result = subprocess.run(
+        [*launcher, str(script), str(tmp_path)],
+        env=clean_environment() | {"PYTHONPATH": f"{tmp_path}:{whole_site.path}:{torch}", "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert [(tmp_path / f"rank-{rank}").read_text() for rank in (0, 1)] == ["3.0 22 ()\n"] * 2
+
+
+def test_workers_of_pytest(site: Site, tmp_path: Path) -> None:
+    """The workers of pytest-xdist load what they need, and a failure of ours comes back as an error of the test."""
+    site.library("libroctx64.so.4", "int mark(void) { return 42; }")
+    (tmp_path / "test_work.py").write_text(
+        "import ctypes, pytest, rocm_sdk\n"
+        "@pytest.mark.parametrize('number', range(6))\n"
+        "def test_work(number, worker_id):\n"
+        "    assert worker_id in {'gw0', 'gw1'}\n"
+        "    rocm_sdk.initialize_process(preload_shortnames=['roctx64'], check_version='7.*')\n"
+        "    assert ctypes.CDLL('libroctx64.so.4').mark() == 42\n"
+        "def test_missing():\n"
+        "    rocm_sdk.find_libraries('hipsparse')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-n2", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
+    result = subprocess.run(
+        [*command, "-W", "error", str(tmp_path)],
+        cwd=tmp_path,
+        env=clean_environment() | {"PYTHONPATH": str(site.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 failed, 6 passed" in result.stdout, result.stdout
+    assert "rocm_sdk.errors.LibraryNotFoundError: " in result.stdout
+
+
+NOTEBOOK = """
+import sys
+from jupyter_client.manager import start_new_kernel
+manager, client = start_new_kernel(kernel_name="python3")
+try:
+    for cell in sys.argv[1:]:
+        said = []
+        client.execute_interactive(cell, timeout=60, output_hook=lambda message: said.append(message["content"]))
+        print([content.get("text") or content.get("data", {}).get("text/plain") or content.get("ename")
+               for content in said if not {"execution_state", "code"} & content.keys()])
+finally:
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+"""
+
+
+def test_a_kernel_of_a_notebook(site: Site, kernel: Path, tmp_path: Path) -> None:
+    site.library("libroctx64.so.4", "int mark(void) { return 42; }")
+    cells = (
+        "import rocm_sdk; rocm_sdk.initialize_process(preload_shortnames=['roctx64'])",
+        "import ctypes; ctypes.CDLL('libroctx64.so.4').mark()",
+        "rocm_sdk.initialize_process(check_version='6.*')",
+        "rocm_sdk.find_libraries('hipsparse')",
+        "len(rocm_sdk.loaded_libraries())",
+    )
+    spec = tmp_path / "jupyter/kernels/python3/kernel.json"
+    spec.parent.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec.write_text(json.dumps({"argv": argv, "display_name": "Python", "language": "python"}))
+    result = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK, *cells],
+        cwd=tmp_path,
+        env=clean_environment() | {"PYTHONPATH": f"{site.path}:{kernel}", "JUPYTER_PATH": f"{tmp_path}/jupyter"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    answers = [ast.literal_eval(line) for line in result.stdout.splitlines()]
+    assert answers[0] == []
+    assert answers[1] == ["42"]
+    assert len(answers[2]) == 1
+    assert "The program was compiled against a ROCm version matching '6.*'" in answers[2][0]
+    assert answers[3] == ["LibraryNotFoundError"]
+    assert answers[4] == ["1"], "the error has loaded nothing, and the kernel goes on"
 
 
 def test_virtual_environment_with_the_sdk_beside_an_editable_loader(
@@ -136,3 +306,12 @@ def test_virtual_environment_with_the_sdk_beside_an_editable_loader(
         check=True,
     )
     assert result.stdout.split() == ["5.2.3", f"{debian_sdk('none')}/_rocm_sdk_core/lib/libamdhip64.so.5"]
+
+
+def test_neighbours_were_tried(request: pytest.FixtureRequest) -> None:
+    """The last test of this file."""
+    fixtures = {"bindings", "kernel", "torch"}
+    here = [item for item in request.session.items if item.path == request.path]
+    if not any(fixtures.intersection(getattr(item, "fixturenames", ())) for item in here):
+        pytest.skip("no test of a neighbour that has to be downloaded was selected")
+    assert tried, "none of AMD's bindings, torch and ipykernel could be installed"

@@ -152,7 +152,7 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
         return
     if os.path.realpath(driver).startswith(f"{os.path.realpath(tree)}/"):
         return
-    target = next((gpu.real_processor for gpu in gpus() if gpu.is_known), _COMMON_TARGET)
+    target = next((gpu.real_processor for gpu in gpus() if gpu.known), _COMMON_TARGET)
     fault = _fault_of_compiling([driver, "-x", "hip", *hip_flags(tree, [target])], options)
     if fault is None:
         recorder.good(f"{driver} compiles a small HIP program for {target}")
