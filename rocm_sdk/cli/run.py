@@ -1,14 +1,14 @@
 """`rocm-sdk run COMMAND...`: runs a program that finds this SDK's libraries and tools.
 
 The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
-and PATH.
+and PATH; and LD_PRELOAD for files of the load plan that the linker would not find in directories.
 """
 
 import os
 import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from rocm_sdk._native import load_plan, locate_all, package_directory
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 DESCRIPTION = """\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
-Nothing else in its environment changes. The development tree is extracted for a program that nothing else has. The
-exit status is 127 if there is no such program, 126 if it cannot be started, else the program's own."""
+Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
+used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME). The development tree is extracted for a program that nothing
+else has. The exit status is 127 if there is no such program, 126 if it cannot be started, else the program's own."""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
@@ -40,7 +41,9 @@ def run(options: "Namespace") -> int:
         complain("no program is named", f"name one: {EXAMPLE}")
         return 2
     environment = _own_environment()
-    _prepend(environment, b"LD_LIBRARY_PATH", library_directories())
+    libraries = _planned_libraries()
+    _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
+    _prepend(environment, b"LD_PRELOAD", _preloadable(libraries.files))
     _prepend(environment, b"PATH", tool_directories())
     if _is_of_packed_tree(options.program, environment):
         _prepend(environment, b"PATH", [os.path.dirname(path) for path in _extracted_tool(options.program)])
@@ -54,19 +57,38 @@ def run(options: "Namespace") -> int:
         return 126
 
 
-def library_directories() -> list[str]:
+class _Libraries(NamedTuple):
+    """What the dynamic linker has to be told to open the files of the load plan."""
+
+    directories: list[str]
+    files: list[str]
+
+
+def _planned_libraries() -> _Libraries:
     """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there.
 
-    Those of files that are used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME) come first.
+    Files that it would not find there are named: those that are called otherwise than their SONAME, and those that are
+    used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may have a whole other ROCm.
     """
     from rocm_sdk.installed.libraries import installed_libraries
 
     shortnames = installed_libraries()
     steps = load_plan(*shortnames).steps
-    paths = [place.path for place in locate_all(*shortnames) if place.path and place.found_via == "override"]
-    paths += [step.path for step in steps]
+    files = [place.path for place in locate_all(*shortnames) if place.path and place.found_via == "override"]
+    paths = [step.path for step in steps]
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
-    return list(dict.fromkeys(map(os.path.dirname, paths)))
+    directories = dict.fromkeys(os.path.dirname(path) for path in paths if path not in files)
+    files += [step.path for step in steps if step.soname not in {None, os.path.basename(step.path)}]
+    return _Libraries([*directories], [*dict.fromkeys(files)])
+
+
+def _preloadable(files: list[str]) -> list[str]:
+    """Those whose names LD_PRELOAD can hold; the others are told."""
+    fit = [file for file in files if not {" ", ":"} & set(file)]
+    for file in files:
+        if file not in fit:
+            complain(f"{file} cannot be preloaded into programs: its path has a blank or a colon")
+    return fit
 
 
 def tool_directories() -> list[str]:

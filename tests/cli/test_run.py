@@ -116,3 +116,49 @@ def test_without_a_program_it_says_what_to_type(call: Call) -> None:
     result = call("run")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "rocm-sdk: no program is named\n  fix: name one: rocm-sdk run ./saxpy --size 1000\n"
+
+
+ANSWER = '#include <stdio.h>\nint sparse(void);\nint main(void) { printf("%d\\n", sparse()); }'
+
+
+def sparse_site(path: Path, number: int, sparse_file: str = "librocsparse.so.1") -> tuple[Site, Path]:
+    """Libraries that answer with their number, without RPATHs; the first may have another name than its SONAME."""
+    site = Site(path)
+    hip = site.library("libamdhip64.so.7", f"int hip(void) {{ return {number}; }}")
+    roc = site.library(
+        "librocsparse.so.1", f"int hip(void); int roc(void) {{ return {number}00 + hip(); }}", (hip,), LIBRARIES
+    )
+    library = site.library(
+        "libhipsparse.so.4", "int roc(void); int sparse(void) { return roc(); }", (roc, hip), LIBRARIES
+    )
+    roc.rename(roc.with_name(sparse_file))
+    return site, library
+
+
+def test_a_library_with_another_file_name(call: Call, tmp_path: Path) -> None:
+    """The dynamic linker does not look for it under that name; the plan knows it."""
+    site, library = sparse_site(tmp_path / "site", 7, "librocsparse-gfx942.so.1")
+    program = compile_program(tmp_path / "answer", ANSWER, library)
+    result = call("run", str(program), PYTHONPATH=str(site.path))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "707\n", "")
+    own = call("run", "printenv", "LD_PRELOAD", PYTHONPATH=str(site.path), LD_PRELOAD="libc.so.6").stdout
+    assert own == f"{site.path}/{LIBRARIES}/lib/librocsparse-gfx942.so.1:libc.so.6\n"
+
+
+def test_an_override_brings_nothing_else_of_its_directory(call: Call, tmp_path: Path) -> None:
+    site, library = sparse_site(tmp_path / "site", 7)
+    other, _ = sparse_site(tmp_path / "other", 9)
+    for file in (other.path / LIBRARIES / "lib").iterdir():
+        file.rename(other.path / CORE / "lib" / file.name)
+    program = compile_program(tmp_path / "answer", ANSWER, library)
+    hip = other.path / CORE / "lib/libamdhip64.so.7"
+    result = call("run", str(program), PYTHONPATH=str(site.path), ROCM_SDK_LIBRARY_amdhip64=str(hip))
+    assert (result.stdout, result.stderr) == ("709\n", "")
+
+
+def test_a_file_that_cannot_be_preloaded_is_named(call: Call, tmp_path: Path) -> None:
+    site, _ = sparse_site(tmp_path / "two words", 7, "librocsparse-gfx942.so.1")
+    result = call("run", "true", PYTHONPATH=str(site.path))
+    file = site.path / LIBRARIES / "lib/librocsparse-gfx942.so.1"
+    assert result.returncode == 0
+    assert f"{file} cannot be preloaded into programs: its path has a blank or a colon" in result.stderr
