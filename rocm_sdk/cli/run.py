@@ -43,7 +43,7 @@ def run(options: "Namespace") -> int:
     environment = _own_environment()
     libraries = _planned_libraries()
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
-    _prepend(environment, b"LD_PRELOAD", _preloadable(libraries.files))
+    _prepend(environment, b"LD_PRELOAD", libraries.files)
     _prepend(environment, b"PATH", tool_directories())
     if _is_of_packed_tree(options.program, environment):
         _prepend(environment, b"PATH", [os.path.dirname(path) for path in _extracted_tool(options.program)])
@@ -74,21 +74,21 @@ def _planned_libraries() -> _Libraries:
 
     shortnames = installed_libraries()
     steps = load_plan(*shortnames).steps
-    files = [place.path for place in locate_all(*shortnames) if place.path and place.found_via == "override"]
-    paths = [step.path for step in steps]
+    overrides = {place.path for place in locate_all(*shortnames) if place.found_via == "override"}
+    first, files = [], []
+    for step in steps:
+        has_own_name = step.soname in {None, os.path.basename(step.path)}
+        if has_own_name and step.path not in overrides:
+            continue
+        if not {" ", ":"} & set(step.path):
+            files.append(step.path)
+        elif has_own_name:
+            first.append(step.path)
+        else:
+            complain(f"{step.path} cannot be preloaded into programs: its path has a blank or a colon")
+    paths = first + [step.path for step in steps if step.path not in overrides]
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
-    directories = dict.fromkeys(os.path.dirname(path) for path in paths if path not in files)
-    files += [step.path for step in steps if step.soname not in {None, os.path.basename(step.path)}]
-    return _Libraries([*directories], [*dict.fromkeys(files)])
-
-
-def _preloadable(files: list[str]) -> list[str]:
-    """Those whose names LD_PRELOAD can hold; the others are told."""
-    fit = [file for file in files if not {" ", ":"} & set(file)]
-    for file in files:
-        if file not in fit:
-            complain(f"{file} cannot be preloaded into programs: its path has a blank or a colon")
-    return fit
+    return _Libraries([*dict.fromkeys(map(os.path.dirname, paths))], files)
 
 
 def tool_directories() -> list[str]:
