@@ -284,12 +284,14 @@ def _preload_from_environment(names: str, **options: "Any") -> None:
         ) from error
 
 
-def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -> None:
+def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: bool) -> None:
+    """version: None where the SDK has packages and no metadata."""
+    known = version or ""
     if isinstance(wanted, str):
-        matches, text, requirement = _matches_wildcard(version, wanted), wanted, f"rocm=={wanted}"
+        matches, text, requirement = _matches_wildcard(known, wanted), wanted, f"rocm=={wanted}"
     else:
-        matches, text, requirement = wanted.match(version) is not None, wanted.pattern, None
-    if matches:
+        matches, text, requirement = wanted.match(known) is not None, wanted.pattern, None
+    if version is not None and matches:
         return
     from .errors import VersionMismatchError, VersionMismatchWarning, warn
     from .problems import problem
@@ -297,7 +299,8 @@ def _check_version(version: str, wanted: "str | re.Pattern[str]", fails: bool) -
     fix = problem("E-PKG-015", requirement=requirement).fix
     # Tests of callers look for the first words, which are those of the established loader.
     expectation = f"The program was compiled against a ROCm version matching {text!r}"
-    message = f"{expectation}, and the installed SDK has version {version}"
+    told = "does not say its version" if version is None else f"has version {version}"
+    message = f"{expectation}, and the installed SDK {told}"
     if fails:
         raise VersionMismatchError(message, fix)
     warn(f"{message}; {fix}", VersionMismatchWarning)
@@ -325,7 +328,8 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> object:
     if name == "__version__":
         try:
-            return sdk_version()
+            if (version := sdk_version()) is not None:
+                return version
         except ModuleNotFoundError as error:
             raise AttributeError(f"module 'rocm_sdk' has no attribute '__version__': {error}") from error
     if name == "_ALL_CDLLS":

@@ -49,7 +49,8 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
 
 PyDoc_STRVAR(sdk_version_doc,
              "sdk_version()\n--\n\n"
-             "The version of the installed SDK (str). Raises PackageNotInstalledError where there is none.");
+             "The version of the installed SDK (str); None where it has packages and no metadata. Raises "
+             "PackageNotInstalledError where there is none.");
 
 static PyObject *sdk_version(PyObject *module, PyObject *unused) {
     (void)unused;

@@ -17,15 +17,16 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace | None") -> int:
-    """Prints the version. Raises BadMetadataError for a text that no version is, which a shell would get."""
+    """Prints the version. Raises BadMetadataError if there is none, and for a text that no version is."""
     version = sdk_version()
-    if not version.isascii() or not version.isprintable() or " " in version:
+    if version is None or not version.isascii() or not version.isprintable() or " " in version:
         from rocm_sdk._native import package_directory
         from rocm_sdk.errors import BadMetadataError
         from rocm_sdk.problems.fixes import reinstall_fix
 
+        reason = "is missing" if version is None else "is damaged"
         raise BadMetadataError(
-            f"{version!a} is no version: the SDK's _dist_info.py is damaged",
+            f"{version!a} is no version: the SDK's _dist_info.py {reason}",
             reinstall_fix("rocm-sdk-core", os.path.dirname(package_directory("core"))),
         )
     fallback = sdk_facts()["fallback"] if os.environ.get("ROCM_SDK_FALLBACK") else None

@@ -430,6 +430,30 @@ def test_version_check(site: Site, wanted: str, fits: bool, fails: bool) -> None
         assert "7.10.0" in answer
 
 
+def test_an_sdk_that_does_not_say_its_version(site: Site) -> None:
+    """As a program of Nuitka's whose packages were compiled: their metadata is no file."""
+    site.library("libroctx64.so.4")
+    (site.path / "rocm_sdk_core/_dist_info.py").unlink()
+    program = """
+        import warnings, rocm_sdk
+        warnings.simplefilter("error")
+        for shortnames in (None, ["roctx64"]):
+            try:
+                rocm_sdk.initialize_process(preload_shortnames=shortnames, check_version="*")
+            except rocm_sdk.VersionMismatchWarning as warning:
+                print(warning)
+        print(hasattr(rocm_sdk, "__version__"))
+    """
+    first, second, known = site.output(program).splitlines()
+    assert first == second
+    assert "matching '*', and the installed SDK does not say its version; " in first
+    assert known == "False"
+    told = site.run("import sys, rocm_sdk.cli; sys.exit(rocm_sdk.cli.main(['version']))", check=False)
+    assert (told.returncode, told.stdout) == (1, "")
+    assert "None is no version: the SDK's _dist_info.py is missing" in told.stderr
+    assert "rocm-sdk-core" in told.stderr
+
+
 def test_a_failure_does_not_swallow_the_warnings_that_explain_it(chain: Site, tmp_path: Path) -> None:
     foreign = compile_library(tmp_path / "libamdhip64.so.7", "libamdhip64.so.7", "int something_else;")
     program = f"""
