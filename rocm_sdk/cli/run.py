@@ -88,7 +88,11 @@ def _planned_libraries() -> _Libraries:
             complain(f"{step.path} cannot be preloaded into programs: its path has a blank or a colon")
     paths = first + [step.path for step in steps if step.path not in overrides]
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
-    return _Libraries([*dict.fromkeys(map(os.path.dirname, paths))], files)
+    directories = dict.fromkeys(map(os.path.dirname, paths))
+    for directory in directories:
+        if {":", ";"} & set(directory):
+            complain(f"{directory} cannot be in LD_LIBRARY_PATH: its path has a colon or semicolon")
+    return _Libraries([each for each in directories if not {":", ";"} & set(each)], files)
 
 
 def tool_directories() -> list[str]:

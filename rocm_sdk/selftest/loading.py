@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
@@ -55,6 +56,19 @@ def load_all(
             for index in sorted(in_hand):
                 yield LoadResult(waiting[index], "lost", killed.signal, 0.0, "", "")
         waiting = [path for index, path in enumerate(waiting) if index not in begun]
+
+
+@contextmanager
+def search_path(directories: Iterable[str]) -> Iterator[str]:
+    """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links stand for such."""
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as links:
+        names = []
+        for number, directory in enumerate(directories):
+            names.append(directory)
+            if {":", ";"} & set(directory):
+                names[-1] = os.path.join(links, str(number))
+                os.symlink(directory, names[-1])
+        yield ":".join(names)
 
 
 class _LoadCheckKilledError(Exception):

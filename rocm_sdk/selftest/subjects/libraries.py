@@ -13,7 +13,7 @@ from rocm_sdk.selftest.children import signal_name
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.library_table import reason_not_loaded_alone
 from rocm_sdk.selftest.load_failure import LoadFailures
-from rocm_sdk.selftest.loading import LoadResult, load_all
+from rocm_sdk.selftest.loading import LoadResult, load_all, search_path
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import SharedObject, library_name, shared_objects
@@ -158,9 +158,10 @@ def _load(
                 step(os.path.basename(result.path))
         if again:
             recorder.say("N-LIB-019", installation.site)
-        for result in load_all(again, options.seconds, options.parallel, ":".join(failures.directories)):
-            results.append(result)
-            step(os.path.basename(result.path))
+        with search_path(failures.directories) as path:
+            for result in load_all(again, options.seconds, options.parallel, path):
+                results.append(result)
+                step(os.path.basename(result.path))
     ended = {result.path: result for result in results if result.outcome in _ENDINGS}
     for result in sorted(results):
         _judge(failures, result, ended, recorder, options)

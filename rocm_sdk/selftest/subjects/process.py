@@ -135,13 +135,14 @@ def check_process(pid: int | None = None) -> tuple[Problem, ...]:
 
 def _mapped_files(pid: int) -> Iterator[MappedFile]:
     seen = set()
-    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as maps:
+    with open(f"/proc/{pid}/maps", "rb") as maps:
         for line in maps:
-            fields = line.rstrip("\n").split(None, 5)
+            fields = os.fsdecode(line.rstrip(b"\n")).split(None, 5)
             if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
                 seen.add((fields[3], fields[4], fields[5]))
                 path = fields[5].removesuffix(_DELETED)
-                yield MappedFile(path, (fields[3], fields[4]), path != fields[5])
+                # The kernel writes a line break of a name, and nothing else, in this form.
+                yield MappedFile(path.replace(r"\012", "\n"), (fields[3], fields[4]), path != fields[5])
 
 
 def _environment_of(pid: int) -> dict[str, str]:
