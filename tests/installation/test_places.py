@@ -144,6 +144,11 @@ def test_tools(run: Run, wheel: Path, tmp_path: Path) -> None:
     )
     assert shown.stdout.startswith("rocm-sdk-loader ")
 
+    places = {"PIPX_HOME": str(tmp_path / "pipx"), "PIPX_BIN_DIR": str(tmp_path / "pipx-bin"), "USE_EMOJI": "0"}
+    places |= {"PIPX_SHARED_LIBS": str(tmp_path / "shared"), "PIPX_DEFAULT_BACKEND": "uv"}
+    run(sys.executable, "-m", "pipx", "install", "--quiet", wheel, **places)
+    assert_answers(run, tmp_path / "pipx-bin/rocm-sdk")
+
 
 @pytest.mark.parametrize("mode", ["copy", "hardlink", "clone", "symlink"])
 def test_link_modes_of_uv(run: Run, wheel: Path, tmp_path: Path, mode: str) -> None:
