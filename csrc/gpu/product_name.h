@@ -17,9 +17,9 @@ typedef struct rsdk_product_names {
     size_t length;
 } rsdk_product_names;
 
-/* *name is a copy in `arena` or static; NULL where neither the file nor the table names the device. The PCI address leads
- * to the revision that tells devices of one id apart; the table has one name for all of them. Only RSDK_NO_MEMORY is an
- * error. */
+/* *name is a copy in `arena` or static; NULL where neither the file nor the table names the device. The PCI address
+ * leads to the revision that tells devices of one id apart; the table has one name for all of them. Only RSDK_NO_MEMORY
+ * is an error. */
 rsdk_status rsdk_product_name_find(rsdk_product_names *names, const char *pci_address, unsigned device_id,
                                    rsdk_arena *arena, const char **name, rsdk_error *error);
 
