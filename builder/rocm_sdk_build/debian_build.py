@@ -20,8 +20,8 @@ from .apt import Apt, DebianPackage
 from .debian import plan_sdk, resolve_packages, sdk_version
 from .patchelf import find_patchelf
 from .sdk_rules import WHEELS
-from .site_tree import Shape, dist_info_name, wheel_tag, write_site_tree
-from .wheels import wheel_key, write_wheel
+from .site_tree import Shape, dist_info_name, write_site_tree
+from .wheels import wheel_key, wheel_tag, write_wheel
 
 _log = logging.getLogger(__name__)
 

@@ -46,6 +46,11 @@ def python_text(logical_name: str, sdk: SdkFacts, family: str | None = None) -> 
     return _TEMPLATE.read_text(encoding="utf-8") + "\n".join(lines) + "\n"
 
 
+def module_text(summary: str) -> str:
+    """`__init__.py` of a pure module."""
+    return f'"""{summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
+
+
 def json_text(targets: Iterable[str], absent_libraries: Iterable[str]) -> str:
     """`share/therock/dist_info.json`: for which GPUs the SDK was built, and without which libraries (shortnames)."""
     facts = {"dist_amdgpu_targets": ";".join(targets), "absent_libraries": sorted(absent_libraries)}

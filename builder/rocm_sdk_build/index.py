@@ -8,14 +8,13 @@ import json
 import shutil
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
-
 from .errors import PackagingError
+from .package_files import PackageFile, find_packages
 
 _CHUNK = 1 << 20
 
@@ -37,7 +36,7 @@ def write_index(directory: Path) -> list[Path]:
     Files in the directory and in its immediate subdirectories are listed, where they are. PackagingError where there
     are none, and for a name or wheel that is none.
     """
-    files = [_read(path) for path in _packages(directory)]
+    files = [_read(package) for package in find_packages(directory)]
     if not files:
         raise PackagingError(f"{directory}: there are no packages in it", "*.whl or *.tar.gz")
     projects: dict[str, list[IndexedFile]] = defaultdict(list)
@@ -59,26 +58,14 @@ def write_index(directory: Path) -> list[Path]:
     return [simple / page.relative_to(fresh) for page in pages]
 
 
-def _packages(directory: Path) -> Iterator[Path]:
-    for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz"):
-        yield from sorted(path for path in directory.glob(pattern) if not path.parent.name.startswith("."))
-
-
-def _read(path: Path) -> IndexedFile:
-    try:
-        if path.suffix == ".whl":
-            name, version, *_ = parse_wheel_filename(path.name)
-            metadata: bytes | None = _metadata_of(path)
-        else:
-            name, version = parse_sdist_filename(path.name)
-            metadata = None
-    except (InvalidWheelFilename, InvalidSdistFilename) as error:
-        raise PackagingError(f"{path}: is not called as packages are: {error}") from error
+def _read(package: PackageFile) -> IndexedFile:
+    path = package.path
+    metadata = _metadata_of(path) if package.is_wheel else None
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
-    return IndexedFile(path, name, str(version), digest.hexdigest(), path.stat().st_size, metadata)
+    return IndexedFile(path, package.project, package.version, digest.hexdigest(), path.stat().st_size, metadata)
 
 
 def _metadata_of(wheel: Path) -> bytes:

@@ -16,8 +16,8 @@ from .errors import PackagingError
 from .plan import DevelopmentFile, FoundLibrary, SdkPlan, add_host_libraries, plan_library
 from .sdk_rules import WHEELS
 from .shared_object import read_shared_object
-from .site_tree import Shape, dist_info_name, wheel_tag, write_site_tree
-from .wheels import write_wheel
+from .site_tree import Shape, dist_info_name, write_site_tree
+from .wheels import wheel_tag, write_wheel
 
 VERSION = "5.2.3"
 _PACKAGE = "sample"

@@ -5,22 +5,19 @@ Libraries that need no change are hard links to the unpacked packages: the tree 
 
 from __future__ import annotations
 
-import base64
-import csv
-import hashlib
-import io
 import os
 import shutil
-import sysconfig
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from .development_archive import write_archive
-from .dist_info import facts_of_targets, json_text, python_text
+from .dist_info import facts_of_targets, json_text, module_text, python_text
 from .offload_targets import in_hardware_order, read_offload_targets
 from .patchelf import write_with_search_path
 from .plan import PlannedLibrary, SdkPlan
 from .sdk_rules import CORE_SEARCH_DIRECTORIES, DEVELOPMENT_ARCHIVE, RUNTIME_WHEELS, WHEELS, Wheel
+from .text_files import write_text
+from .wheels import wheel_tag, write_record
 
 DIST_INFO_JSON = "share/therock/dist_info.json"
 
@@ -39,15 +36,13 @@ def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
         _write_library(library, shape, site / library.site_path)
     targets = _device_targets(plan)
     core = WHEELS["core"].platform_directory
-    _write_text(site / core / DIST_INFO_JSON, json_text(targets, plan.absent_libraries))
+    write_text(site / core / DIST_INFO_JSON, json_text(targets, plan.absent_libraries))
     for name in RUNTIME_WHEELS:
-        _write_text(site / WHEELS[name].platform_directory / "__init__.py", "")
+        write_text(site / WHEELS[name].platform_directory / "__init__.py", "")
     for wheel in WHEELS.values():
         module = site / wheel.pure_module
-        _write_text(
-            module / "__init__.py", f'"""{wheel.summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
-        )
-        _write_text(module / "_dist_info.py", python_text(wheel.logical_name, facts_of_targets(plan.version, targets)))
+        write_text(module / "__init__.py", module_text(wheel.summary))
+        write_text(module / "_dist_info.py", python_text(wheel.logical_name, facts_of_targets(plan.version, targets)))
     devel = WHEELS["devel"]
     write_archive(plan.development, devel.platform_directory, site / devel.pure_module / DEVELOPMENT_ARCHIVE)
     for wheel in WHEELS.values():
@@ -57,11 +52,6 @@ def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
 def dist_info_name(wheel: Wheel, version: str) -> str:
     """Name of the wheel's dist-info directory."""
     return f"{wheel.pure_module}-{version}.dist-info"
-
-
-def wheel_tag() -> str:
-    """Any Python 3, no ABI, this machine: `py3-none-linux_x86_64`."""
-    return f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
 def search_path(library: PlannedLibrary) -> list[str]:
@@ -90,12 +80,12 @@ def _device_targets(plan: SdkPlan) -> list[str]:
 
 def _write_dist_info(site: Path, wheel: Wheel, plan: SdkPlan) -> None:
     directory = site / dist_info_name(wheel, plan.version)
-    _write_text(
+    write_text(
         directory / "METADATA",
         f"Metadata-Version: 2.1\nName: {wheel.distribution}\nVersion: {plan.version}\nSummary: {wheel.summary}\n",
     )
     # Purelib, although the files are for one machine: core and libraries find each other as siblings in one directory.
-    _write_text(
+    write_text(
         directory / "WHEEL",
         f"Wheel-Version: 1.0\nGenerator: rocm_sdk_build\nRoot-Is-Purelib: true\nTag: {wheel_tag()}\n",
     )
@@ -109,26 +99,3 @@ def _write_dist_info(site: Path, wheel: Wheel, plan: SdkPlan) -> None:
         for path in (site / top).rglob("*")
     ]
     write_record(site, directory / "RECORD", sorted(path for path in files if path.is_file()))
-
-
-def write_record(site: Path, record: Path, files: list[Path]) -> None:
-    """Writes RECORD: each file with its digest and size, by its path below `site`."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    for path in files:
-        rows.writerow((path.relative_to(site).as_posix(), _digest(path), path.stat().st_size))
-    rows.writerow((record.relative_to(site).as_posix(), "", ""))
-    _write_text(record, text.getvalue())
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return "sha256=" + base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")

@@ -6,11 +6,18 @@ several times as long as writing it.
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
+import io
+import os
 import shutil
 import stat
+import sysconfig
 import zipfile
 from pathlib import Path
+
+from .text_files import write_text
 
 _CHUNK = 1 << 20
 
@@ -33,6 +40,30 @@ def write_wheel(site: Path, dist_info: str, wheel: Path, key: str, *, deflate: b
         partial.rename(wheel)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def wheel_tag() -> str:
+    """Any Python 3, no ABI, this kind of machine: `py3-none-linux_x86_64`."""
+    platform = os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG") or sysconfig.get_platform()
+    return f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
+
+
+def write_record(site: Path, record: Path, files: list[Path]) -> None:
+    """Writes RECORD: each file with its digest and size, by its path below `site`."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    for path in files:
+        rows.writerow((path.relative_to(site).as_posix(), _digest(path), path.stat().st_size))
+    rows.writerow((record.relative_to(site).as_posix(), "", ""))
+    write_text(record, text.getvalue())
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return "sha256=" + base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
 
 
 def wheel_key(wheel: Path) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import write_wheel
+from rocm_sdk_build.wheels import wheel_tag, write_wheel
 
 from .catalog import GENERIC, Artifact, read_catalog
 from .development import plan_development
@@ -24,7 +24,6 @@ from .rules import Rules
 from .selector import write_selector
 from .staging import (
     Package,
-    platform_tag,
     stage_runtime,
     write_devel_archive,
     write_dist_info,
@@ -225,7 +224,7 @@ class _Build:
 
     def _finish(self, package: Package, site: Path, directory: str, entry_points: Mapping[str, str] = _NONE) -> None:
         name = write_dist_info(package, self.sdk, site, entry_points)
-        wheel = self.dist / directory / f"{name.removesuffix('.dist-info')}-{platform_tag()}.whl"
+        wheel = self.dist / directory / f"{name.removesuffix('.dist-info')}-{wheel_tag()}.whl"
         wheel.parent.mkdir(exist_ok=True)
         _log.info("writing %s", wheel.name)
         write_wheel(site, name, wheel, "", deflate=self.wish.deflate)

@@ -148,10 +148,11 @@ def _is_same(one: Entry, other: Entry) -> bool:
         return False
     if one.kind == "link":
         return one.source.readlink() == other.source.readlink()
-    return one.kind == "directory" or _same_content(one.source, other.source)
+    return one.kind == "directory" or is_same_file(one.source, other.source)
 
 
-def _same_content(one: Path, other: Path) -> bool:
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two files have one content, and are both programs or both none. Reads them in pieces."""
     first, second = one.stat(), other.stat()
     if first.st_size != second.st_size or stat.S_IXUSR & (first.st_mode ^ second.st_mode):
         return False

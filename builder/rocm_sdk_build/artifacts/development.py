@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-from .catalog import Artifact
+from .catalog import Artifact, is_same_file
 from .population import Population
 
 
@@ -32,7 +32,7 @@ def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Popula
         for entry in artifact.entries:
             found = _entry_for(entry.path, entry.kind, entry.source, runtime)
             other = entries.setdefault(entry.path, found)
-            if other != found and not (other.kind == found.kind == "file" and _same(other, found)):
+            if other != found and not _is_same(other, found):
                 raise PackagingError(
                     f"the development tree would have two different files {entry.path}: {entry.source}"
                 )
@@ -62,10 +62,8 @@ def _runtime_link(path: str, directory: str) -> DevelEntry:
     return DevelEntry(path, "link", str(up / directory / path))
 
 
-def _same(one: DevelEntry, other: DevelEntry) -> bool:
-    assert one.source is not None
-    assert other.source is not None
-    return one.source.read_bytes() == other.source.read_bytes()
+def _is_same(one: DevelEntry, other: DevelEntry) -> bool:
+    return one.source is not None and other.source is not None and is_same_file(one.source, other.source)
 
 
 def _rank(entry: DevelEntry, runtime: Mapping[str, Population]) -> int:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-from .catalog import Artifact, Entry
+from .catalog import Artifact, Entry, is_same_file
 from .file_kind import Facts, Kind, look_at
 from .globs import is_selected
 
@@ -91,7 +91,7 @@ class _Building:
     def _add(self, file: PlacedFile) -> None:
         other = self.files.setdefault(file.path, file)
         is_other = other.source != file.source or other.link != file.link
-        if is_other and (other.link or file.link or not _same(other.source, file.source)):
+        if is_other and (other.link or file.link or not is_same_file(other.source, file.source)):
             raise PackagingError(f"{other.source} and {file.source} are different, and go to one place: {file.path}")
 
     def add_missing_sonames(self) -> None:
@@ -99,7 +99,3 @@ class _Building:
         for path, file in self.others.items():
             if path not in self.files:
                 self.files[path] = file
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()

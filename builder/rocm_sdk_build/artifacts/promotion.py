@@ -9,20 +9,19 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from packaging.utils import parse_sdist_filename, parse_wheel_filename
 from packaging.version import Version
 
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.site_tree import write_record
+from rocm_sdk_build.package_files import PackageFile, find_packages
+from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import write_wheel
+from rocm_sdk_build.wheels import write_record, write_wheel
 
 from .selector import write_selector_archive
-from .staging import write_text
 
 _OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+)")
 _DEVICE = "rocm-sdk-device-"
@@ -46,7 +45,7 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
     PackagingError where they are not all of one version that comes before it, and for targets that are not there.
     """
     check_version(version)
-    packages = sorted(_packages(source))
+    packages = sorted(each for each in find_packages(source) if _OURS.fullmatch(each.project))
     promotion = Promotion(_version_of(source, packages, version), version, targets)
     known = {name.removeprefix(_DEVICE) for name, _, _ in packages if name.startswith(_DEVICE)}
     if missing := sorted((targets or frozenset()) - known):
@@ -69,20 +68,7 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
     return targets_of
 
 
-def _packages(source: Path) -> Iterator[tuple[str, str, Path]]:
-    """Name, version and path of each package of an SDK."""
-    for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz"):
-        for path in source.glob(pattern):
-            is_wheel = path.suffix == ".whl"
-            try:
-                name, version = parse_wheel_filename(path.name)[:2] if is_wheel else parse_sdist_filename(path.name)
-            except ValueError as error:
-                raise PackagingError(f"{path}: is not called as packages are: {error}") from error
-            if _OURS.fullmatch(name) and not path.parent.name.startswith("."):
-                yield name, str(version), path
-
-
-def _version_of(source: Path, packages: list[tuple[str, str, Path]], new: str) -> str:
+def _version_of(source: Path, packages: list[PackageFile], new: str) -> str:
     found = sorted({version for _, version, _ in packages})
     if len(found) != 1:
         what = f"has packages of the versions {', '.join(found)}" if found else "has no packages of an SDK"

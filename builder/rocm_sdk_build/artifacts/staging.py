@@ -9,16 +9,16 @@ import re
 import shutil
 import stat
 import subprocess
-import sysconfig
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from rocm_sdk_build.dist_info import SdkFacts, python_text
+from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.patchelf import set_search_path
-from rocm_sdk_build.site_tree import write_record
+from rocm_sdk_build.text_files import write_text
+from rocm_sdk_build.wheels import wheel_tag, write_record
 
 from .development import DevelEntry
 from .file_kind import Kind
@@ -49,12 +49,6 @@ class Package(NamedTuple):
         return self.distribution.replace("-", "_")
 
 
-def platform_tag() -> str:
-    """The tag of wheels that are for any Python on this kind of machine."""
-    plat = os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG") or sysconfig.get_platform()
-    return f"py3-none-{plat.replace('-', '_').replace('.', '_')}"
-
-
 def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> None:
     """Writes a runtime package below the new directory `site`, without its dist-info."""
     assert package.platform_directory is not None
@@ -73,8 +67,7 @@ def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
     """The module that tells the version."""
     assert package.pure_module is not None
     module = site / package.pure_module
-    text = f'"""{package.summary}."""\n\nfrom ._dist_info import __version__ as __version__\n'
-    write_text(module / "__init__.py", text)
+    write_text(module / "__init__.py", module_text(package.summary))
     write_text(module / "_dist_info.py", python_text(package.logical_name, sdk, package.family))
 
 
@@ -200,7 +193,7 @@ def write_dist_info(package: Package, sdk: SdkFacts, site: Path, scripts: Mappin
         *(f"Requires-Dist: {each}" for each in package.requires),
     ]
     write_text(directory / "METADATA", "\n".join(metadata) + "\n")
-    wheel = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {platform_tag()}"]
+    wheel = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {wheel_tag()}"]
     write_text(directory / "WHEEL", "\n".join(wheel) + "\n")
     if scripts:
         lines = ["[console_scripts]", *(f"{command} = {target}" for command, target in scripts.items())]
@@ -208,12 +201,6 @@ def write_dist_info(package: Package, sdk: SdkFacts, site: Path, scripts: Mappin
     files = sorted(path for path in site.rglob("*") if path.is_file())
     write_record(site, directory / "RECORD", files)
     return name
-
-
-def write_text(path: Path, text: str) -> None:
-    """A text file with `\\n` at the ends of its lines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def tar_gz_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, io.BytesIO]:
