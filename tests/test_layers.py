@@ -42,7 +42,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "archives": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
-    "rewriting": {"archives", "problems", "targets"},
+    "rewriting": {"archives", "installed", "problems", "targets"},
     "_devel": {"devel", "installed"},
     "selftest": {"adoption", "devel", "installed", "problems", "rewriting", "targets"},
     "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "rewriting", "selftest", "targets"},

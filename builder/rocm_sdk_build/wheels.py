@@ -6,7 +6,6 @@ several times as long as writing it.
 
 from __future__ import annotations
 
-import base64
 import csv
 import hashlib
 import io
@@ -16,6 +15,8 @@ import stat
 import sysconfig
 import zipfile
 from pathlib import Path
+
+from rocm_sdk.installed.record import digest_text
 
 from .text_files import write_text
 
@@ -63,7 +64,7 @@ def _digest(path: Path) -> str:
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
-    return "sha256=" + base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+    return digest_text(digest)
 
 
 def wheel_key(wheel: Path) -> str:

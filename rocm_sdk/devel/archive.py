@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import sys
 import tarfile
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Protocol
 
+from rocm_sdk._zstd import ZSTD_MODULE
 from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
 from rocm_sdk.problems.fixes import reinstall_fix
 
@@ -173,9 +173,7 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
         lzma = _import_reader("lzma", path, "xz", "use a Python that was built with liblzma (Debian: liblzma-dev)")
         return lzma.open(file), (lzma.LZMAError, EOFError)
     if path.endswith(".zst"):
-        # PEP 784: part of Python since 3.14, a package for earlier versions.
-        name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-        zstd = _import_reader(name, path, "Zstandard", "pip install backports.zstd")
+        zstd = _import_reader(ZSTD_MODULE, path, "Zstandard", "pip install backports.zstd")
         return zstd.open(file), (zstd.ZstdError, EOFError)
     return file, ()
 

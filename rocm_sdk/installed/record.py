@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .files import open_file
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 _LIMIT = 1 << 28  # bytes; half a million files fit
 
@@ -45,6 +49,11 @@ def read_record(path: str) -> RecordText:
         return RecordText([row for row in csv.reader(io.StringIO(text, newline="")) if row], facts)
     except csv.Error as error:
         raise ValueError(str(error)) from error
+
+
+def digest_text(digest: _Hash) -> str:
+    """A digest as RECORD has it: "sha256=" and base64 without padding."""
+    return f"{digest.name}={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}"
 
 
 def _recorded_file(row: list[str]) -> RecordedFile:

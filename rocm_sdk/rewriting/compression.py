@@ -4,19 +4,18 @@ beside them, which takes as long as they do."""
 from __future__ import annotations
 
 import hashlib
-import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib import import_module
 from types import TracebackType
 from typing import Any, Protocol
+
+from rocm_sdk._zstd import import_zstd
 
 from .refusal import refusal
 
 ZLIB, ZSTD = 0, 1  # by the numbers of compressed bundles
-_MODULE = "backports.zstd" if sys.version_info < (3, 14) else "compression.zstd"
 _LEVEL = 3  # of zstd, as clang takes it
 _LIMIT = 1 << 20  # bytes of a decompressed piece, whatever the data claims
 _WAITING = 4  # pieces that are not hashed yet
@@ -30,7 +29,7 @@ class _Codec(Protocol):
 
 def _zstd(path: str) -> _Codec:
     try:
-        return import_module(_MODULE)
+        return import_zstd()  # type: ignore[no-any-return]
     except ImportError as error:
         raise refusal(path, code="E-CODE-011") from error
 

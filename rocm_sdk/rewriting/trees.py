@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import hashlib
 import io
@@ -17,6 +16,7 @@ from rocm_sdk import _native
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.record import digest_text
 
 from .new_file import new_file
 from .refusal import refusal
@@ -159,8 +159,7 @@ class _Tree:
         with open(path, "rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
-        text = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
-        return [row[0], f"sha256={text}", str(os.path.getsize(path))]
+        return [row[0], digest_text(digest), str(os.path.getsize(path))]
 
 
 # ---- wheels ----

@@ -142,8 +142,8 @@ ARGUED: dict[tuple[str, str, str], str] = {
     ("rocm_sdk/devel/archive.py", "_BUFFER = 1 << 20", "_BUFFER = 1 << 21"): "the size of a buffer",
     ("rocm_sdk/devel/archive.py", "if size > _LONGEST_HEADER:", "if size >= _LONGEST_HEADER:"): "no header is near that long",
     ("rocm_sdk/devel/archive.py", "_LONGEST_HEADER = 1 << 20", "_LONGEST_HEADER = 2 << 20"): "no header is near that long",
-    ("rocm_sdk/devel/archive.py", 'name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"',
-     'name = "compression.zstd" if sys.version_info > (3, 14) else "backports.zstd"'): "a version has more than two parts",
+    ("rocm_sdk/_zstd.py", 'ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"',
+     'ZSTD_MODULE = "compression.zstd" if sys.version_info > (3, 14) else "backports.zstd"'): "a version has more than two parts",
     ("rocm_sdk/devel/link_file.py", "shutil.copyfileobj(original, copy, 1 << 20)", "shutil.copyfileobj(original, copy, 2 << 20)"):
         "the size of a buffer",
     ("csrc/gpu/visibility.c", "is_too_large |= *index >= count;", "is_too_large |= *index > count;"): "the return statement asks again",

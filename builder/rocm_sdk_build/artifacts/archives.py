@@ -12,15 +12,14 @@ import os
 import re
 import shutil
 import stat
-import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from rocm_sdk._zstd import import_zstd
 from rocm_sdk_build.errors import PackagingError
 
 MANIFEST = "artifact_manifest.txt"
@@ -86,7 +85,7 @@ def _opened(archive: Path) -> Iterator[IO[bytes]]:
 
 def _zstd(archive: Path) -> Any:
     try:
-        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+        return import_zstd()
     except ImportError as error:
         raise PackagingError(f"{archive}: Python cannot read zstd here", "pip install backports.zstd") from error
 

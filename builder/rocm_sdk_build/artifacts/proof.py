@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import hashlib
 import io
@@ -15,6 +14,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from rocm_sdk.installed.record import digest_text
 from rocm_sdk_build.errors import PackagingError
 
 _CHUNK = 1 << 20
@@ -69,7 +69,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, site: Path |
             file.write(chunk)
     if site is not None:
         target.chmod(member.external_attr >> 16 & 0o777)
-    return f"sha256={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}", str(size)
+    return digest_text(digest), str(size)
 
 
 def _test(site: Path, is_native: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
 import stat
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from rocm_sdk.devel import layout
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.files import chunks_of, open_file, read_beginning
-from rocm_sdk.installed.record import RecordedFile
+from rocm_sdk.installed.record import RecordedFile, digest_text
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
@@ -135,11 +134,11 @@ def _starts_with(path: str, *beginnings: bytes) -> bool:
 
 def _has_digest(path: str, digest: str) -> bool:
     """Whether the content has this digest: "sha256=" and base64 without padding. False for other algorithms."""
-    algorithm, _, wanted = digest.partition("=")
+    algorithm = digest.partition("=")[0]
     if algorithm not in _ALGORITHMS:
         return False
     content = hashlib.new(algorithm)
     with open_file(path) as file:
         for chunk in chunks_of(file):
             content.update(chunk)
-    return base64.urlsafe_b64encode(content.digest()).rstrip(b"=").decode() == wanted
+    return digest_text(content) == digest

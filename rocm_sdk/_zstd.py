@@ -1,0 +1,14 @@
+"""Finds Python's module for Zstandard (PEP 784): part of Python since 3.14, a package of PyPI for earlier versions."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+
+
+def import_zstd() -> Any:
+    """The module; ImportError where it is not installed."""
+    return import_module(ZSTD_MODULE)
