@@ -104,8 +104,11 @@ def _add_cache(command: argparse.ArgumentParser) -> None:
 
 
 def _add_artifacts(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--artifact-dir", type=Path, required=True, metavar="DIR", help="directories of artifacts")
-    command.add_argument("--dest-dir", "--output", type=Path, required=True, metavar="DIR", help="gets `dist`")
+    command.add_argument("artifacts", type=Path, nargs="*", metavar="DIR", help="directories of artifacts")
+    command.add_argument("--artifact-dir", type=Path, metavar="DIR", help="one more of them")
+    place = command.add_mutually_exclusive_group(required=True)
+    place.add_argument("--output", type=Path, metavar="DIR", help="where the packages go")
+    place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
     command.add_argument("--version", required=True, help="of the packages")
     command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     for system in ("linux", "windows"):
@@ -173,15 +176,19 @@ def _artifacts(options: argparse.Namespace) -> int:
     from .artifacts.build import Wish, build
     from .artifacts.rules import read_rules
 
+    artifacts = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
+    if not artifacts:
+        raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
     wish = Wish(
-        options.artifact_dir,
-        options.dest_dir,
+        artifacts,
+        options.output or options.dest_dir,
         options.version,
         options.version_suffix,
         options.linux_amdgpu_families,
         options.windows_amdgpu_families,
         options.wheel_compression,
         options.check,
+        options.output,
     )
     for path in build(wish, read_rules(options.rules)):
         print(path)

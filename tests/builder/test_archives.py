@@ -54,9 +54,9 @@ def test_the_same_packages(tmp_path: Path) -> None:
     for number, directory in enumerate(sorted(packed.iterdir())):
         if number % 3 < 2:
             pack(directory, ("zst", "xz")[number % 3])
-    expected = build(Wish(plain, tmp_path / "one", "7.10.0"), read_rules())
+    expected = build(Wish([plain], tmp_path / "one", "7.10.0"), read_rules())
     for _ in range(2):
-        for path, other in zip(build(Wish(packed, tmp_path / "two", "7.10.0"), read_rules()), expected, strict=True):
+        for path, other in zip(build(Wish([packed], tmp_path / "two", "7.10.0"), read_rules()), expected, strict=True):
             assert path.name == other.name
             assert path.read_bytes() == other.read_bytes(), path.name
 
@@ -168,10 +168,10 @@ def test_which_one_counts(path: Path, tmp_path: Path) -> None:
     archive(path, FILE)
     path.with_suffix(".xz").write_bytes(b"not read")
     (tmp_path / "notes.tar.zst").write_bytes(b"not read")
-    (artifact,) = read_catalog(tmp_path, tmp_path / "cache")
+    (artifact,) = read_catalog([tmp_path], tmp_path / "cache")
     assert [entry.path for entry in artifact.entries] == ["lib", "lib/a"]
     own = tmp_path / "blas_lib_generic"
     (own / STAGE).mkdir(parents=True)
     (own / MANIFEST).write_text(STAGE)
-    (artifact,) = read_catalog(tmp_path, tmp_path / "cache")
+    (artifact,) = read_catalog([tmp_path], tmp_path / "cache")
     assert artifact.entries == ()

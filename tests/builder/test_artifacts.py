@@ -259,6 +259,25 @@ def test_the_same_bytes(kpack: Path, tmp_path: Path) -> None:
             assert (tmp_path / "dist" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
+def test_directories_by_place_and_a_directory_for_the_packages(kpack: Path, tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    other = tmp_path / "others"
+    other.mkdir()
+    (tree.root / "blas_lib_gfx942").rename(other / "blas_lib_gfx942")
+    words = [sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), str(other), "--version", VERSION]
+    done = subprocess.run([*words, "--output", str(tmp_path / "wheels")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == sorted(map(str, (tmp_path / "wheels").iterdir()))
+    for path in (tmp_path / "wheels").iterdir():
+        assert path.read_bytes() == (kpack / path.name).read_bytes(), path.name
+    shutil.copytree(other / "blas_lib_gfx942", tree.root / "blas_lib_gfx942")
+    done = subprocess.run([*words, "--output", str(tmp_path / "none")], capture_output=True, text=True, check=False)
+    both = f"{tree.root}/blas_lib_gfx942 and {other}/blas_lib_gfx942 are both blas_lib_gfx942"
+    assert (done.returncode, done.stderr) == (1, f"error: {both}\n")
+    done = subprocess.run([*words[:4], *words[6:], "--output", "x"], capture_output=True, text=True, check=False)
+    assert done.stderr == "error: no artifacts are named\nfix: rocm-sdk-build artifacts DIR\n"
+
+
 # ---- what is wrong ----
 
 

@@ -137,7 +137,7 @@ def resolved(
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index with all packages of an SDK."""
     directory = tmp_path_factory.mktemp("index")
-    wish = Wish(usual_tree(directory / "artifacts").root, directory, "7.10.0")
+    wish = Wish([usual_tree(directory / "artifacts").root], directory, "7.10.0")
     build(wish, read_rules())
     for path in (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl"):
         shutil.copy(path, directory / "dist")

@@ -27,12 +27,12 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
 
 @pytest.fixture(scope="module")
 def candidate(tree: ArtifactTree) -> Path:
-    build(Wish(tree.root, tree.root.parent / "old", OLD), read_rules())
+    build(Wish([tree.root], tree.root.parent / "old", OLD), read_rules())
     return tree.root.parent / "old/dist"
 
 
 def test_as_a_build_of_the_release(tree: ArtifactTree, candidate: Path, tmp_path: Path) -> None:
-    expected = {path.name: path for path in build(Wish(tree.root, tmp_path / "new", NEW), read_rules())}
+    expected = {path.name: path for path in build(Wish([tree.root], tmp_path / "new", NEW), read_rules())}
     before = {path: path.read_bytes() for path in candidate.iterdir() if path.is_file()}
     made = {path.name: path for path in promote(candidate, tmp_path / "out", NEW)}
     assert made.keys() == expected.keys()

@@ -28,7 +28,7 @@ def tree(tmp_path: Path) -> ArtifactTree:
 
 def start(tree: ArtifactTree, output: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
-    words = [*command, "--output", str(output), "--version", VERSION]
+    words = [*command, "--dest-dir", str(output), "--version", VERSION]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -43,12 +43,12 @@ def test_a_library_that_does_not_load_stops_the_build(tree: ArtifactTree, tmp_pa
     assert "libneeds.so.1" in told
     assert "libgone.so.1" in told
     assert list((tmp_path / "out/dist").iterdir()) == []
-    made = build(Wish(tree.root, tmp_path / "out", VERSION, is_checked=False), read_rules())
+    made = build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
     assert all(path.exists() for path in made)
 
 
 def test_wheels_that_are_not_what_record_says(tree: ArtifactTree, tmp_path: Path) -> None:
-    made = build(Wish(tree.root, tmp_path / "out", VERSION), read_rules())
+    made = build(Wish([tree.root], tmp_path / "out", VERSION), read_rules())
     (core,) = (path for path in made if path.name.startswith("rocm_sdk_core"))
     prove([core], tmp_path / "good")
     with zipfile.ZipFile(core) as archive:

@@ -31,7 +31,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree.file("rocprofiler-systems_run_generic", "bin/rocprof-sys-run", SHOWS_VARIABLES, 0o755)
     tree.file("rocprofiler-compute_run_generic", "libexec/rocprofiler-compute/module.py", "")
     tree.file("sysdeps_lib_generic", "lib/rocm_sysdeps/lib/note.txt", "")
-    build(Wish(tree.root, directory, VERSION), read_rules())
+    build(Wish([tree.root], directory, VERSION), read_rules())
     return directory / "dist"
 
 
@@ -259,7 +259,7 @@ def without_compiler(directory: Path, tmp_path: Path) -> Path:
     compiler.write_text('#!/bin/sh\ncase "$*" in *-nostdlib*) echo no >&2; exit 1;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(directory / "artifacts")]
-    words = [*command, "--output", str(tmp_path / "out"), "--version", VERSION]
+    words = [*command, "--dest-dir", str(tmp_path / "out"), "--version", VERSION]
     done = subprocess.run(words, env={**os.environ, "CC": str(compiler)}, capture_output=True, text=True, check=True)
     assert "commands are Python scripts: the compiler cannot make programs of them: no" in done.stderr
     return tmp_path / "out/dist"

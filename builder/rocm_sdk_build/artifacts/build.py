@@ -6,7 +6,7 @@ import json
 import logging
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,14 +40,20 @@ _MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 class Wish(NamedTuple):
     """What is to be built."""
 
-    artifacts: Path
-    output: Path  # gets a directory `dist`
+    artifacts: Sequence[Path]
+    output: Path  # where it works; gets a directory `dist`
     version: str
     nonce: str = ""
     linux_families: str | None = None
     windows_families: str | None = None
     deflate: bool = True
     is_checked: bool = True  # the packages are installed and tested before they appear
+    dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
+
+    @property
+    def names(self) -> str:
+        """The artifacts, for messages."""
+        return ", ".join(map(str, self.artifacts))
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
@@ -57,12 +63,12 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
-    is_kpack = _is_kpack(wish.artifacts, catalog)
+    is_kpack = _is_kpack(wish, catalog)
     if is_kpack and families.linux:
         missing = sorted(set(families.linux) - present)
         if missing:
             raise PackagingError(
-                f"{wish.artifacts}: no artifact is for {', '.join(missing)}",
+                f"{wish.names}: no artifact is for {', '.join(missing)}",
                 "fetch the artifacts of these targets, or leave them out of --linux-amdgpu-families",
             )
     sdk = SdkFacts(
@@ -77,8 +83,10 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     return _Build(wish, rules, catalog, families, sdk).run()
 
 
-def _is_kpack(artifacts: Path, catalog: Iterable[Artifact]) -> bool:
-    overlay = next((each.directory for each in catalog if each.directory.name == _OVERLAY), artifacts / _OVERLAY)
+def _is_kpack(wish: Wish, catalog: Iterable[Artifact]) -> bool:
+    overlay = next(
+        (each.directory for each in catalog if each.directory.name == _OVERLAY), wish.artifacts[0] / _OVERLAY
+    )
     path = overlay / _MANIFEST
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -100,7 +108,7 @@ class _Build:
         self.made: list[Path] = []
 
     def run(self) -> list[Path]:
-        dist = self.wish.output / "dist"
+        dist = self.wish.dist or self.wish.output / "dist"
         dist.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=self.wish.output) as scratch:
             self.scratch = Path(scratch)
@@ -207,7 +215,7 @@ class _Build:
 
     def _runtime_wheel(self, package: Package, population: Population) -> None:
         if not population.files:
-            raise PackagingError(f"{self.wish.artifacts}: no artifact has files for {package.distribution}")
+            raise PackagingError(f"{self.wish.names}: no artifact has files for {package.distribution}")
         assert package.platform_directory is not None
         self.runtime[package.platform_directory] = population
         self._wheel(package, population)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,23 +42,29 @@ class Artifact(NamedTuple):
         return self.family.partition(":")[0]
 
 
-def read_catalog(directory: Path, cache: Path) -> list[Artifact]:
-    """The artifacts in a directory, sorted: directories, and archives, which are unpacked into the cache.
+def read_catalog(directories: Sequence[Path], cache: Path) -> list[Artifact]:
+    """The artifacts in directories, sorted: directories, and archives, which are unpacked into the cache.
 
     What is called otherwise is passed over, and so is an archive beside its own directory.
 
-    PackagingError for a manifest that leads out of its artifact, and where two directories have different files for
-    one path: nothing says which of them is meant.
+    PackagingError for a manifest that leads out of its artifact, and where two directories have one artifact, or
+    different files for one path: nothing says which of them is meant.
     """
-    if not directory.is_dir():
-        raise PackagingError(f"{directory}: there is no such directory of artifacts")
-    found = [artifact for path in _directories(directory, cache) if (artifact := _read(path)) is not None]
-    if not found:
-        raise PackagingError(
-            f"{directory}: no artifact is in it",
-            f"artifacts are directories NAME_COMPONENT_FAMILY with a file {MANIFEST}, or archives of them",
-        )
-    return found
+    found: dict[str, Artifact] = {}
+    for directory in directories:
+        if not directory.is_dir():
+            raise PackagingError(f"{directory}: there is no such directory of artifacts")
+        own = [artifact for path in _directories(directory, cache) if (artifact := _read(path)) is not None]
+        if not own:
+            raise PackagingError(
+                f"{directory}: no artifact is in it",
+                f"artifacts are directories NAME_COMPONENT_FAMILY with a file {MANIFEST}, or archives of them",
+            )
+        for artifact in own:
+            other = found.setdefault(artifact.directory.name, artifact)
+            if other is not artifact:
+                raise PackagingError(f"{other.directory} and {artifact.directory} are both {artifact.directory.name}")
+    return [found[name] for name in sorted(found)]
 
 
 def _directories(directory: Path, cache: Path) -> list[Path]:
