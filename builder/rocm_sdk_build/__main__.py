@@ -125,8 +125,16 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         default=True,
         help="install and test the packages before they appear (on)",
     )
+    command.add_argument("--jobs", type=_count, default=0, metavar="N", help="threads (one for each processor)")
     command.add_argument("--rules", type=Path, metavar="FILE", help="which artifact feeds which package")
     command.set_defaults(run=_artifacts)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
 
 
 def _add_version(command: argparse.ArgumentParser) -> None:
@@ -188,6 +196,7 @@ def _artifacts(options: argparse.Namespace) -> int:
         options.windows_amdgpu_families,
         options.wheel_compression,
         options.check,
+        options.jobs,
         options.output,
     )
     for path in build(wish, read_rules(options.rules)):

@@ -21,7 +21,8 @@ from .debian import plan_sdk, resolve_packages, sdk_version
 from .patchelf import find_patchelf
 from .sdk_rules import WHEELS
 from .site_tree import Shape, dist_info_name, write_site_tree
-from .wheels import wheel_key, wheel_tag, write_wheel
+from .source_date import source_date
+from .wheels import recorded_members, wheel_key, wheel_tag, write_wheel
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ def build_wheels(cache: Path, shape: Shape, output: Path, version: str | None = 
             if wheel_key(wheel) != key:
                 site = _site(cache, apt, packages, shape, version)
                 _log.info("writing %s", wheel)
-                write_wheel(site, dist_info, wheel, key)
+                write_wheel(wheel, recorded_members(site, dist_info), dist_info, key)
         return wheels
 
 
@@ -84,6 +85,7 @@ def _key(packages: list[DebianPackage], shape: Shape, version: str) -> str:
         version,
         wheel_tag(),
         patchelf,
+        source_date(),
         code.hexdigest(),
     ]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()

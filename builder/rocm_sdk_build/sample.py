@@ -17,7 +17,7 @@ from .plan import DevelopmentFile, FoundLibrary, SdkPlan, add_host_libraries, pl
 from .sdk_rules import WHEELS
 from .shared_object import read_shared_object
 from .site_tree import Shape, dist_info_name, write_site_tree
-from .wheels import wheel_tag, write_wheel
+from .wheels import recorded_members, wheel_tag, write_wheel
 
 VERSION = "5.2.3"
 _PACKAGE = "sample"
@@ -102,7 +102,7 @@ def write_sample_wheels(shape: Shape, output: Path) -> list[Path]:
         for row in WHEELS.values():
             dist_info = dist_info_name(row, VERSION)
             wheels.append(output / f"{dist_info.removesuffix('.dist-info')}-{wheel_tag()}.whl")
-            write_wheel(site, dist_info, wheels[-1], key="")
+            write_wheel(wheels[-1], recorded_members(site, dist_info), dist_info)
     return wheels
 
 

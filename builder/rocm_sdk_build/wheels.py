@@ -1,7 +1,7 @@
-"""Writes a wheel from a tree in which its files lie as pip would install them, read by the wheel's RECORD.
+"""Writes wheels. Each file is read once: it is hashed for RECORD, and compressed on several threads, while it is read.
 
-Files are streamed. Storing them without compression is for wheels that are used at once: deflating device code takes
-several times as long as writing it.
+Storing files without compression is for wheels that are used at once: deflating device code takes several times as long
+as writing it.
 """
 
 from __future__ import annotations
@@ -10,37 +10,132 @@ import csv
 import hashlib
 import io
 import os
-import shutil
 import stat
 import sysconfig
 import zipfile
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from rocm_sdk.installed.record import digest_text
 
+from .deflate import BLOCK, compress_block
+from .errors import PackagingError
+from .source_date import source_date
 from .text_files import write_text
+from .zip_writer import ZipWriter, date_of
 
-_CHUNK = 1 << 20
+_AHEAD = 3  # blocks for each thread that wait for it or for their turn to be written
 
 
-def write_wheel(site: Path, dist_info: str, wheel: Path, key: str, *, deflate: bool = False) -> None:
-    """Writes `wheel`, which appears only when it is complete. `key` names what it was made from (see `wheel_key`).
+@contextmanager
+def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False, jobs: int = 0) -> Iterator[Wheel]:
+    """A wheel that the caller fills. It gets its name when it is complete; otherwise nothing of it stays.
 
-    Programs are executable in it. The same tree gives the same bytes: every member is dated 1980-01-01, the first day
-    that a zip file knows.
+    key: names what it is made from (see `wheel_key`). jobs: threads, 0: one for each processor that this process may
+    use. The same files in the same order give the same bytes.
     """
     partial = wheel.with_name(f".{wheel.name}.partial")
-    with (site / dist_info / "RECORD").open(encoding="utf-8", newline="") as record:
-        names = [row[0] for row in csv.reader(record)]
+    count = jobs or len(os.sched_getaffinity(0))
     try:
-        method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
-        with zipfile.ZipFile(partial, "w", method) as archive:
-            archive.comment = key.encode("ascii")
-            for name in names:
-                _write_member(archive, site / name, name)
+        with partial.open("wb") as file, ThreadPoolExecutor(count) as pool:
+            unfinished = Wheel(ZipWriter(file, date_of(source_date())), pool, count, deflate)
+            yield unfinished
+            unfinished.finish(f"{dist_info}/RECORD", key.encode("ascii"))
         partial.rename(wheel)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise PackagingError(f"{wheel}: cannot be written: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_wheel(wheel: Path, members: Mapping[str, Path], dist_info: str, key: str = "") -> None:
+    """Writes a wheel of these files (name in it -> file) and RECORD, without compression."""
+    with writing(wheel, dist_info, key) as unfinished:
+        for name, path in members.items():
+            unfinished.add_file(name, path)
+
+
+class Wheel:
+    """A wheel that is being written. Programs are executable in it."""
+
+    def __init__(self, archive: ZipWriter, pool: ThreadPoolExecutor, jobs: int, deflate: bool) -> None:
+        self._archive, self._pool, self._limit = archive, pool, jobs * _AHEAD
+        self._method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+        self._rows: dict[str, tuple[str, int]] = {}
+        self._steps: deque[Callable[[], None]] = deque()  # what is left to do to the archive, in order
+
+    def add_file(self, name: str, path: Path) -> None:
+        """A file of the disk."""
+        with path.open("rb") as file:
+            facts = os.fstat(file.fileno())
+            with self.adding(name, facts.st_size, bool(facts.st_mode & stat.S_IXUSR)) as member:
+                while data := file.read(BLOCK):
+                    member.write(data)
+
+    @contextmanager
+    def adding(self, name: str, size: int, is_program: bool = False) -> Iterator[Member]:
+        """A file that the caller writes. size: about what it will have."""
+        if name in self._rows:
+            raise PackagingError(f"the wheel would have {name} twice")
+        self._do(lambda: self._archive.begin(name, size, is_program, self._method))
+        member = Member(self._add_block)
+        yield member
+        self._rows[name] = member.finish()
+        size, crc = member.size, member.crc
+        self._do(lambda: self._archive.end(size, crc))
+
+    def _add_block(self, data: bytes, is_last: bool) -> None:
+        if self._method == zipfile.ZIP_STORED:
+            self._do(lambda: self._archive.write(data))
+        else:
+            packed = self._pool.submit(compress_block, data, is_last)
+            self._do(lambda: self._archive.write(packed.result()))
+
+    def _do(self, step: Callable[[], None]) -> None:
+        self._steps.append(step)
+        while len(self._steps) > self._limit:
+            self._steps.popleft()()
+
+    def finish(self, record: str, comment: bytes) -> None:
+        """Writes RECORD and the directory of the archive."""
+        data = record_text(self._rows, record).encode()
+        with self.adding(record, len(data)) as member:
+            member.write(data)
+        while self._steps:
+            self._steps.popleft()()
+        self._archive.finish(comment)
+
+
+class Member:
+    """A file of a wheel that is being written."""
+
+    def __init__(self, add_block: Callable[[bytes, bool], None]) -> None:
+        self._add_block = add_block
+        self._digest = hashlib.sha256()
+        self._waiting = bytearray()  # what is too little for a block, or may be the last one
+        self.size, self.crc = 0, 0
+
+    def write(self, data: bytes) -> int:
+        """Takes more data; returns its length, as files do."""
+        self._digest.update(data)
+        self.crc = zlib.crc32(data, self.crc)
+        self.size += len(data)
+        self._waiting += data
+        while len(self._waiting) > BLOCK:
+            self._add_block(bytes(self._waiting[:BLOCK]), False)
+            del self._waiting[:BLOCK]
+        return len(data)
+
+    def finish(self) -> tuple[str, int]:
+        """What RECORD says of it."""
+        self._add_block(bytes(self._waiting), True)
+        return digest_text(self._digest), self.size
 
 
 def wheel_tag() -> str:
@@ -49,20 +144,32 @@ def wheel_tag() -> str:
     return f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
 
 
-def write_record(site: Path, record: Path, files: list[Path]) -> None:
-    """Writes RECORD: each file with its digest and size, by its path below `site`."""
+def record_text(rows: Mapping[str, tuple[str, int]], record: str) -> str:
+    """RECORD. rows: name of each file -> its digest and size. record: its own name."""
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    for path in files:
-        rows.writerow((path.relative_to(site).as_posix(), _digest(path), path.stat().st_size))
-    rows.writerow((record.relative_to(site).as_posix(), "", ""))
-    write_text(record, text.getvalue())
+    table = csv.writer(text, lineterminator="\n")
+    table.writerows((name, digest, size) for name, (digest, size) in rows.items())
+    table.writerow((record, "", ""))
+    return text.getvalue()
+
+
+def write_record(site: Path, record: Path, files: list[Path]) -> None:
+    """Writes RECORD of files in a tree like site-packages."""
+    rows = {path.relative_to(site).as_posix(): (_digest(path), path.stat().st_size) for path in files}
+    write_text(record, record_text(rows, record.relative_to(site).as_posix()))
+
+
+def recorded_members(site: Path, dist_info: str) -> dict[str, Path]:
+    """The files of a wheel in such a tree, without RECORD, by their names."""
+    with (site / dist_info / "RECORD").open(encoding="utf-8", newline="") as record:
+        names = [row[0] for row in csv.reader(record)]
+    return {name: site / name for name in names if name != f"{dist_info}/RECORD"}
 
 
 def _digest(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
+        while chunk := file.read(BLOCK):
             digest.update(chunk)
     return digest_text(digest)
 
@@ -74,13 +181,3 @@ def wheel_key(wheel: Path) -> str:
             return archive.comment.decode("ascii", errors="replace")
     except (FileNotFoundError, zipfile.BadZipFile):
         return ""
-
-
-def _write_member(archive: zipfile.ZipFile, path: Path, name: str) -> None:
-    member = zipfile.ZipInfo(name)
-    mode = 0o755 if path.stat().st_mode & stat.S_IXUSR else 0o644
-    member.external_attr = (stat.S_IFREG | mode) << 16
-    member.compress_type = archive.compression
-    member.file_size = path.stat().st_size
-    with path.open("rb") as source, archive.open(member, "w") as target:
-        shutil.copyfileobj(source, target, _CHUNK)

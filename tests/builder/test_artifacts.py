@@ -253,7 +253,7 @@ def test_families_of_their_own(tmp_path: Path) -> None:
 
 
 def test_the_same_bytes(kpack: Path, tmp_path: Path) -> None:
-    assert build(usual_tree(tmp_path / "artifacts"), tmp_path, "--version-suffix", "").returncode == 0
+    assert build(usual_tree(tmp_path / "artifacts"), tmp_path, "--version-suffix", "", "--jobs", "5").returncode == 0
     for path in kpack.iterdir():
         if path.suffix in (".whl", ".gz"):
             assert (tmp_path / "dist" / path.name).read_bytes() == path.read_bytes(), path.name

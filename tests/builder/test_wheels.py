@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk_build.wheels import wheel_key, write_wheel
+from rocm_sdk_build.wheels import recorded_members, wheel_key, write_wheel
 
 WRITE = """
 import sys
 from pathlib import Path
-from rocm_sdk_build.wheels import write_wheel
-write_wheel(Path(sys.argv[1]), "a-1.dist-info", Path(sys.argv[2]), "the key")
+from rocm_sdk_build.wheels import recorded_members, write_wheel
+write_wheel(Path(sys.argv[2]), recorded_members(Path(sys.argv[1]), "a-1.dist-info"), "a-1.dist-info", "the key")
 """
 
 
@@ -48,7 +48,7 @@ def test_a_run_killed_while_writing(site: Path, tmp_path: Path) -> None:
 
     (site / "b.so").unlink()
     (site / "b.so").write_bytes(b"b")
-    write_wheel(site, "a-1.dist-info", wheel, "the key")
+    write_wheel(wheel, recorded_members(site, "a-1.dist-info"), "a-1.dist-info", "the key")
     assert wheel_key(wheel) == "the key"
     assert not list(tmp_path.glob(".*.partial"))
     with zipfile.ZipFile(wheel) as archive:
@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_read(site: Path, tmp_path: Path) -> None:
     wheel = tmp_path / "a-1-py3-none-any.whl"
     wheel.write_bytes(b"an older wheel")
     with pytest.raises(FileNotFoundError, match=r"b\.so"):
-        write_wheel(site, "a-1.dist-info", wheel, "the key")
+        write_wheel(wheel, recorded_members(site, "a-1.dist-info"), "a-1.dist-info", "the key")
     assert wheel.read_bytes() == b"an older wheel"
     assert wheel_key(wheel) == ""
     assert not list(tmp_path.glob(".*.partial"))

@@ -6,14 +6,15 @@ import json
 import logging
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import wheel_tag, write_wheel
+from rocm_sdk_build.wheels import Wheel, wheel_tag, writing
 
 from .catalog import GENERIC, Artifact, read_catalog
 from .development import plan_development
@@ -24,6 +25,8 @@ from .rules import Rules
 from .selector import write_selector
 from .staging import (
     Package,
+    members_of,
+    size_of_archive,
     stage_runtime,
     write_devel_archive,
     write_dist_info,
@@ -33,6 +36,7 @@ from .staging import (
 
 _log = logging.getLogger(__name__)
 _NONE: Mapping[str, str] = {}
+_UNCHANGED: Mapping[str, Path] = {}
 _OVERLAY = "base_lib_generic"
 _MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 
@@ -48,6 +52,7 @@ class Wish(NamedTuple):
     windows_families: str | None = None
     deflate: bool = True
     is_checked: bool = True  # the packages are installed and tested before they appear
+    jobs: int = 0  # threads that compress; 0: one for each processor
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
 
     @property
@@ -179,9 +184,11 @@ class _Build:
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family)
             site = self.scratch / f"devel-{family}"
             write_pure_module(package, self.sdk, site)
-            archive = site / "rocm_sdk_devel" / "_devel.tar"
-            write_devel_archive(plan_development(artifacts, runtime), f"_rocm_sdk_devel{self.sdk.nonce}", archive)
-            self._finish(package, site, "" if family is None or len(families) == 1 else family)
+            directory = "" if family is None or len(families) == 1 else family
+            with self._finishing(package, site, directory) as wheel:
+                entries = plan_development(artifacts, runtime)
+                with wheel.adding("rocm_sdk_devel/_devel.tar", size_of_archive(entries)) as archive:
+                    write_devel_archive(entries, f"_rocm_sdk_devel{self.sdk.nonce}", archive)
 
     def _is_for(self, platform_directory: str, family: str | None) -> bool:
         """Whether a development tree of this family has links to a runtime package."""
@@ -223,18 +230,31 @@ class _Build:
     def _wheel(self, package: Package, population: Population) -> None:
         _log.info("staging %s, %d files", package.distribution, len(population.files))
         site = self.scratch / package.distribution
-        stage_runtime(package, population, self.sdk, site)
+        unchanged = stage_runtime(package, population, self.sdk, site)
         scripts = self.rules.packages[package.logical_name].scripts
         entry_points = (
             write_scripts(package, population, scripts, self.sdk, site) if package.pure_module and scripts else {}
         )
-        self._finish(package, site, "", entry_points)
+        with self._finishing(package, site, "", entry_points, unchanged):
+            pass
 
-    def _finish(self, package: Package, site: Path, directory: str, entry_points: Mapping[str, str] = _NONE) -> None:
+    @contextmanager
+    def _finishing(
+        self,
+        package: Package,
+        site: Path,
+        directory: str,
+        entry_points: Mapping[str, str] = _NONE,
+        unchanged: Mapping[str, Path] = _UNCHANGED,
+    ) -> Iterator[Wheel]:
+        """The wheel of what lies in `site` and of other files, to which the caller may add."""
         name = write_dist_info(package, self.sdk, site, entry_points)
         wheel = self.dist / directory / f"{name.removesuffix('.dist-info')}-{wheel_tag()}.whl"
         wheel.parent.mkdir(exist_ok=True)
         _log.info("writing %s", wheel.name)
-        write_wheel(site, name, wheel, "", deflate=self.wish.deflate)
+        with writing(wheel, name, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
+            yield fresh
+            for member, path in members_of(site, name, unchanged).items():
+                fresh.add_file(member, path)
         self.made.append(wheel)
         shutil.rmtree(site)

@@ -19,9 +19,10 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.package_files import PackageFile, find_packages
 from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import write_record, write_wheel
+from rocm_sdk_build.wheels import writing
 
 from .selector import write_selector_archive
+from .staging import members_of
 
 _OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+)")
 _DEVICE = "rocm-sdk-device-"
@@ -94,11 +95,10 @@ def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) 
     base = path.name.split("-")[0]
     info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
     _change_files(site, info, promotion)
-    write_record(
-        site, info / "RECORD", sorted(each for each in site.rglob("*") if each.is_file() and each.name != "RECORD")
-    )
     wheel = directory / path.name.replace(f"-{promotion.old}-", f"-{promotion.new}-", 1)
-    write_wheel(site, info.name, wheel, "", deflate=deflate)
+    with writing(wheel, info.name, deflate=deflate) as fresh:
+        for name, file in members_of(site, info.name).items():
+            fresh.add_file(name, file)
     shutil.rmtree(site)
     return wheel
 

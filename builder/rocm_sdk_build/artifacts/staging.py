@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -12,13 +13,15 @@ import subprocess
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.patchelf import set_search_path
+from rocm_sdk_build.source_date import source_date
 from rocm_sdk_build.text_files import write_text
-from rocm_sdk_build.wheels import wheel_tag, write_record
+from rocm_sdk_build.wheels import Member, wheel_tag
 
 from .development import DevelEntry
 from .file_kind import Kind
@@ -28,7 +31,8 @@ from .trampoline import Place, write_trampoline
 
 _STUB = Path(__file__).with_name("exec_stub.c")
 _SCRIPTS = Path(__file__).with_name("script_template.py")
-_DATE = 315532800  # 1980-01-01, the first day that a zip file knows
+_CHUNK = 1 << 20
+_FICLONE = 0x40049409
 
 
 class Package(NamedTuple):
@@ -49,18 +53,32 @@ class Package(NamedTuple):
         return self.distribution.replace("-", "_")
 
 
-def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> None:
-    """Writes a runtime package below the new directory `site`, without its dist-info."""
+def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> dict[str, Path]:
+    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info.
+
+    Returns the other files, which it has as they are: name in the wheel -> file.
+    """
     assert package.platform_directory is not None
     root = site / package.platform_directory
+    unchanged = {}
     for file in population.files.values():
-        _write_file(package, file, root / file.path, sdk)
+        if not _write_file(package, file, root / file.path, sdk):
+            unchanged[f"{package.platform_directory}/{file.path}"] = file.source
     if package.logical_name != "device":  # its directory belongs to the libraries package
         write_text(root / "__init__.py", "")
     else:
         _write_link_manifest(package, population, sdk, root)
     if package.pure_module is not None:
         write_pure_module(package, sdk, site)
+    return unchanged
+
+
+def members_of(site: Path, dist_info: str, more: Mapping[str, Path] = MappingProxyType({})) -> dict[str, Path]:
+    """The files of a wheel but RECORD, name in it -> file, in their order: those of dist-info are the last."""
+    own = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
+    own.pop(f"{dist_info}/RECORD", None)
+    found = {**more, **own}
+    return {name: found[name] for name in sorted(found, key=lambda name: (name.startswith(f"{dist_info}/"), name))}
 
 
 def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
@@ -101,16 +119,28 @@ def write_scripts(
     return {} if are_native else entry_points
 
 
-def _write_file(package: Package, file: PlacedFile, target: Path, sdk: SdkFacts) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _write_file(package: Package, file: PlacedFile, target: Path, sdk: SdkFacts) -> bool:
+    """Writes a file that is not what the artifacts have; False for others."""
     if file.link:
+        target.parent.mkdir(parents=True, exist_ok=True)
         write_stub(file.link, target)
+    elif package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _copy(file.source, target)
+        set_search_path(target, search_entries(package, file.path, sdk))
     else:
-        shutil.copyfile(file.source, target)
-        target.chmod(stat.S_IMODE(file.source.stat().st_mode) | stat.S_IWUSR)
-        if package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
-            set_search_path(target, search_entries(package, file.path, sdk))
-    os.utime(target, (_DATE, _DATE))
+        return False
+    return True
+
+
+def _copy(source: Path, target: Path) -> None:
+    """A copy that its owner may write; where the file system can, it shares the data until then."""
+    with source.open("rb") as original, target.open("wb") as copy:
+        try:
+            fcntl.ioctl(copy, _FICLONE, original.fileno())
+        except OSError:
+            shutil.copyfileobj(original, copy, _CHUNK)
+    target.chmod(stat.S_IMODE(source.stat().st_mode) | stat.S_IWUSR)
 
 
 def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
@@ -146,10 +176,16 @@ def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts
 # ---- the development tree ----
 
 
-def write_devel_archive(entries: Iterable[DevelEntry], tree: str, archive: Path) -> None:
+def size_of_archive(entries: Iterable[DevelEntry]) -> int:
+    """About how large the archive will be."""
+    entries = list(entries)
+    return sum(entry.source.stat().st_size for entry in entries if entry.source) + tarfile.BLOCKSIZE * 4 * len(entries)
+
+
+def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member) -> None:
     """The tree as an uncompressed tar archive, whose first member makes it importable. The wheel compresses it."""
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(archive, "w", format=tarfile.PAX_FORMAT) as members:
+    output: Any = stream  # tarfile needs its write() alone
+    with tarfile.open(fileobj=output, mode="w|", bufsize=_CHUNK, format=tarfile.PAX_FORMAT) as members:
         members.addfile(_member(f"{tree}/__init__.py"))
         for entry in entries:
             member = _member(f"{tree}/{entry.path}")
@@ -174,7 +210,7 @@ def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path) -
 
 def _member(name: str) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
-    member.mode, member.mtime = 0o644, _DATE
+    member.mode, member.mtime = 0o644, source_date()
     return member
 
 
@@ -182,7 +218,7 @@ def _member(name: str) -> tarfile.TarInfo:
 
 
 def write_dist_info(package: Package, sdk: SdkFacts, site: Path, scripts: Mapping[str, str]) -> str:
-    """METADATA, WHEEL, entry_points.txt and RECORD of what lies in `site`; returns the directory's name."""
+    """METADATA, WHEEL and entry_points.txt, in `site`; returns the directory's name."""
     name = f"{package.file_name}-{sdk.version}.dist-info"
     directory = site / name
     metadata = [
@@ -198,8 +234,6 @@ def write_dist_info(package: Package, sdk: SdkFacts, site: Path, scripts: Mappin
     if scripts:
         lines = ["[console_scripts]", *(f"{command} = {target}" for command, target in scripts.items())]
         write_text(directory / "entry_points.txt", "\n".join(lines) + "\n")
-    files = sorted(path for path in site.rglob("*") if path.is_file())
-    write_record(site, directory / "RECORD", files)
     return name
 
 

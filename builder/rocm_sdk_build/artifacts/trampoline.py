@@ -13,7 +13,6 @@ from .rules import Script
 
 _log = logging.getLogger(__name__)
 _SOURCE = Path(__file__).with_name("trampoline.c")
-_DATE = 315532800  # 1980-01-01, the first day that a zip file knows
 _FLAGS = (
     *("-std=gnu17", "-Os", "-s", "-static", "-fno-pie", "-nostdlib", "-ffreestanding", "-fno-stack-protector"),
     *("-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,noexecstack"),
@@ -52,5 +51,4 @@ def write_trampoline(target: Path, script: Script, place: Place) -> bool:
         _log.warning("commands are Python scripts: the compiler cannot make programs of them: %s", done.stderr.strip())
         return False
     target.chmod(0o755)
-    os.utime(target, (_DATE, _DATE))
     return True
