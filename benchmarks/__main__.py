@@ -14,6 +14,7 @@ from pathlib import Path
 from rocm_sdk_build.errors import PackagingError
 
 from . import (
+    row_build,
     row_cli,
     row_codelist,
     row_devel,
@@ -42,6 +43,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "codelist": row_codelist.run,
     "slim": row_slim.run,
     "trampoline": row_trampoline.run,
+    "build": row_build.run,
 }
 HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reached")
 

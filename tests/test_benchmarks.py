@@ -27,6 +27,7 @@ ROWS = (
     "codelist",
     "slim",
     "trampoline",
+    "build",
 )
 
 
