@@ -9,18 +9,22 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import logging
 import os
 import stat
 import sysconfig
+import time
 import zipfile
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from deflate import crc32
+
 from rocm_sdk.installed.record import digest_text
+from rocm_sdk.problems.text import size_text
 
 from .deflate import BLOCK, compress_block
 from .errors import PackagingError
@@ -28,6 +32,8 @@ from .source_date import source_date
 from .text_files import write_text
 from .zip_writer import ZipWriter, date_of
 
+_log = logging.getLogger(__name__)
+_SECONDS = 5  # between two lines about a large wheel
 _AHEAD = 3  # blocks for each thread that wait for it or for their turn to be written
 
 
@@ -42,7 +48,8 @@ def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False
     count = jobs or len(os.sched_getaffinity(0))
     try:
         with partial.open("wb") as file, ThreadPoolExecutor(count) as pool:
-            unfinished = Wheel(ZipWriter(file, date_of(source_date())), pool, count, deflate)
+            archive = ZipWriter(file, date_of(source_date()))
+            unfinished = Wheel(wheel.name, archive, pool, count, deflate)
             yield unfinished
             unfinished.finish(f"{dist_info}/RECORD", key.encode("ascii"))
         partial.rename(wheel)
@@ -64,7 +71,8 @@ def write_wheel(wheel: Path, members: Mapping[str, Path], dist_info: str, key: s
 class Wheel:
     """A wheel that is being written. Programs are executable in it."""
 
-    def __init__(self, archive: ZipWriter, pool: ThreadPoolExecutor, jobs: int, deflate: bool) -> None:
+    def __init__(self, name: str, archive: ZipWriter, pool: ThreadPoolExecutor, jobs: int, deflate: bool) -> None:
+        self._name, self._size, self._told = name, 0, time.monotonic()
         self._archive, self._pool, self._limit = archive, pool, jobs * _AHEAD
         self._method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
         self._rows: dict[str, tuple[str, int]] = {}
@@ -91,6 +99,10 @@ class Wheel:
         self._do(lambda: self._archive.end(size, crc))
 
     def _add_block(self, data: bytes, is_last: bool) -> None:
+        self._size += len(data)
+        if time.monotonic() - self._told > _SECONDS:
+            self._told = time.monotonic()
+            _log.info("%s: %s so far", self._name, size_text(self._size))
         if self._method == zipfile.ZIP_STORED:
             self._do(lambda: self._archive.write(data))
         else:
@@ -124,7 +136,7 @@ class Member:
     def write(self, data: bytes) -> int:
         """Takes more data; returns its length, as files do."""
         self._digest.update(data)
-        self.crc = zlib.crc32(data, self.crc)
+        self.crc = crc32(data, self.crc)
         self.size += len(data)
         self._waiting += data
         while len(self._waiting) > BLOCK:

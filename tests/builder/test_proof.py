@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
-import signal
 import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from rocm_sdk_build.artifacts.rules import read_rules
 from rocm_sdk_build.errors import PackagingError
 
 VERSION = "7.10.0"
+KILLS = int(os.environ.get("ROCM_SDK_TEST_KILLS", "100"))
 
 
 @pytest.fixture
@@ -26,9 +28,9 @@ def tree(tmp_path: Path) -> ArtifactTree:
     return usual_tree(tmp_path / "artifacts")
 
 
-def start(tree: ArtifactTree, output: Path) -> subprocess.Popen[str]:
+def start(tree: ArtifactTree, output: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(tree.root)]
-    words = [*command, "--dest-dir", str(output), "--version", VERSION]
+    words = [*command, "--dest-dir", str(output), "--version", VERSION, *options]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -70,24 +72,36 @@ def test_wheels_that_are_not_what_record_says(tree: ArtifactTree, tmp_path: Path
         prove([core, twin], tmp_path / "twins")
 
 
-def test_killed_at_any_point(tree: ArtifactTree, tmp_path: Path) -> None:
-    begin = time.monotonic()
-    whole = start(tree, tmp_path / "whole")
-    assert whole.communicate()[1] == ""
-    seconds = time.monotonic() - begin
-    expected = {path.name: path.read_bytes() for path in (tmp_path / "whole/dist").iterdir()}
-    chance = random.Random(7)
-    for _ in range(8):
-        process = start(tree, tmp_path / "out")
-        time.sleep(chance.uniform(0.2, 1) * seconds)
-        process.send_signal(signal.SIGKILL)
+def killed(tree: ArtifactTree, output: Path, seconds: float, seed: int, expected: dict[str, bytes]) -> None:
+    """Runs that are killed, each of which leaves whole packages alone; then one that is not."""
+    options = ["--no-check"]  # installing and testing writes nothing that stays
+    chance = random.Random(seed)
+    for _ in range(KILLS // 2):
+        process = start(tree, output, *options)
+        time.sleep(chance.uniform(0.1, 1) * seconds)
+        process.kill()
         process.communicate()
-        dist = tmp_path / "out/dist"
+        dist = output / "dist"
         for path in dist.iterdir() if dist.exists() else ():
             assert path.read_bytes() == expected[path.name], path.name
-    process = start(tree, tmp_path / "out")
+    process = start(tree, output)
     assert process.communicate()[1] == ""
-    assert {path.name: path.read_bytes() for path in (tmp_path / "out/dist").iterdir()} == expected
+    assert {path.name: path.read_bytes() for path in (output / "dist").iterdir()} == expected
+    assert [path.name for path in output.iterdir()] == ["dist"]
+
+
+def test_killed_at_any_point(tree: ArtifactTree, tmp_path: Path) -> None:
+    whole = start(tree, tmp_path / "whole")
+    assert whole.communicate()[1] == ""
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "whole/dist").iterdir()}
+    begin = time.monotonic()
+    for process in [start(tree, tmp_path / str(number), "--no-check") for number in range(2)]:
+        assert process.communicate()[1] == ""
+    seconds = time.monotonic() - begin
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(killed, tree, tmp_path / f"out{n}", seconds, n, expected) for n in range(2)]
+        for run in runs:
+            run.result()
 
 
 def test_two_builds_at_once(tree: ArtifactTree, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import re
 import shutil
 import stat
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import IO, Any
 
 from rocm_sdk._zstd import import_zstd
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
 SUFFIXES = (".tar.zst", ".tar.xz")  # the first one that is there counts
@@ -45,9 +45,8 @@ def unpack(archive: Path, cache: Path) -> Path:
     directory = place / stem_of(archive)
     if directory.is_dir():
         return directory
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=cache) as scratch:
-        fresh = Path(scratch, "new")
+    with scratch_directory(cache) as scratch:
+        fresh = scratch / "new"
         _unpack(archive, fresh / directory.name)
         try:
             fresh.rename(place)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.problems.text import size_text
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import Wheel, wheel_tag, writing
+from rocm_sdk_build.wheels import wheel_tag, writing
 
 from .catalog import GENERIC, Artifact, read_catalog
-from .development import plan_development
+from .development import DevelEntry, plan_development
 from .families import Families
+from .finished import Finished, key_of
 from .population import Population, populate
 from .proof import prove
 from .rules import Rules
@@ -35,8 +38,8 @@ from .staging import (
 )
 
 _log = logging.getLogger(__name__)
-_NONE: Mapping[str, str] = {}
-_UNCHANGED: Mapping[str, Path] = {}
+_NO_FILES: Mapping[str, Path] = {}
+_NO_SCRIPTS: Mapping[str, str] = {}
 _OVERLAY = "base_lib_generic"
 _MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 
@@ -111,12 +114,12 @@ class _Build:
         self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
         self.runtime: dict[str, Population] = {}  # platform directory -> what it has
         self.made: list[Path] = []
+        self.finished = Finished(wish.output / ".rocm-sdk-finished")
 
     def run(self) -> list[Path]:
         dist = self.wish.dist or self.wish.output / "dist"
         dist.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=self.wish.output) as scratch:
-            self.scratch = Path(scratch)
+        with scratch_directory(self.wish.output) as self.scratch:
             self.dist = self.scratch / "dist"
             self.dist.mkdir()
             self._core_and_profiler()
@@ -130,6 +133,7 @@ class _Build:
                 target = dist / path.relative_to(self.dist)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 path.replace(target)
+        self.finished.clear()
         return [dist / path.relative_to(self.dist) for path in self.made]
 
     # ---- packages ----
@@ -182,13 +186,14 @@ class _Build:
             runtime = {place: found for place, found in self.runtime.items() if self._is_for(place, family)}
             summary = "ROCm SDK: headers, CMake packages, build tools"
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family)
-            site = self.scratch / f"devel-{family}"
-            write_pure_module(package, self.sdk, site)
-            directory = "" if family is None or len(families) == 1 else family
-            with self._finishing(package, site, directory) as wheel:
-                entries = plan_development(artifacts, runtime)
-                with wheel.adding("rocm_sdk_devel/_devel.tar", size_of_archive(entries)) as archive:
-                    write_devel_archive(entries, f"_rocm_sdk_devel{self.sdk.nonce}", archive)
+            entries = plan_development(artifacts, runtime)
+            self._make(
+                package,
+                "" if family is None or len(families) == 1 else family,
+                (entry.source for entry in entries if entry.source is not None),
+                entries,
+                partial(self._stage_devel, package, entries),
+            )
 
     def _is_for(self, platform_directory: str, family: str | None) -> bool:
         """Whether a development tree of this family has links to a runtime package."""
@@ -228,33 +233,67 @@ class _Build:
         self._wheel(package, population)
 
     def _wheel(self, package: Package, population: Population) -> None:
-        _log.info("staging %s, %d files", package.distribution, len(population.files))
-        site = self.scratch / package.distribution
+        sources = (file.source for file in population.files.values())
+        rules = self.rules.packages[package.logical_name]
+        facts = (population.files, population.aliases, rules.scripts)
+        self._make(package, "", sources, facts, partial(self._stage_runtime, package, population))
+
+    def _stage_runtime(self, package: Package, population: Population, site: Path) -> _Staged:
         unchanged = stage_runtime(package, population, self.sdk, site)
         scripts = self.rules.packages[package.logical_name].scripts
-        entry_points = (
-            write_scripts(package, population, scripts, self.sdk, site) if package.pure_module and scripts else {}
-        )
-        with self._finishing(package, site, "", entry_points, unchanged):
-            pass
+        if not package.pure_module or not scripts:
+            return _Staged(unchanged)
+        return _Staged(unchanged, write_scripts(package, population, scripts, self.sdk, site))
 
-    @contextmanager
-    def _finishing(
+    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Staged:
+        write_pure_module(package, self.sdk, site)
+        return _Staged(development=entries)
+
+    def _make(
         self,
         package: Package,
-        site: Path,
         directory: str,
-        entry_points: Mapping[str, str] = _NONE,
-        unchanged: Mapping[str, Path] = _UNCHANGED,
-    ) -> Iterator[Wheel]:
-        """The wheel of what lies in `site` and of other files, to which the caller may add."""
-        name = write_dist_info(package, self.sdk, site, entry_points)
-        wheel = self.dist / directory / f"{name.removesuffix('.dist-info')}-{wheel_tag()}.whl"
+        sources: Iterable[Path],
+        facts: object,
+        stage: Callable[[Path], _Staged],
+    ) -> None:
+        """Makes a wheel, or takes it as an earlier run has made it. sources, facts: all that it is made from."""
+        name = f"{package.file_name}-{self.sdk.version}"
+        wheel = self.dist / directory / f"{name}-{wheel_tag()}.whl"
         wheel.parent.mkdir(exist_ok=True)
-        _log.info("writing %s", wheel.name)
-        with writing(wheel, name, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
-            yield fresh
-            for member, path in members_of(site, name, unchanged).items():
-                fresh.add_file(member, path)
         self.made.append(wheel)
+        files = [*sources, *_tools()]
+        key = key_of((package, self.sdk, wheel.name, self.wish.deflate, facts), files)
+        if self.finished.take(key, wheel):
+            _log.info("%s: an earlier run has made it", wheel.name)
+            return
+        _log.info("%s: staging", wheel.name)
+        site = self.scratch / package.distribution
+        self._write(package, wheel, site, stage(site))
         shutil.rmtree(site)
+        _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
+        if key_of((package, self.sdk, wheel.name, self.wish.deflate, facts), files) == key:
+            self.finished.keep(key, wheel)
+
+    def _write(self, package: Package, wheel: Path, site: Path, staged: _Staged) -> None:
+        info = write_dist_info(package, self.sdk, site, staged.entry_points)
+        with writing(wheel, info, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
+            if staged.development is not None:
+                with fresh.adding("rocm_sdk_devel/_devel.tar", size_of_archive(staged.development)) as archive:
+                    write_devel_archive(staged.development, f"_rocm_sdk_devel{self.sdk.nonce}", archive)
+            for name, path in members_of(site, info, staged.unchanged).items():
+                fresh.add_file(name, path)
+
+
+class _Staged(NamedTuple):
+    """What a wheel gets beside the files in its staging directory."""
+
+    unchanged: Mapping[str, Path] = _NO_FILES
+    entry_points: Mapping[str, str] = _NO_SCRIPTS
+    development: list[DevelEntry] | None = None
+
+
+def _tools() -> list[Path]:
+    """The programs that make files of wheels."""
+    found = (shutil.which(name) for name in (os.environ.get("CC", "cc"), "patchelf"))
+    return [Path(path) for path in found if path is not None]

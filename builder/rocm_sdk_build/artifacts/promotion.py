@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from packaging.version import Version
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.package_files import PackageFile, find_packages
+from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
 from rocm_sdk_build.wheels import writing
@@ -55,7 +55,7 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
         )
     made = []
     output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=output) as scratch:
+    with scratch_directory(output) as scratch:
         for name, _, path in packages:
             if name.startswith(_DEVICE) and not promotion.keeps(name.removeprefix(_DEVICE)):
                 continue

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from rocm_sdk.installed.record import digest_text
@@ -62,9 +63,11 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, site: Path |
     target = Path(os.devnull) if site is None else site / member.filename
     if site is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(member) as source, target.open("wb") as file:
+    with archive.open(member) as source, target.open("wb") as file, ThreadPoolExecutor(1) as pool:
+        hashing = pool.submit(digest.update, b"")
         while chunk := source.read(_CHUNK):
-            digest.update(chunk)
+            hashing.result()
+            hashing = pool.submit(digest.update, chunk)
             size += len(chunk)
             file.write(chunk)
     if site is not None:

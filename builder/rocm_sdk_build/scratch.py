@@ -1,0 +1,85 @@
+"""Scratch directories, which are removed when they are not needed any more: those of killed runs by the next run.
+
+Each holds a file that its process has locked, and that goes last.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+PREFIX = ".rocm-sdk-build-"
+_LOCK = "lock"
+_MARK = b"a scratch directory of rocm-sdk-build\n"
+
+
+@contextmanager
+def scratch_directory(place: Path) -> Iterator[Path]:
+    """A new directory in `place`, which is made if need be. First those go that no process uses any more."""
+    place.mkdir(parents=True, exist_ok=True)
+    for path in place.glob(f"{PREFIX}*"):
+        _remove_abandoned(path)
+    directory, lock = _make(place)
+    with lock:
+        try:
+            yield directory
+        finally:
+            _remove(directory)
+
+
+def _make(place: Path) -> tuple[Path, BinaryIO]:
+    """A directory, and the file that is locked in it."""
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+        try:
+            lock = (directory / _LOCK).open("xb", buffering=0)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (directory / _LOCK).stat().st_ino == os.fstat(lock.fileno()).st_ino:
+                lock.write(_MARK)
+                return directory, lock
+        except FileNotFoundError:  # another run has taken it for one that nobody uses
+            continue
+
+
+def _remove_abandoned(directory: Path) -> None:
+    """Removes a directory that is ours, has our mark, and that no process has locked."""
+    facts = directory.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+        return
+    try:
+        directory.rmdir()  # of a run that was killed before it had made the file
+        return
+    except OSError:
+        pass
+    try:
+        descriptor = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # no file of ours
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        text = os.read(descriptor, len(_MARK) + 1)
+        if text == _MARK or (not text and [path.name for path in directory.iterdir()] == [_LOCK]):
+            _remove(directory)
+    except OSError:  # in use, or no file
+        return
+    finally:
+        os.close(descriptor)
+
+
+def _remove(directory: Path) -> None:
+    """Removes the locked file after all others: a run that is killed meanwhile leaves what the next one can remove."""
+    for path in directory.iterdir():
+        if path.name == _LOCK:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    shutil.rmtree(directory, ignore_errors=True)

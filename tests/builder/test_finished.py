@@ -1,0 +1,166 @@
+"""What a run that was killed has finished is used by the next one, where that can be proven; scratch directories go."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from artifact_tree import ArtifactTree, usual_tree
+
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.scratch import scratch_directory
+
+VERSION = "7.10.0"
+CORE = "rocm_sdk_core"
+
+
+@pytest.fixture(scope="module")
+def old_tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
+    """Its files are so old that they are known by their times; a library lacks what it needs, so that no build ends."""
+    tree = usual_tree(tmp_path_factory.mktemp("old") / "artifacts")
+    gone = tree.library("blas_lib_generic", "lib/libgone.so.1", "libgone.so.1")
+    tree.library("blas_lib_generic", "lib/libneeds.so.1", "libneeds.so.1", flags=("-Wl,--no-as-needed", str(gone)))
+    gone.unlink()
+    time.sleep(2.1)
+    return tree
+
+
+@pytest.fixture
+def output(old_tree: ArtifactTree, tmp_path: Path) -> Path:
+    """What a build leaves that did not end."""
+    with pytest.raises(PackagingError, match="libgone"):
+        build(Wish([old_tree.root], tmp_path, VERSION), read_rules())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".rocm-sdk-finished", "dist"]
+    assert list((tmp_path / "dist").iterdir()) == []
+    return tmp_path
+
+
+def rebuild(
+    tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture, version: str = VERSION, deflate: bool = True
+) -> set[str]:
+    """Names of the wheels that an earlier run has made."""
+    caplog.clear()
+    with caplog.at_level(logging.INFO):
+        build(Wish([tree.root], output, version, is_checked=False, deflate=deflate), read_rules())
+    return {text.partition("-")[0] for text in caplog.messages if text.endswith("an earlier run has made it")}
+
+
+def test_the_next_run_takes_what_is_finished(
+    old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = rebuild(old_tree, output, caplog)
+    assert len(found) == 6
+    assert not (output / ".rocm-sdk-finished").exists()
+    made = {path.name: path.read_bytes() for path in (output / "dist").iterdir()}
+    assert rebuild(old_tree, output, caplog) == set()
+    assert {path.name: path.read_bytes() for path in (output / "dist").iterdir()} == made
+
+
+def test_other_wishes_make_other_wheels(old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert rebuild(old_tree, output, caplog, version="7.10.1") == set()
+    assert not (output / ".rocm-sdk-finished").exists()
+
+
+def test_stored_wheels_are_others(old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert rebuild(old_tree, output, caplog, deflate=False) == set()
+
+
+def test_a_file_that_changed(old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Of the same size, and with the time that it had."""
+    path = old_tree.root / "base_run_generic/x/stage/bin/rocm_agent_enumerator"
+    facts, text = path.stat(), path.read_text()
+    path.write_text(text.replace("gfx942", "gfx950"))
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert CORE not in rebuild(old_tree, output, caplog)
+    path.write_text(text)
+
+
+def test_what_is_not_ours_is_neither_used_nor_removed(
+    old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = output / ".rocm-sdk-finished"
+    first, second, third, *_ = wheels = sorted(store.iterdir())
+    data = first.read_bytes()
+    first.unlink()
+    first.write_bytes(data[:-1] + b"x")
+    second.rename(output / "elsewhere.whl")
+    second.symlink_to(output / "elsewhere.whl")
+    third.unlink()
+    os.mkfifo(third)
+    (store / "note").write_text("of somebody else")
+    assert len(rebuild(old_tree, output, caplog)) == len(wheels) - 3
+    told = "\n".join(caplog.messages)
+    for path in (first, second, third):
+        assert f"{path}: is not what an earlier run left, and is not used" in told
+    assert {path.name for path in store.iterdir()} == {first.name, second.name, third.name, "note"}
+    assert (output / "elsewhere.whl").exists()
+
+
+@pytest.mark.parametrize("what", ["link", "open to all", "of another user", "a file"])
+def test_a_place_that_is_not_ours(
+    old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture, what: str
+) -> None:
+    store = output / ".rocm-sdk-finished"
+    names = {path.name for path in store.iterdir()}
+    if what == "link":
+        store.rename(output / "elsewhere")
+        store.symlink_to("elsewhere")
+    elif what == "a file":
+        shutil.rmtree(store)
+        store.write_text("")
+    elif what == "of another user":
+        os.chown(store, 12345, 12345)
+    else:
+        store.chmod(0o777)
+    assert rebuild(old_tree, output, caplog) == set()
+    assert f"{store}: is no directory that only this user can write to, and is not used" in caplog.messages
+    assert store.is_file() if what == "a file" else {path.name for path in store.iterdir()} == names
+
+
+# ---- scratch directories
+
+
+def test_scratch_directories_that_nobody_uses_go(tmp_path: Path) -> None:
+    script = "import sys, os; from pathlib import Path; from rocm_sdk_build.scratch import scratch_directory\n"
+    script += "with scratch_directory(Path(sys.argv[1])) as d: (d / 'x').mkdir(); print(d, flush=True); input()"
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    runs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    places = [Path(run.stdout.readline().strip()) for run in runs]  # type: ignore[union-attr]
+    runs[0].kill()
+    runs[0].communicate()
+    other = tmp_path / ".rocm-sdk-build-other"
+    other.mkdir()
+    (other / "lock").write_text("the lock of another program\n")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    shutil.copy(places[1] / "lock", outside / "lock")
+    (tmp_path / ".rocm-sdk-build-link").symlink_to(outside)
+    for name, content in (("empty", None), ("new", ""), ("unmarked", "")):
+        place = tmp_path / f".rocm-sdk-build-{name}"
+        place.mkdir()
+        if content is not None:
+            (place / "lock").write_text(content)
+    unmarked = tmp_path / ".rocm-sdk-build-unmarked"
+    (unmarked / "file").write_text("of somebody else")
+    linked = tmp_path / ".rocm-sdk-build-linked"
+    linked.mkdir()
+    (linked / "lock").symlink_to(outside / "lock")
+    with scratch_directory(tmp_path) as own:
+        kept = {path.name for path in tmp_path.iterdir()}
+        with (own / "lock").open() as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    names = {path.name for path in (own, places[1], other, outside, unmarked, linked)}
+    assert kept == names | {".rocm-sdk-build-link"}
+    assert (outside / "lock").exists()
+    assert not own.exists()
+    runs[1].communicate("\n")
+    assert not places[1].exists()
