@@ -228,6 +228,7 @@ class LibraryFacts(NamedTuple):
     rpath: str | None
     runpath: str | None
     newest_glibc: str | None
+    version_needs: tuple[tuple[str, str], ...]
     executable_stack: bool
     text_relocations: bool
     static_tls: bool

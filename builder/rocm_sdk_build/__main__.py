@@ -125,6 +125,7 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         default=True,
         help="install and test the packages before they appear (on)",
     )
+    command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
     command.add_argument("--jobs", type=_count, default=0, metavar="N", help="threads (one for each processor)")
     command.add_argument("--rules", type=Path, metavar="FILE", help="which artifact feeds which package")
     command.set_defaults(run=_artifacts)
@@ -197,6 +198,7 @@ def _artifacts(options: argparse.Namespace) -> int:
         options.wheel_compression,
         options.check,
         options.jobs,
+        options.platform_tag,
         options.output,
     )
     for path in build(wish, read_rules(options.rules)):

@@ -226,6 +226,17 @@ CONVERSION(newest_glibc_of_file) {
     return rsdk_result_text(rsdk_elf_file_newest_glibc(&((const rsdk_inspection *)value)->file));
 }
 
+static PyObject *build_version_need(const rsdk_module_state *state, const void *needs, size_t index) {
+    const rsdk_elf_version_need *need = &((const rsdk_elf_version_need *)needs)[index];
+    (void)state;
+    return Py_BuildValue("(NN)", rsdk_result_path(need->file), rsdk_result_path(need->version));
+}
+
+CONVERSION(version_needs_of_file) {
+    const rsdk_elf_file *file = &((const rsdk_inspection *)value)->file;
+    return rsdk_result_tuple(state, build_version_need, file->version_needs.items, file->version_needs.count);
+}
+
 static PyObject *build_section(const rsdk_module_state *state, const void *sections, size_t index) {
     return rsdk_result_build(state, RSDK_TYPE_SECTION, &((const rsdk_elf_section *)sections)[index]);
 }
@@ -468,6 +479,8 @@ static const field library_facts_fields[] = {
      "its DT_RPATH (str), None without one, and where DT_RUNPATH makes the linker ignore it"},
     {"runpath",          PATH(rsdk_inspection, file.runpath), "its DT_RUNPATH (str), None without one"},
     {"newest_glibc",     WHOLE(newest_glibc_of_file), "the newest glibc version that it needs ('2.34'); None where it names none"},
+    {"version_needs",    WHOLE(version_needs_of_file),
+     "its DT_VERNEED entries: library and version, ('libc.so.6', 'GLIBC_2.34') (tuple of tuple)"},
     {"executable_stack", BOOL(rsdk_inspection, file.wants_executable_stack), "whether it asks for an executable stack (bool)"},
     {"text_relocations", BOOL(rsdk_inspection, file.has_text_relocations), "whether the linker must write into its code (bool)"},
     {"static_tls",       BOOL(rsdk_inspection, file.has_static_tls), "whether it takes from the small reserve of static TLS (bool)"},

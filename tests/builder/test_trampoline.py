@@ -256,7 +256,7 @@ def test_it_needs_no_c_library_and_is_small(dist: Path, tmp_path: Path) -> None:
 def without_compiler(directory: Path, tmp_path: Path) -> Path:
     """The same packages by a compiler that cannot make programs without a C library."""
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\ncase "$*" in *-nostdlib*) echo no >&2; exit 1;; esac\nexec cc "$@"\n')
+    compiler.write_text('#!/bin/sh\ncase "$*" in *-DPROGRAM=*) echo no >&2; exit 1;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)
     command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", "--artifact-dir", str(directory / "artifacts")]
     words = [*command, "--dest-dir", str(tmp_path / "out"), "--version", VERSION]

@@ -27,6 +27,7 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
     assert (facts.executable_stack, facts.static_tls, facts.text_relocations) == (True, True, False)
     assert facts.newest_glibc is not None
     assert facts.newest_glibc.startswith("2.")
+    assert ("libc.so.6", f"GLIBC_{facts.newest_glibc}") in facts.version_needs
     assert facts.damages == ()
     assert _native.inspect_library(str(library)) == facts == _native.inspect_library(bytes(library))
 

@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from rocm_sdk.problems.text import size_text
@@ -16,12 +16,15 @@ from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import wheel_tag, writing
+from rocm_sdk_build.wheels import writing
 
 from .catalog import GENERIC, Artifact, read_catalog
 from .development import DevelEntry, plan_development
 from .families import Families
 from .finished import Finished, key_of
+from .licences import find_licences
+from .metadata import metadata_text, wheel_text
+from .platform_tag import Needs, checked_tag, needs_of, tag_of
 from .population import Population, populate
 from .proof import prove
 from .rules import Rules
@@ -56,6 +59,7 @@ class Wish(NamedTuple):
     deflate: bool = True
     is_checked: bool = True  # the packages are installed and tested before they appear
     jobs: int = 0  # threads that compress; 0: one for each processor
+    platform_tag: str | None = None  # of all wheels; None: each has that of its files
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
 
     @property
@@ -114,6 +118,8 @@ class _Build:
         self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
         self.runtime: dict[str, Population] = {}  # platform directory -> what it has
         self.made: list[Path] = []
+        self.platform = checked_tag(wish.platform_tag)
+        self.usual_platform = ""
         self.finished = Finished(wish.output / ".rocm-sdk-finished")
 
     def run(self) -> list[Path]:
@@ -187,13 +193,15 @@ class _Build:
             summary = "ROCm SDK: headers, CMake packages, build tools"
             package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family)
             entries = plan_development(artifacts, runtime)
-            self._make(
-                package,
-                "" if family is None or len(families) == 1 else family,
-                (entry.source for entry in entries if entry.source is not None),
-                entries,
-                partial(self._stage_devel, package, entries),
-            )
+            sources = [entry.source for entry in entries if entry.source is not None]
+            directory = "" if family is None or len(families) == 1 else family
+            making = _Making(package, directory, find_licences(artifacts), needs_of(sources, self._sonames()))
+            self._make(making, sources, entries, partial(self._stage_devel, package, entries))
+
+    def _sonames(self) -> frozenset[str]:
+        """Of the libraries that the packages have."""
+        files = (file for population in self.runtime.values() for file in population.files.values())
+        return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
 
     def _is_for(self, platform_directory: str, family: str | None) -> bool:
         """Whether a development tree of this family has links to a runtime package."""
@@ -236,7 +244,13 @@ class _Build:
         sources = (file.source for file in population.files.values())
         rules = self.rules.packages[package.logical_name]
         facts = (population.files, population.aliases, rules.scripts)
-        self._make(package, "", sources, facts, partial(self._stage_runtime, package, population))
+        own = [each for each in self.catalog if each.name in population.artifacts]
+        artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
+        needs = needs_of((file.source for file in population.files.values() if not file.link), self._sonames())
+        self._make(
+            _Making(package, "", find_licences(artifacts), needs),
+            *(sources, facts, partial(self._stage_runtime, package, population)),
+        )
 
     def _stage_runtime(self, package: Package, population: Population, site: Path) -> _Staged:
         unchanged = stage_runtime(package, population, self.sdk, site)
@@ -249,40 +263,60 @@ class _Build:
         write_pure_module(package, self.sdk, site)
         return _Staged(development=entries)
 
-    def _make(
-        self,
-        package: Package,
-        directory: str,
-        sources: Iterable[Path],
-        facts: object,
-        stage: Callable[[Path], _Staged],
-    ) -> None:
+    def _make(self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Staged]) -> None:
         """Makes a wheel, or takes it as an earlier run has made it. sources, facts: all that it is made from."""
+        package = making.package
         name = f"{package.file_name}-{self.sdk.version}"
-        wheel = self.dist / directory / f"{name}-{wheel_tag()}.whl"
+        tag = f"py3-none-{self._platform(name, making.needs)}"
+        wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
-        files = [*sources, *_tools()]
-        key = key_of((package, self.sdk, wheel.name, self.wish.deflate, facts), files)
+        files = [*sources, *making.licences.values(), *_tools()]
+        everything = (making, self.sdk, self.rules.metadata, wheel.name, self.wish.deflate, facts)
+        key = key_of(everything, files)
         if self.finished.take(key, wheel):
             _log.info("%s: an earlier run has made it", wheel.name)
             return
         _log.info("%s: staging", wheel.name)
         site = self.scratch / package.distribution
-        self._write(package, wheel, site, stage(site))
+        staged = stage(site)
+        info = f"{name}.dist-info"
+        metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
+        write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
+        self._write(wheel, info, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
         shutil.rmtree(site)
         _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
-        if key_of((package, self.sdk, wheel.name, self.wish.deflate, facts), files) == key:
+        if key_of(everything, files) == key:
             self.finished.keep(key, wheel)
 
-    def _write(self, package: Package, wheel: Path, site: Path, staged: _Staged) -> None:
-        info = write_dist_info(package, self.sdk, site, staged.entry_points)
+    def _platform(self, name: str, needs: Needs) -> str:
+        """The platform tag; that of core for wheels without programs and libraries."""
+        if self.platform is None:
+            tag = tag_of(name, needs, self.usual_platform)
+            self.usual_platform = self.usual_platform or tag
+            return tag
+        return self.platform
+
+    def _write(self, wheel: Path, info: str, members: Mapping[str, Path], staged: _Staged) -> None:
         with writing(wheel, info, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
             if staged.development is not None:
                 with fresh.adding("rocm_sdk_devel/_devel.tar", size_of_archive(staged.development)) as archive:
                     write_devel_archive(staged.development, f"_rocm_sdk_devel{self.sdk.nonce}", archive)
-            for name, path in members_of(site, info, staged.unchanged).items():
+            for name, path in members.items():
                 fresh.add_file(name, path)
+
+
+class _Making(NamedTuple):
+    """A wheel that is to be made."""
+
+    package: Package
+    directory: str  # below `dist`
+    licences: Mapping[str, Path]
+    needs: Needs
+
+    def in_wheel(self, info: str) -> dict[str, Path]:
+        """The licence files, by their names in the wheel."""
+        return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
 
 
 class _Staged(NamedTuple):

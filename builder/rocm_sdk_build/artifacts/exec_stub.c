@@ -1,32 +1,26 @@
 /* Stands for a symbolic link to a program, which wheels cannot hold: starts the program that the link leads to from
- * the directory of this file, with the arguments unchanged. LINK is the text of the link. */
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+ * the directory of this file, with the arguments unchanged. It has no C library, so that it needs no newer one than the
+ * program does.
+ *
+ * Given by the compiler's command line, both texts:
+ *   NAME   the file's name, for messages
+ *   LINK   the text of the link */
+#include "freestanding.h"
 
-int main(int argc, char **argv) {
-    char path[PATH_MAX + sizeof LINK + 1], real[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
-    (void)argc;
-    if (length <= 0 || length >= PATH_MAX) {
-        perror("/proc/self/exe");
-        return 1;
+_Noreturn void start(long *stack);
+
+_Noreturn void start(long *stack) {
+    char **words = (char **)(stack + 1), **environment = words + stack[0] + 1;
+    path own, program;
+    if (!read_link("/proc/self/exe", &own)) {
+        fail("/proc/self/exe: cannot be read", "", "");
     }
-    path[length] = '\0';
-    char *slash = strrchr(path, '/');
+    to_directory(&own);
     if (LINK[0] == '/') {
-        slash = path;
-        strcpy(slash, LINK);
+        set(&program, LINK, "");
     } else {
-        strcpy(slash + 1, LINK);
+        set(&program, own.text, LINK);
     }
-    if (realpath(path, real) == NULL) {
-        perror(path);
-        return 1;
-    }
-    execv(real, argv);
-    perror(real);
-    return 1;
+    long error = call(__NR_execve, (long)program.text, (long)words, (long)environment, 0);
+    fail("", program.text, words_for(error));
 }

@@ -27,10 +27,11 @@ class Kind(Enum):
 
 
 class Facts(NamedTuple):
-    """A file's kind, and of a library its SONAME."""
+    """A file's kind, of a library its SONAME, of programs and libraries the processor (e_machine)."""
 
     kind: Kind
     soname: str | None = None
+    machine: int = 0
 
 
 def look_at(path: Path) -> Facts:
@@ -52,10 +53,10 @@ def look_at(path: Path) -> Facts:
         rows = file.read(size * count)
     types = {_SEGMENT.unpack_from(rows, at)[0] for at in range(0, len(rows) - _SEGMENT.size, max(size, 1))}
     if _PT_INTERP in types:
-        return Facts(Kind.PROGRAM)
+        return Facts(Kind.PROGRAM, None, machine)
     if _PT_DYNAMIC not in types or kind == 2:
-        return Facts(Kind.STATIC)
+        return Facts(Kind.STATIC, None, machine)
     try:
-        return Facts(Kind.LIBRARY, _native.inspect_library(path).soname)
+        return Facts(Kind.LIBRARY, _native.inspect_library(path).soname, machine)
     except RocmSdkError as error:
         raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
 from rocm_sdk_build.errors import PackagingError
 
 from .catalog import COMPONENTS
@@ -22,6 +24,14 @@ class Script(NamedTuple):
     expands: bool  # it needs the development tree
 
 
+class MetadataRule(NamedTuple):
+    """A line of METADATA."""
+
+    package: str  # or "all"
+    field: str
+    value: str
+
+
 class PackageRules(NamedTuple):
     """What one runtime package consists of."""
 
@@ -37,6 +47,7 @@ class Rules(NamedTuple):
 
     packages: dict[str, PackageRules]
     devel: dict[str, frozenset[str]]  # mode -> names of artifacts
+    metadata: tuple[MetadataRule, ...] = ()
 
 
 def read_rules(path: Path | None = None) -> Rules:
@@ -51,6 +62,8 @@ def read_rules(path: Path | None = None) -> Rules:
         kind, *fields = line.partition("#")[0].split() or [""]
         if not kind:
             continue
+        if kind in _OPEN:
+            fields = line.split(None, len(_COLUMNS[kind]))[1:]
         if kind not in _COLUMNS or len(fields) != len(_COLUMNS[kind]):
             known = "; ".join(f"{name} {' '.join(columns)}" for name, columns in _COLUMNS.items())
             raise PackagingError(f"{file}:{number}: {line.strip()!r} is no rule", f"rules are: {known}")
@@ -58,11 +71,21 @@ def read_rules(path: Path | None = None) -> Rules:
             wrong = [each for each in value.split(",") if column in _VALUES and each not in _VALUES[column]]
             if wrong:
                 raise PackagingError(f"{file}:{number}: {wrong[0]!r} is none of {', '.join(_VALUES[column])}")
+        if fields[1:2] == ["License-Expression"]:
+            _check_licence(fields[2], f"{file}:{number}")
         rows[kind].append(tuple(fields))
     return Rules(
         {package: _package(rows, package) for package in PACKAGES},
         {mode: frozenset(name for each, name in rows["devel"] if each == mode) for mode in MODES},
+        tuple(MetadataRule(package, field, value.strip()) for package, field, value in rows["metadata"]),
     )
+
+
+def _check_licence(text: str, place: str) -> None:
+    try:
+        canonicalize_license_expression(text.strip())
+    except InvalidLicenseExpression as error:
+        raise PackagingError(f"{place}: {error}", "identifiers of SPDX, with AND, OR and WITH") from error
 
 
 _COLUMNS = {
@@ -72,8 +95,21 @@ _COLUMNS = {
     "devel": ("MODE", "NAME"),
     "search": ("PACKAGE", "DIRECTORY"),
     "script": ("PACKAGE", "EXPAND", "NAME", "PATH"),
+    "metadata": ("DISTRIBUTION", "FIELD", "VALUE"),
 }
-_VALUES = {"PACKAGE": PACKAGES, "COMPONENTS": COMPONENTS, "MODE": MODES, "EXPAND": ("expand", "plain")}
+_OPEN = ("metadata",)  # the last column goes to the end of the line
+_FIELDS = (
+    *("Author", "Author-email", "Maintainer", "Maintainer-email", "License-Expression", "Keywords", "Classifier"),
+    "Project-URL",
+)
+_VALUES = {
+    "PACKAGE": PACKAGES,
+    "COMPONENTS": COMPONENTS,
+    "MODE": MODES,
+    "EXPAND": ("expand", "plain"),
+    "DISTRIBUTION": (*PACKAGES, "devel", "all"),
+    "FIELD": _FIELDS,
+}
 
 
 def _package(rows: dict[str, list[tuple[str, ...]]], package: str) -> PackageRules:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import fcntl
 import io
 import json
-import os
 import re
 import shutil
 import stat
-import subprocess
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
@@ -17,19 +15,17 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.patchelf import set_search_path
 from rocm_sdk_build.source_date import source_date
 from rocm_sdk_build.text_files import write_text
-from rocm_sdk_build.wheels import Member, wheel_tag
+from rocm_sdk_build.wheels import Member
 
 from .development import DevelEntry
 from .file_kind import Kind
 from .population import PlacedFile, Population
 from .rules import Script
-from .trampoline import Place, write_trampoline
+from .trampoline import Place, write_stub, write_trampoline
 
-_STUB = Path(__file__).with_name("exec_stub.c")
 _SCRIPTS = Path(__file__).with_name("script_template.py")
 _CHUNK = 1 << 20
 _FICLONE = 0x40049409
@@ -123,7 +119,7 @@ def _write_file(package: Package, file: PlacedFile, target: Path, sdk: SdkFacts)
     """Writes a file that is not what the artifacts have; False for others."""
     if file.link:
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_stub(file.link, target)
+        write_stub(target, file.link)
     elif package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
         target.parent.mkdir(parents=True, exist_ok=True)
         _copy(file.source, target)
@@ -148,19 +144,6 @@ def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
     assert package.platform_directory is not None
     up = "/".join([".."] * len(PurePosixPath(package.platform_directory, path).parent.parts))
     return [f"$ORIGIN/{up}/_rocm_sdk_core{sdk.nonce}/{directory}" for directory in package.search]
-
-
-def write_stub(link: str, target: Path) -> None:
-    """A program that starts another one beside it, by the text of the link that it stands for."""
-    compiler = os.environ.get("CC", "cc")
-    text = link.replace("\\", "\\\\").replace('"', '\\"')
-    command = [compiler, "-Os", "-fPIE", "-pie", "-s", f'-DLINK="{text}"', str(_STUB), "-o", str(target)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise PackagingError(f"{compiler}: not found", "install a C compiler, or set CC") from error
-    if done.returncode:
-        raise PackagingError(f"{target}: the program that stands for a link cannot be compiled: {done.stderr.strip()}")
 
 
 def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts, root: Path) -> None:
@@ -214,27 +197,13 @@ def _member(name: str) -> tarfile.TarInfo:
     return member
 
 
-# ---- dist-info ----
-
-
-def write_dist_info(package: Package, sdk: SdkFacts, site: Path, scripts: Mapping[str, str]) -> str:
-    """METADATA, WHEEL and entry_points.txt, in `site`; returns the directory's name."""
-    name = f"{package.file_name}-{sdk.version}.dist-info"
-    directory = site / name
-    metadata = [
-        "Metadata-Version: 2.1",
-        f"Name: {package.distribution}",
-        f"Version: {sdk.version}",
-        f"Summary: {package.summary}",
-        *(f"Requires-Dist: {each}" for each in package.requires),
-    ]
-    write_text(directory / "METADATA", "\n".join(metadata) + "\n")
-    wheel = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {wheel_tag()}"]
-    write_text(directory / "WHEEL", "\n".join(wheel) + "\n")
+def write_dist_info(directory: Path, metadata: str, wheel: str, scripts: Mapping[str, str]) -> None:
+    """METADATA, WHEEL and, where there are scripts, entry_points.txt."""
+    write_text(directory / "METADATA", metadata)
+    write_text(directory / "WHEEL", wheel)
     if scripts:
         lines = ["[console_scripts]", *(f"{command} = {target}" for command, target in scripts.items())]
         write_text(directory / "entry_points.txt", "\n".join(lines) + "\n")
-    return name
 
 
 def tar_gz_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, io.BytesIO]:
