@@ -126,6 +126,8 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         help="install and test the packages before they appear (on)",
     )
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
+    limit = "of a file on the index, or none (100, as PyPI)"
+    command.add_argument("--size-limit", type=_size, default=_size("100"), metavar="MB", help=limit)
     command.add_argument("--jobs", type=_count, default=0, metavar="N", help="threads (one for each processor)")
     command.add_argument("--rules", type=Path, metavar="FILE", help="which artifact feeds which package")
     command.set_defaults(run=_artifacts)
@@ -136,6 +138,11 @@ def _count(text: str) -> int:
     if number < 1:
         raise ValueError(text)
     return number
+
+
+def _size(text: str) -> int | None:
+    """Bytes; None for `none`."""
+    return None if text == "none" else _count(text) * 1_000_000
 
 
 def _add_version(command: argparse.ArgumentParser) -> None:
@@ -198,6 +205,7 @@ def _artifacts(options: argparse.Namespace) -> int:
         options.wheel_compression,
         options.check,
         options.jobs,
+        options.size_limit,
         options.platform_tag,
         options.output,
     )

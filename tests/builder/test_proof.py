@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
 import random
+import re
 import subprocess
 import sys
 import time
@@ -70,6 +72,43 @@ def test_wheels_that_are_not_what_record_says(tree: ArtifactTree, tmp_path: Path
     twin.write_bytes(core.read_bytes())
     with pytest.raises(PackagingError, match="both have"):
         prove([core, twin], tmp_path / "twins")
+
+
+@pytest.mark.parametrize("kpack", [True, False])
+def test_what_others_say_of_the_wheels(tmp_path: Path, kpack: bool) -> None:
+    """Device wheels have no module (W010): their directory belongs to the libraries package."""
+    tree = usual_tree(tmp_path / "artifacts", kpack)
+    tree.file("core-hip_doc_generic", "share/doc/hip/LICENSE.md", "MIT")
+    made = [str(path) for path in build(Wish([tree.root], tmp_path, VERSION, is_checked=False), read_rules())]
+    wheels = [path for path in made if path.endswith(".whl")]
+    judge = str(Path(sys.executable).with_name("check-wheel-contents"))
+    done = subprocess.run([judge, "--ignore", "W010", *wheels], capture_output=True, text=True, check=False)
+    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, sorted(f"{path}: OK" for path in wheels))
+    command = [sys.executable, "-m", "twine", "check", "--strict", *made]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.count("PASSED")) == (0, len(made)), done.stdout
+
+
+def test_wheels_alone(tree: ArtifactTree, tmp_path: Path) -> None:
+    """What can be looked at without the others, and without loading."""
+    made = build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
+    (device,) = (path for path in made if path.name.startswith("rocm_sdk_device_gfx942"))
+    prove([device], tmp_path / "device")
+    (core,) = (path for path in made if path.name.startswith("rocm_sdk_core"))
+    foreign = tmp_path / f"{core.name.removesuffix(f'{platform.machine()}.whl')}ppc64le.whl"
+    foreign.write_bytes(core.read_bytes())
+    prove([foreign], tmp_path / "foreign")
+
+
+def test_the_limit_of_the_index(tree: ArtifactTree, tmp_path: Path) -> None:
+    large = tree.file("blas_lib_generic", "lib/large.dat", b"")
+    large.write_bytes(random.Random(1).randbytes(1_500_000))
+    told = start(tree, tmp_path / "out", "--size-limit", "1", "--no-check").communicate()[1]
+    limit = r"the index takes files of at most 1\.0 MB \(--size-limit; PyPI: 100 MB\)\n"
+    assert re.fullmatch(rf"rocm_sdk_libraries-7\.10\.0-\S+\.whl has 1\.5 MB; {limit}", told), told
+    for wide in ("none", "2"):
+        assert start(tree, tmp_path / "out", "--size-limit", wide, "--no-check").communicate()[1] == ""
+    assert "invalid _size value" in start(tree, tmp_path / "out", "--size-limit", "-1").communicate()[1]
 
 
 def killed(tree: ArtifactTree, output: Path, seconds: float, seed: int, expected: dict[str, bytes]) -> None:

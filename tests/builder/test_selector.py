@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packaging.metadata import Metadata
 from sample_machine import GIB, TOPOLOGY, Machine
 
 from rocm_sdk import RocmSdkError, _native, targets
@@ -229,3 +230,13 @@ def test_its_modules_import_the_standard_library_alone() -> None:
         names = {line.split()[1].partition(".")[0] for line in lines} - {""}
         assert names <= sys.stdlib_module_names, path
         assert not names & {"socket", "urllib", "http", "ssl", "subprocess"}, path
+
+
+def test_what_the_source_distribution_leaves_open(tmp_path: Path) -> None:
+    """Installers take what PKG-INFO says for what the wheel will say, but for what it calls dynamic."""
+    path = write(tmp_path, OFFERS[1])
+    with tarfile.open(path) as archive:
+        stream = archive.extractfile("rocm-7.10.0/PKG-INFO")
+        assert stream is not None
+        found = Metadata.from_email(stream.read(), validate=True)
+    assert (found.metadata_version, found.dynamic) == ("2.4", ["requires-dist", "provides-extra"])

@@ -24,7 +24,7 @@ from .families import Families
 from .finished import Finished, key_of
 from .licences import find_licences
 from .metadata import metadata_text, wheel_text
-from .platform_tag import Needs, checked_tag, needs_of, tag_of
+from .platform_tag import Needs, checked_tag, machine_of, needs_of, tag_of
 from .population import Population, populate
 from .proof import prove
 from .rules import Rules
@@ -59,6 +59,7 @@ class Wish(NamedTuple):
     deflate: bool = True
     is_checked: bool = True  # the packages are installed and tested before they appear
     jobs: int = 0  # threads that compress; 0: one for each processor
+    size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
 
@@ -132,6 +133,7 @@ class _Build:
             self._libraries()
             self._devel()
             self._selectors()
+            self._warn_of_sizes()
             if self.wish.is_checked:
                 _log.info("testing %d packages", len(self.made))
                 prove((path for path in self.made if path.suffix == ".whl"), self.scratch / "installed")
@@ -141,6 +143,16 @@ class _Build:
                 path.replace(target)
         self.finished.clear()
         return [dist / path.relative_to(self.dist) for path in self.made]
+
+    def _warn_of_sizes(self) -> None:
+        limit = self.wish.size_limit
+        for path in self.made:
+            size = path.stat().st_size
+            if limit is not None and size > limit:
+                _log.warning(
+                    "%s has %s; the index takes files of at most %s (--size-limit; PyPI: 100 MB)",
+                    *(path.name, size_text(size), size_text(limit)),
+                )
 
     # ---- packages ----
 
@@ -281,6 +293,7 @@ class _Build:
         site = self.scratch / package.distribution
         staged = stage(site)
         info = f"{name}.dist-info"
+        _check_processors(wheel.name, site, making.needs)
         metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
         write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
         self._write(wheel, info, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
@@ -325,6 +338,17 @@ class _Staged(NamedTuple):
     unchanged: Mapping[str, Path] = _NO_FILES
     entry_points: Mapping[str, str] = _NO_SCRIPTS
     development: list[DevelEntry] | None = None
+
+
+def _check_processors(wheel: str, site: Path, needs: Needs) -> None:
+    """The programs that are compiled for a package must be for the processor of the others."""
+    for path in sorted(site.rglob("*")):
+        machine = machine_of(path) if path.is_file() else None
+        if machine is not None and needs.machines and machine not in needs.machines:
+            raise PackagingError(
+                f"{wheel}: {path.name} is compiled for {machine}, the package is for {', '.join(needs.machines)}",
+                "set CC to a compiler for that processor",
+            )
 
 
 def _tools() -> list[Path]:

@@ -92,7 +92,7 @@ def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
     own = sonames.union(name for path, facts in kinds for name in (facts.soname, path.name) if name)
     promised = own | libraries()
     for path, facts in kinds:
-        machines.add(_MACHINES.get(facts.machine, f"processor{facts.machine}"))
+        machines.add(_name(facts.machine))
         if facts.kind is Kind.STATIC:
             continue
         try:
@@ -104,6 +104,16 @@ def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
             if library not in promised and not _LINKER.fullmatch(library):
                 missing.setdefault(library, path)
     return Needs(frozenset(machines), frozenset(versions), missing)
+
+
+def machine_of(path: Path) -> str | None:
+    """The processor of a program or library; None of other files."""
+    facts = look_at(path)
+    return None if facts.kind is Kind.DATA else _name(facts.machine)
+
+
+def _name(machine: int) -> str:
+    return _MACHINES.get(machine, f"processor{machine}")
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from .rocm_selector.backend import MODULES, metadata
 from .staging import tar_gz_member
 
 _HERE = Path(__file__).parent
+_DYNAMIC = ("Requires-Dist", "Provides-Extra")  # from 2.2 on installers take the others for fixed (PEP 643)
 _SUMMARY = "Installs the parts of the ROCm SDK that fit this machine"
 _PYPROJECT = """[build-system]
 requires = []
@@ -42,6 +43,7 @@ def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: s
     document = {
         "version": sdk.version,
         "summary": _SUMMARY,
+        "description": _README,
         "families": list(offered),
         "default": family or sdk.default,
         "requires": [f"rocm-sdk-core=={sdk.version}", f"rocm-sdk-loader>={_native.loader_version}"],
@@ -57,8 +59,8 @@ def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: s
 def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path:
     """The same from what `selector.json` says."""
     contents = {
-        "PKG-INFO": metadata(document, document["default"]),
-        "README.md": _README,
+        "PKG-INFO": metadata(document, document["default"], _DYNAMIC),
+        "README.md": document["description"],
         "pyproject.toml": _PYPROJECT,
         "selector.json": json.dumps(document, indent=2) + "\n",
         **{name: (_HERE / name).read_text(encoding="utf-8") for name in MODULES},

@@ -16,7 +16,7 @@ import os
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +84,12 @@ def requirements(sdk: Sdk, family: str | None) -> list[str]:
     return lines
 
 
-def metadata(sdk: Sdk, family: str | None) -> str:
-    """METADATA of the wheel, PKG-INFO of the source distribution."""
-    head = ["Metadata-Version: 2.1", "Name: rocm", f"Version: {sdk['version']}", f"Summary: {sdk['summary']}"]
-    return "\n".join([*head, "Requires-Python: >=3.10", *requirements(sdk, family)]) + "\n"
+def metadata(sdk: Sdk, family: str | None, dynamic: Sequence[str] = ()) -> str:
+    """METADATA of the wheel, PKG-INFO of the source distribution. dynamic: fields that only the wheel decides."""
+    head = ["Metadata-Version: 2.4", "Name: rocm", f"Version: {sdk['version']}", f"Summary: {sdk['summary']}"]
+    head += ["Description-Content-Type: text/markdown", "Keywords: ROCm,HIP,AMD,GPU", "Requires-Python: >=3.10"]
+    head += [f"Dynamic: {field}" for field in dynamic]
+    return "\n".join([*head, *requirements(sdk, family), "", sdk["description"]])
 
 
 def build_wheel(wheel_directory: str, config_settings: object = None, metadata_directory: object = None) -> str:
