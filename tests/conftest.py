@@ -28,6 +28,7 @@ FOREIGN_VARIABLES = (
 # `machine`: they measure time, mount something or fill a file system. The others share something that is made once.
 GROUPS = {
     "real_sdk": "debian",
+    "builder/test_bad_artifacts.py": "machine",
     "builder/test_real_packages.py": "debian",
     "adoption": "adoption",
     "devel/test_killed.py": "machine",

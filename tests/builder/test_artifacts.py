@@ -199,6 +199,15 @@ def test_links_to_programs(kpack: Path, tmp_path: Path) -> None:
     assert subprocess.check_output(["amdclang"], text=True, env=environment) == "amdclang 1\n"
 
 
+def test_libraries_that_the_sdk_lacks_are_recorded(kpack: Path) -> None:
+    """A framework's list of libraries works with an SDK that has not all of them."""
+    document = json.loads(wheel(kpack, "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
+    assert document["dist_amdgpu_targets"] == "gfx942;gfx1100"
+    absent = set(document["absent_libraries"])
+    assert {"hipblas", "miopen", "rccl", "hiprtc", "rocm-openblas"} <= absent
+    assert not absent & {"amdhip64", "rocblas", "rocdxg"}
+
+
 def test_device_links(kpack: Path) -> None:
     text = wheel(kpack, "rocm_sdk_device_gfx942").read("_rocm_sdk_libraries/.devel_links/gfx942.json")
     assert json.loads(text) == {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -15,9 +16,11 @@ from rocm_sdk.problems.text import size_text
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.scratch import scratch_directory
+from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
 from rocm_sdk_build.wheels import writing
 
+from .absent_libraries import FACTS, facts_text, find_absent
 from .catalog import GENERIC, Artifact, read_catalog
 from .development import DevelEntry, plan_development
 from .families import Families
@@ -43,6 +46,7 @@ from .staging import (
 _log = logging.getLogger(__name__)
 _NO_FILES: Mapping[str, Path] = {}
 _NO_SCRIPTS: Mapping[str, str] = {}
+_NONCE = re.compile(r"[A-Za-z0-9_]*")
 _OVERLAY = "base_lib_generic"
 _MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 
@@ -73,6 +77,8 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
     is left in `dist`."""
     check_version(wish.version)
+    if not _NONCE.fullmatch(wish.nonce):
+        raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
@@ -93,7 +99,12 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
         families.windows if families.linux or families.windows else (),
         is_kpack,
     )
-    return _Build(wish, rules, catalog, families, sdk).run()
+    try:
+        return _Build(wish, rules, catalog, families, sdk).run()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise PackagingError(f"{wish.output}: the packages cannot be written there: {error.strerror}") from error
 
 
 def _is_kpack(wish: Wish, catalog: Iterable[Artifact]) -> bool:
@@ -119,6 +130,7 @@ class _Build:
         self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
         self.runtime: dict[str, Population] = {}  # platform directory -> what it has
         self.made: list[Path] = []
+        self.absent: list[str] = []  # shortnames of libraries that no package has
         self.platform = checked_tag(wish.platform_tag)
         self.usual_platform = ""
         self.finished = Finished(wish.output / ".rocm-sdk-finished")
@@ -129,8 +141,11 @@ class _Build:
         with scratch_directory(self.wish.output) as self.scratch:
             self.dist = self.scratch / "dist"
             self.dist.mkdir()
-            self._core_and_profiler()
-            self._libraries()
+            libraries = list(self._libraries())
+            self._core_and_profiler([population for _, population in libraries])
+            for package, population in libraries:
+                self._runtime_wheel(package, population)
+            self._devices()
             self._devel()
             self._selectors()
             self._warn_of_sizes()
@@ -156,26 +171,31 @@ class _Build:
 
     # ---- packages ----
 
-    def _core_and_profiler(self) -> None:
+    def _core_and_profiler(self, libraries: Iterable[Population]) -> None:
         core = self._of("core", self.catalog)
+        paths = [path for population in libraries for path in population.files]
+        self.absent = find_absent({"core": core.files, "libraries": paths})
         self._runtime_wheel(self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools"), core)
         profiler = self._of("profiler", self.catalog)
         if profiler.files:
             self._runtime_wheel(self._package("profiler", "rocm-profiler", "ROCm SDK: profilers"), profiler)
 
-    def _libraries(self) -> None:
+    def _libraries(self) -> Iterator[tuple[Package, Population]]:
         generic = [each for each in self.catalog if each.family == GENERIC]
         summary = "ROCm SDK: math libraries"
         if self.is_kpack:
             package = self._package("libraries", "rocm-sdk-libraries", summary)
-            self._runtime_wheel(package, self._of("libraries", generic))
-            for target in sorted({each.target for each in self.catalog if each.family != GENERIC}):
-                self._device_wheel(target)
+            yield package, self._of("libraries", generic)
             return
         for family in sorted({each.family for each in self.catalog if each.family != GENERIC}):
             own = [each for each in self.catalog if each.family in (GENERIC, family)]
             name = f"rocm-sdk-libraries-{family.partition(':')[0]}"
-            self._runtime_wheel(self._package("libraries", name, summary, family), self._of("libraries", own))
+            yield self._package("libraries", name, summary, family), self._of("libraries", own)
+
+    def _devices(self) -> None:
+        if self.is_kpack:
+            for target in sorted({each.target for each in self.catalog if each.family != GENERIC}):
+                self._device_wheel(target)
 
     def _device_wheel(self, target: str) -> None:
         population = self._of("device", [each for each in self.catalog if each.target == target], by_soname=False)
@@ -255,7 +275,7 @@ class _Build:
     def _wheel(self, package: Package, population: Population) -> None:
         sources = (file.source for file in population.files.values())
         rules = self.rules.packages[package.logical_name]
-        facts = (population.files, population.aliases, rules.scripts)
+        facts = (population.files, population.aliases, rules.scripts, self.absent)
         own = [each for each in self.catalog if each.name in population.artifacts]
         artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
         needs = needs_of((file.source for file in population.files.values() if not file.link), self._sonames())
@@ -266,6 +286,9 @@ class _Build:
 
     def _stage_runtime(self, package: Package, population: Population, site: Path) -> _Staged:
         unchanged = stage_runtime(package, population, self.sdk, site)
+        facts = unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
+        if facts is not None:
+            write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, self.absent))
         scripts = self.rules.packages[package.logical_name].scripts
         if not package.pure_module or not scripts:
             return _Staged(unchanged)

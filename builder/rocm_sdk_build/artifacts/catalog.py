@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,8 @@ from .archives import MANIFEST, SUFFIXES, stem_of, unpack
 COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"
 _FIELDS = 3
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:[a-z]+[+-])*")  # a target may have features: gfx942:xnack+
 _CHUNK = 1 << 20
 
 
@@ -88,6 +91,9 @@ def _read(directory: Path) -> Artifact | None:
     if not _is_name(directory.name) or not manifest.is_file():
         return None
     name, component, family = directory.name.split("_")
+    for text, pattern, what in ((name, _NAME, "name"), (family, _FAMILY, "family")):
+        if not pattern.fullmatch(text):
+            raise PackagingError(f"{str(directory)!r}: {text!r} is no {what} of an artifact")
     if component not in COMPONENTS:
         raise PackagingError(f"{directory}: {component} is no component; there are {', '.join(COMPONENTS)}")
     roots = tuple(_roots(directory, manifest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from enum import Enum
 from pathlib import Path
@@ -13,6 +14,7 @@ from rocm_sdk_build.errors import PackagingError
 _HEADER = struct.Struct("<16sHH")
 _SEGMENT = struct.Struct("<II")
 _GIT_LFS = b"version https://git-lfs.github.com/spec/"
+_NAME = re.compile(r"[^/\\]*")
 _PT_DYNAMIC, _PT_INTERP = 2, 3
 _AMD_GPU = 224
 
@@ -57,6 +59,12 @@ def look_at(path: Path) -> Facts:
     if _PT_DYNAMIC not in types or kind == 2:
         return Facts(Kind.STATIC, None, machine)
     try:
-        return Facts(Kind.LIBRARY, _native.inspect_library(path).soname, machine)
+        soname = _native.inspect_library(path).soname
     except RocmSdkError as error:
         raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+    if soname is not None and (soname in (".", "..") or not soname.isprintable() or not _NAME.fullmatch(soname)):
+        raise PackagingError(
+            f"{path}: its SONAME {soname!r} is no name of a file",
+            f"patchelf --set-soname {path.name} {path}",
+        )
+    return Facts(Kind.LIBRARY, soname or None, machine)

@@ -57,6 +57,7 @@ class _Building:
         self.includes, self.excludes, self.by_soname = includes, excludes, by_soname
         self.files: dict[str, PlacedFile] = {}
         self.aliases: dict[str, str] = {}
+        self.claims: dict[str, Path] = {}  # where a library goes -> the file
         self.others: dict[str, PlacedFile] = {}  # where a library goes that has no file under its SONAME
 
     def take(self, artifact: Artifact, entry: Entry) -> None:
@@ -81,12 +82,23 @@ class _Building:
     def _take_file(self, path: str, source: Path) -> None:
         facts = look_at(source)
         place = PurePosixPath(path)
+        if self.by_soname and facts.soname:
+            self._claim(str(place.parent / facts.soname), source)
         if self.by_soname and facts.soname and place.name != facts.soname:
             self.aliases[path] = facts.soname
             right = str(place.parent / facts.soname)
             self.others.setdefault(right, PlacedFile(right, source, facts))
         else:
             self._add(PlacedFile(path, source, facts))
+
+    def _claim(self, path: str, source: Path) -> None:
+        """One library alone can be what its SONAME says."""
+        other = self.claims.setdefault(path, source)
+        if os.path.realpath(other) != os.path.realpath(source) and not is_same_file(other, source):
+            raise PackagingError(
+                f"{other} and {source} are different, and both have the SONAME {PurePosixPath(path).name}",
+                "leave one of them out, or put them into different directories",
+            )
 
     def _add(self, file: PlacedFile) -> None:
         other = self.files.setdefault(file.path, file)

@@ -1,0 +1,35 @@
+"""Which libraries of the catalog an SDK is built without: loaders skip them, so that a framework's fixed list works."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from rocm_sdk import _native
+from rocm_sdk_build.errors import PackagingError
+
+FACTS = "share/therock/dist_info.json"
+
+
+def find_absent(files: Mapping[str, Iterable[str]]) -> list[str]:
+    """Shortnames, sorted. files: "core", "libraries" -> paths in these packages."""
+    names = {package: [PurePosixPath(path) for path in paths] for package, paths in files.items()}
+    absent = []
+    for shortname, package, pattern, _, directory, is_optional, _ in _native.catalog():
+        paths = (path.name for path in names.get(package, ()) if str(path.parent) == directory)
+        if not is_optional and not any(fnmatchcase(name, pattern) for name in paths):
+            absent.append(shortname)
+    return sorted(absent)
+
+
+def facts_text(path: Path, absent: Iterable[str]) -> str:
+    """`dist_info.json` of the artifacts, with the libraries that are absent."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PackagingError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):
+        raise PackagingError(f"{path}: is no object with the text dist_amdgpu_targets")
+    return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"

@@ -1,0 +1,196 @@
+"""What may be wrong with artifacts and with where packages go: a clear error, or the right packages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from artifact_tree import ArtifactTree, usual_tree
+from sample_devel import as_root
+
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.errors import PackagingError
+
+VERSION = "7.10.0"
+CORE, BASE = "core-hip_lib_generic", "base_run_generic"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> ArtifactTree:
+    return usual_tree(tmp_path / "artifacts")
+
+
+def make(tree: ArtifactTree, output: Path, **wishes: str) -> dict[str, zipfile.ZipFile]:
+    made = build(Wish([tree.root], output, VERSION, **wishes), read_rules())  # type: ignore[arg-type]
+    return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in made if path.suffix == ".whl"}
+
+
+def refused(tree: ArtifactTree, output: Path, told: str, **wishes: str) -> None:
+    with pytest.raises(PackagingError) as error:
+        make(tree, output, **wishes)
+    assert told in str(error.value)
+    assert list((output / "dist").glob("*")) == []
+    assert list(output.glob(".rocm-sdk-build-*")) == []
+
+
+# ---- links
+
+
+def test_links_that_lead_nowhere_and_round(tree: ArtifactTree, tmp_path: Path) -> None:
+    tree.link(CORE, "lib/libgone.so", "libgone.so.1")
+    tree.link(CORE, "lib/one", "two")
+    tree.link(CORE, "lib/two", "one")
+    tree.link(CORE, "lib/up", "..")
+    tree.link(CORE, "lib/outside", "/etc/passwd")
+    wheels = make(tree, tmp_path / "out")
+    names = {name.removeprefix("_rocm_sdk_core/lib/") for name in wheels["rocm_sdk_core"].namelist()}
+    assert not names & {"libgone.so", "one", "two", "up", "outside"}
+    data = io.BytesIO(wheels["rocm_sdk_devel"].read("rocm_sdk_devel/_devel.tar"))
+    with tarfile.open(fileobj=data) as archive:
+        links = {each.name.removeprefix("_rocm_sdk_devel/lib/"): each.linkname for each in archive if each.issym()}
+    assert (links["libgone.so"], links["one"], links["up"]) == ("libgone.so.1", "two", "..")
+
+
+# ---- SONAMEs
+
+
+def test_two_libraries_with_one_soname(tree: ArtifactTree, tmp_path: Path) -> None:
+    one = tree.library(CORE, "lib/libx.so.1.0", "libx.so.1")
+    other = tree.library("amd-llvm_lib_generic", "lib/libx.so.1.1", "libx.so.1")
+    refused(tree, tmp_path / "out", f"{other} and {one} are different, and both have the SONAME libx.so.1")
+    other.unlink()
+    real = tree.library("amd-llvm_lib_generic", "lib/libx.so.1", "libx.so.1")
+    refused(tree, tmp_path / "out", f"{real} and {one} are different, and both have the SONAME libx.so.1")
+    real.write_bytes(one.read_bytes())
+    real.chmod(one.stat().st_mode)
+    make(tree, tmp_path / "out")
+
+
+def test_a_soname_that_no_file_has(tree: ArtifactTree, tmp_path: Path) -> None:
+    tree.library(CORE, "lib/libodd.so", "libodd-7.so.3")
+    assert "_rocm_sdk_core/lib/libodd-7.so.3" in make(tree, tmp_path / "out")["rocm_sdk_core"].namelist()
+
+
+@pytest.mark.parametrize("soname", ["../../../../libx.so", "a/b.so", "with\nline", "..", ""])
+def test_hostile_sonames(tree: ArtifactTree, tmp_path: Path, soname: str) -> None:
+    tree.library(CORE, "lib/libx.so", soname or None, flags=() if soname else ("-Wl,-soname,",))
+    if soname:
+        refused(tree, tmp_path / "out", f"libx.so: its SONAME {soname!r} is no name of a file")
+    else:
+        assert "_rocm_sdk_core/lib/libx.so" in make(tree, tmp_path / "out")["rocm_sdk_core"].namelist()
+
+
+# ---- names
+
+
+def test_names_of_files(tree: ArtifactTree, tmp_path: Path) -> None:
+    """pip and uv install them; RECORD is a table of comma-separated values."""
+    names = ["a,b", 'quote"', "it's", "blank name", "ümlaut", "$HOME`x`", "-option", "C:drive", "#hash"]
+    for name in names:
+        tree.file(CORE, f"lib/odd/{name}", name)
+    core = make(tree, tmp_path / "out")["rocm_sdk_core"]
+    (record,) = (name for name in core.namelist() if name.endswith("/RECORD"))
+    rows = {row[0] for row in csv.reader(io.StringIO(core.read(record).decode()))}
+    assert {f"_rocm_sdk_core/lib/odd/{name}" for name in names} <= rows
+    uv = str(Path(sys.executable).with_name("uv"))
+    for number, command in enumerate(([sys.executable, "-m", "pip", "install"], [uv, "pip", "install"])):
+        place = tmp_path / str(number)
+        words = [*command, "-q", "--no-deps", "--no-index", "--target", str(place), str(core.filename)]
+        subprocess.run(words, check=True, env={**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1"})
+        for name in names:
+            assert (place / f"_rocm_sdk_core/lib/odd/{name}").read_text() == name
+
+
+@pytest.mark.parametrize(
+    "family", ["gfx942'); import os", "gfx\n942", "gfx,942", "..", "gfx942:", "gfx 942", "-gfx942"]
+)
+def test_families_that_are_none(tree: ArtifactTree, tmp_path: Path, family: str) -> None:
+    tree.file(f"blas_lib_{family}", "lib/x.co", "x")
+    refused(tree, tmp_path / "out", f"{family!r} is no family of an artifact")
+
+
+@pytest.mark.parametrize("name", ["1blas", "bl'as", "..", "b\nlas"])
+def test_names_of_artifacts_that_are_none(tree: ArtifactTree, tmp_path: Path, name: str) -> None:
+    tree.file(f"{name}_lib_generic", "lib/x", "x")
+    refused(tree, tmp_path / "out", f"{name!r} is no name of an artifact")
+
+
+def test_a_nonce_that_is_none(tree: ArtifactTree, tmp_path: Path) -> None:
+    for nonce in ("/../x", "a b", "'", "ä", "\n"):
+        refused(tree, tmp_path / "out", f"--version-suffix {nonce!r}", nonce=nonce)
+
+
+def test_a_target_that_is_newer_than_the_table(tree: ArtifactTree, tmp_path: Path) -> None:
+    tree.file("blas_lib_gfx9999", "lib/rocblas/library/Kernels_gfx9999.co", "x")
+    assert "rocm_sdk_device_gfx9999" in make(tree, tmp_path / "out")
+    with pytest.raises(PackagingError, match="gfx9999"):
+        make(tree, tmp_path / "out", linux_families="gfx9999")
+
+
+def test_pointers_of_git_lfs(tree: ArtifactTree, tmp_path: Path) -> None:
+    """Where the development tree alone has the file, too."""
+    text = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
+    for artifact in ("blas_dev_generic", "prim_dev_generic", "blas_lib_gfx942"):
+        path = tree.file(artifact, "lib/large.a", text)
+        refused(tree, tmp_path / "out", f"{path}: is a pointer of Git LFS")
+        path.unlink()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"dist_amdgpu_targets": 1}', "\udcff"])
+def test_facts_that_are_none(tree: ArtifactTree, tmp_path: Path, text: str) -> None:
+    path = tree.root / "base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json"
+    path.write_text(text, errors="surrogateescape")
+    refused(tree, tmp_path / "out", f"{path}: ")
+
+
+# ---- where packages go
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for 400 kB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def run(tree: ArtifactTree, output: Path, prefix: tuple[str, ...] = ()) -> str:
+    command = [*prefix, sys.executable, "-m", "rocm_sdk_build", "artifacts", str(tree.root), "--version", VERSION]
+    done = subprocess.run([*command, "--output", str(output)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@as_root
+def test_no_room(tree: ArtifactTree, small: Path) -> None:
+    """When a wheel is written, when a file is staged, when the packages are tested."""
+    large = tree.file("blas_lib_generic", "lib/large.dat", b"")
+    for size in (20_000, 300_000, 500_000):
+        large.write_bytes(os.urandom(size))
+        told = run(tree, small / "dist")
+        assert "No space left on device" in told
+        assert str(small) in told
+        assert [path.name for path in (small / "dist").iterdir() if path.name != ".rocm-sdk-finished"] == []
+
+
+@as_root
+def test_a_place_that_cannot_be_written_to(tree: ArtifactTree, small: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+    assert run(tree, small / "dist") == f"error: {small}/dist: Read-only file system\n"
+    (small.parent / "file").write_text("")
+    assert run(tree, small.parent / "file").startswith(f"error: {small.parent}/file: ")
