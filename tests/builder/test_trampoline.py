@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from artifact_tree import usual_tree
 
+from rocm_sdk_build.artifacts import file_kind
 from rocm_sdk_build.artifacts.build import Wish, build
 from rocm_sdk_build.artifacts.rules import Script, read_rules
-from rocm_sdk_build.artifacts.trampoline import Place, write_trampoline
+from rocm_sdk_build.artifacts.trampoline import Place, write_stub, write_trampoline
+from rocm_sdk_build.errors import PackagingError
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"
@@ -278,3 +280,52 @@ def test_the_clang_one(environment: Path, monkeypatch: pytest.MonkeyPatch) -> No
     place = Place("_rocm_sdk_core", f"rocm_sdk_core-{VERSION}.dist-info", "_rocm_sdk_devel", "")
     assert write_trampoline(environment / "bin/info", Script("info", "bin/rocminfo", False), place)
     starts(environment / "bin/info", site_of(environment))
+
+
+# ---- the other processor
+
+CROSS_COMPILER, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64-static"
+
+
+@pytest.fixture
+def cross_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (CROSS_COMPILER, QEMU):
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not on this system: make setup")
+    monkeypatch.setenv("CC", CROSS_COMPILER)
+
+
+@pytest.mark.usefixtures("cross_compiler")
+@pytest.mark.parametrize("depth", [0, 40])
+def test_on_aarch64(tmp_path: Path, depth: int) -> None:
+    """The trampoline and the program for a link, under an emulator; what they start is a script."""
+    root = tmp_path.joinpath("with blank", *(["deep"] * depth))
+    site = root / "lib/python3.12/site-packages"
+    program = site / "_rocm_profiler/bin/tool"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "$LD_LIBRARY_PATH"\nprintf "%s|" "$0" "$@"\nexit 7\n')
+    program.chmod(0o755)
+    (site / "_rocm_profiler/lib").mkdir()
+    (site / "rocm_profiler-1.0.dist-info").mkdir()
+    place = Place("_rocm_profiler", "rocm_profiler-1.0.dist-info", "", "_rocm_sdk_core")
+    assert write_trampoline(root / "bin/tool", Script("tool", "bin/tool", False), place)
+    write_stub(program.with_name("stub"), "../bin/tool")
+    assert file_kind.look_at(root / "bin/tool").machine == 183
+    done = run(QEMU, str(root / "bin/tool"), "a b", "", LD_LIBRARY_PATH="/x")
+    assert (done.returncode, done.stdout) == (7, f"{site}/_rocm_profiler/lib:/x\n{program}|a b||"), done.stderr
+    done = run(QEMU, str(program.with_name("stub")), "a b")
+    assert (done.returncode, done.stdout) == (7, f"\n{program.parent}/../bin/tool|a b|"), done.stderr
+    program.unlink()
+    done = run(QEMU, str(root / "bin/tool"))
+    assert (done.returncode, f"tool: {program}: no such file" in done.stderr) == (1, True)
+    done = run(QEMU, str(program.with_name("stub")))
+    assert (done.returncode, done.stderr.startswith("stub: ")) == (1, True)
+
+
+@pytest.mark.usefixtures("cross_compiler")
+def test_a_compiler_for_another_processor_than_the_artifacts(dist: Path, tmp_path: Path) -> None:
+    tree = dist.parent / "artifacts"
+    with pytest.raises(PackagingError, match=r"amdclang is compiled for aarch64, the package is for x86_64") as error:
+        build(Wish([tree], tmp_path, VERSION), read_rules())
+    assert error.value.fix == "set CC to a compiler for that processor"
+    assert list((tmp_path / "dist").iterdir()) == []
