@@ -43,7 +43,7 @@ def prove(wheels: Iterable[Path], site: Path) -> None:
 
 def _read_back(wheel: Path, site: Path | None, owners: dict[str, Path]) -> None:
     """Compares each file with RECORD, and writes it to the site."""
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(wheel) as archive, ThreadPoolExecutor(1) as pool:
         members = archive.infolist()
         (record,) = (each for each in members if each.filename.endswith(".dist-info/RECORD"))
         text = archive.read(record).decode("utf-8")
@@ -51,26 +51,33 @@ def _read_back(wheel: Path, site: Path | None, owners: dict[str, Path]) -> None:
         if sorted(rows) != sorted(each.filename for each in members):
             raise PackagingError(f"{wheel.name}: RECORD does not list its files")
         for member in members:
-            found = _read_member(archive, member, site)
+            found = _read_member(archive, member, site, pool)
             if member is not record and found != rows[member.filename]:
                 raise PackagingError(f"{wheel.name}: {member.filename} is not what RECORD says")
             if site is not None and (other := owners.setdefault(member.filename, wheel)) != wheel:
                 raise PackagingError(f"{wheel.name} and {other.name} both have {member.filename}")
 
 
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, site: Path | None) -> tuple[str, str]:
-    """Digest and size, as RECORD has them."""
+def _read_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, site: Path | None, pool: ThreadPoolExecutor
+) -> tuple[str, str]:
+    """Digest and size, as RECORD has them. pool: hashes and writes while this thread decompresses."""
     digest, size = hashlib.sha256(), 0
     target = Path(os.devnull) if site is None else site / member.filename
     if site is not None:
         target.parent.mkdir(parents=True, exist_ok=True)
-    with archive.open(member) as source, target.open("wb") as file, ThreadPoolExecutor(1) as pool:
-        hashing = pool.submit(digest.update, b"")
-        while chunk := source.read(_CHUNK):
-            hashing.result()
-            hashing = pool.submit(digest.update, chunk)
-            size += len(chunk)
+    with archive.open(member) as source, target.open("wb") as file:
+
+        def take(chunk: bytes) -> None:
+            digest.update(chunk)
             file.write(chunk)
+
+        taken = pool.submit(take, b"")
+        while chunk := source.read(_CHUNK):
+            taken.result()
+            taken = pool.submit(take, chunk)
+            size += len(chunk)
+        taken.result()
     if site is not None:
         target.chmod(member.external_attr >> 16 & 0o777)
     return digest_text(digest), str(size)
