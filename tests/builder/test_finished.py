@@ -23,10 +23,9 @@ VERSION = "7.10.0"
 CORE = "rocm_sdk_core"
 
 
-@pytest.fixture(scope="module")
-def old_tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
+def make_old_tree(root: Path) -> ArtifactTree:
     """Its files are so old that they are known by their times; a library lacks what it needs, so that no build ends."""
-    tree = usual_tree(tmp_path_factory.mktemp("old") / "artifacts")
+    tree = usual_tree(root)
     gone = tree.library("blas_lib_generic", "lib/libgone.so.1", "libgone.so.1")
     tree.library("blas_lib_generic", "lib/libneeds.so.1", "libneeds.so.1", flags=("-Wl,--no-as-needed", str(gone)))
     gone.unlink()
@@ -34,13 +33,30 @@ def old_tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
     return tree
 
 
-@pytest.fixture
-def output(old_tree: ArtifactTree, tmp_path: Path) -> Path:
-    """What a build leaves that did not end."""
+def build_in_vain(tree: ArtifactTree, output: Path) -> None:
     with pytest.raises(PackagingError, match="libgone"):
-        build(Wish([old_tree.root], tmp_path, VERSION), read_rules())
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".rocm-sdk-finished", "dist"]
-    assert list((tmp_path / "dist").iterdir()) == []
+        build(Wish([tree.root], output, VERSION), read_rules())
+    assert sorted(path.name for path in output.iterdir()) == [".rocm-sdk-finished", "dist"]
+    assert list((output / "dist").iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def old_tree(tmp_path_factory: pytest.TempPathFactory) -> ArtifactTree:
+    return make_old_tree(tmp_path_factory.mktemp("old") / "artifacts")
+
+
+@pytest.fixture(scope="module")
+def unfinished(old_tree: ArtifactTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a build leaves that did not end."""
+    output = tmp_path_factory.mktemp("unfinished")
+    build_in_vain(old_tree, output)
+    return output
+
+
+@pytest.fixture
+def output(unfinished: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    shutil.copytree(unfinished / ".rocm-sdk-finished", tmp_path / ".rocm-sdk-finished")
     return tmp_path
 
 
@@ -65,6 +81,25 @@ def test_the_next_run_takes_what_is_finished(
     assert {path.name: path.read_bytes() for path in (output / "dist").iterdir()} == made
 
 
+SCRIPT = """
+import logging, sys
+from pathlib import Path
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.rules import read_rules
+logging.basicConfig(format="%(message)s", level=logging.INFO)
+build(Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules())
+"""
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_in_another_process(old_tree: ArtifactTree, output: Path, seed: str) -> None:
+    """What Python has in no order does not matter."""
+    command = [sys.executable, "-c", SCRIPT, str(old_tree.root), str(output), VERSION]
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
+    assert told.count("an earlier run has made it") == 6, told
+
+
 def test_other_wishes_make_other_wheels(old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert rebuild(old_tree, output, caplog, version="7.10.1") == set()
     assert not (output / ".rocm-sdk-finished").exists()
@@ -74,14 +109,16 @@ def test_stored_wheels_are_others(old_tree: ArtifactTree, output: Path, caplog: 
     assert rebuild(old_tree, output, caplog, deflate=False) == set()
 
 
-def test_a_file_that_changed(old_tree: ArtifactTree, output: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Of the same size, and with the time that it had."""
-    path = old_tree.root / "base_run_generic/x/stage/bin/rocm_agent_enumerator"
+    tree, output = make_old_tree(tmp_path / "artifacts"), tmp_path / "output"
+    build_in_vain(tree, output)
+    path = tree.root / "base_run_generic/x/stage/bin/rocm_agent_enumerator"
     facts, text = path.stat(), path.read_text()
     path.write_text(text.replace("gfx942", "gfx950"))
     os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    assert CORE not in rebuild(old_tree, output, caplog)
-    path.write_text(text)
+    found = rebuild(tree, output, caplog)
+    assert (CORE in found, len(found)) == (False, 5)
 
 
 def test_what_is_not_ours_is_neither_used_nor_removed(

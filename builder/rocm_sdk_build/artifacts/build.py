@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rocm_sdk.problems.text import size_text
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.patchelf import which_patchelf
 from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
@@ -307,7 +308,8 @@ class _Build:
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
         files = [*sources, *making.licences.values(), *_tools()]
-        everything = (making, self.sdk, self.rules.metadata, wheel.name, self.wish.deflate, facts)
+        place = (wheel.name, making.directory, making.licences)
+        everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, facts)
         key = key_of(everything, files)
         if self.finished.take(key, wheel):
             _log.info("%s: an earlier run has made it", wheel.name)
@@ -376,5 +378,5 @@ def _check_processors(wheel: str, site: Path, needs: Needs) -> None:
 
 def _tools() -> list[Path]:
     """The programs that make files of wheels."""
-    found = (shutil.which(name) for name in (os.environ.get("CC", "cc"), "patchelf"))
+    found = (shutil.which(os.environ.get("CC", "cc")), which_patchelf())
     return [Path(path) for path in found if path is not None]
