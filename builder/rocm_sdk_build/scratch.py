@@ -74,7 +74,8 @@ def _remove_abandoned(directory: Path) -> None:
 
 
 def _remove(directory: Path) -> None:
-    """Removes the locked file after all others: a run that is killed meanwhile leaves what the next one can remove."""
+    """Removes the locked file after all others: what is left, because this run is killed meanwhile or a compiler of a
+    killed run still writes, the next run removes."""
     for path in directory.iterdir():
         if path.name == _LOCK:
             continue
@@ -82,4 +83,6 @@ def _remove(directory: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
-    shutil.rmtree(directory, ignore_errors=True)
+    if [path.name for path in directory.iterdir()] == [_LOCK]:
+        (directory / _LOCK).unlink()
+        directory.rmdir()
