@@ -1,6 +1,7 @@
 /* Functions about gfx targets: what the tables say. They touch nothing but their arguments. */
 #include <string.h>
 
+#include "device_code/file_target.h"
 #include "exceptions.h"
 #include "gpu/tables.h"
 #include "methods.h"
@@ -127,6 +128,31 @@ static PyObject *target_id(PyObject *module, PyObject *argument) {
     return rsdk_target_id_normalize(id, normal, &error) == RSDK_OK ? rsdk_result_text(normal) : fail(&error);
 }
 
+PyDoc_STRVAR(target_in_name_doc,
+             "target_in_name(name, /)\n--\n\n"
+             "The target id that the name of a file or directory carries (str), as those of Tensile and MIOpen do:\n"
+             "'gfx90a:xnack+' of 'Kernels.so-000-gfx90a-xnack+.hsaco'. None where it carries none that is known.");
+
+static PyObject *target_in_name(PyObject *module, PyObject *argument) {
+    (void)module;
+    static const char strict[] = "-strict";
+    char found[RSDK_TARGET_ID_SIZE], normal[RSDK_TARGET_ID_SIZE];
+    size_t start = 0;
+    const char *name = text_of(argument);
+    if (name == NULL) {
+        return NULL;
+    }
+    if (!rsdk_file_target_find(name, found, &start)) {
+        const rsdk_target *database = rsdk_file_target_of_database(name);
+        return database != NULL ? rsdk_result_text(database->name) : Py_NewRef(Py_None);
+    }
+    char *mode = strstr(found, strict); /* of arithmetic, not of the GPU */
+    if (mode != NULL) {
+        memmove(mode, mode + strlen(strict), strlen(mode + strlen(strict)) + 1);
+    }
+    return rsdk_target_id_normalize(found, normal, NULL) == RSDK_OK ? rsdk_result_text(normal) : Py_NewRef(Py_None);
+}
+
 PyDoc_STRVAR(
     compatibility_doc,
     "compatibility(code, gpu, generic_version, unofficial, /)\n--\n\n"
@@ -180,6 +206,7 @@ PyMethodDef rsdk_target_methods[] = {
     {"families_of", families_of, METH_O, families_of_doc},
     {"compatibility", compatibility, METH_VARARGS, compatibility_doc},
     {"target_id", target_id, METH_O, target_id_doc},
+    {"target_in_name", target_in_name, METH_O, target_in_name_doc},
     {"pci_devices", pci_devices, METH_NOARGS, pci_devices_doc},
     {NULL, NULL, 0, NULL},
 };
