@@ -25,8 +25,9 @@ class Entry(NamedTuple):
     """A file, directory or link of an artifact."""
 
     path: str  # relative, with `/`
-    source: Path
+    source: Path  # of a link: anything that leads where it does
     kind: str  # "file", "directory", "link"
+    link: str = ""  # its text
 
 
 class Artifact(NamedTuple):
@@ -121,32 +122,37 @@ def _roots(directory: Path, manifest: Path) -> Iterator[Path]:
 def _overlay(roots: tuple[Path, ...]) -> list[Entry]:
     entries: dict[str, Entry] = {}
     for root in roots:
-        for entry in _scan(root, ""):
-            other = entries.setdefault(entry.path, entry)
-            if other is not entry and not _is_same(other, entry):
-                raise PackagingError(
-                    f"{other.source} and {entry.source} are different, and go to one place: {entry.path}"
-                )
+        for entry in scan(root):
+            add_entry(entries, entry)
     return sorted(entries.values(), key=lambda entry: entry.path)
 
 
-def _scan(root: Path, prefix: str) -> Iterator[Entry]:
+def add_entry(entries: dict[str, Entry], entry: Entry) -> None:
+    """Adds an entry at its path. PackagingError where another one is there."""
+    other = entries.setdefault(entry.path, entry)
+    if other is not entry and not _is_same(other, entry):
+        raise PackagingError(f"{other.source} and {entry.source} are different, and go to one place: {entry.path}")
+
+
+def scan(root: Path, prefix: str = "") -> Iterator[Entry]:
+    """What is below a directory, sorted, directories before what is in them. Links are not followed."""
     with os.scandir(root / prefix) as found:
         for each in sorted(found, key=lambda each: each.name):
             path = f"{prefix}{each.name}"
-            _refuse_name(path, root)
+            refuse_name(path, root)
             if each.is_symlink():
-                yield Entry(path, Path(each.path), "link")
+                yield Entry(path, Path(each.path), "link", str(Path(each.path).readlink()))
             elif each.is_dir(follow_symlinks=False):
                 yield Entry(path, Path(each.path), "directory")
-                yield from _scan(root, f"{path}/")
+                yield from scan(root, f"{path}/")
             elif each.is_file(follow_symlinks=False):
                 yield Entry(path, Path(each.path), "file")
             else:
                 raise PackagingError(f"{each.path}: neither a file nor a directory nor a link")
 
 
-def _refuse_name(path: str, root: Path) -> None:
+def refuse_name(path: str, root: Path) -> None:
+    """PackagingError for a path that a wheel cannot have."""
     try:
         path.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -159,7 +165,7 @@ def _is_same(one: Entry, other: Entry) -> bool:
     if one.kind != other.kind:
         return False
     if one.kind == "link":
-        return one.source.readlink() == other.source.readlink()
+        return one.link == other.link
     return one.kind == "directory" or is_same_file(one.source, other.source)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-from .catalog import Artifact, is_same_file
+from .catalog import Artifact, Entry, is_same_file
 from .population import Population
 
 
@@ -30,7 +30,7 @@ def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Popula
     entries: dict[str, DevelEntry] = {}
     for artifact in artifacts:
         for entry in artifact.entries:
-            found = _entry_for(entry.path, entry.kind, entry.source, runtime)
+            found = _entry_for(entry, runtime)
             other = entries.setdefault(entry.path, found)
             if other != found and not _is_same(other, found):
                 raise PackagingError(
@@ -43,8 +43,9 @@ def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Popula
     return sorted(entries.values(), key=lambda entry: (_rank(entry, runtime), entry.path))
 
 
-def _entry_for(path: str, kind: str, source: Path, runtime: Mapping[str, Population]) -> DevelEntry:
-    if kind == "directory":
+def _entry_for(entry: Entry, runtime: Mapping[str, Population]) -> DevelEntry:
+    path = entry.path
+    if entry.kind == "directory":
         return DevelEntry(path, "directory")
     for population in runtime.values():
         if path in population.aliases:
@@ -52,9 +53,9 @@ def _entry_for(path: str, kind: str, source: Path, runtime: Mapping[str, Populat
     for directory, population in runtime.items():
         if path in population.files:
             return _runtime_link(path, directory)
-    if kind == "link":
-        return DevelEntry(path, "link", str(source.readlink()))
-    return DevelEntry(path, "file", source=source)
+    if entry.kind == "link":
+        return DevelEntry(path, "link", entry.link)
+    return DevelEntry(path, "file", source=entry.source)
 
 
 def _runtime_link(path: str, directory: str) -> DevelEntry:

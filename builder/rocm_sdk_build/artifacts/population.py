@@ -75,7 +75,7 @@ class _Building:
             return  # to a directory, or into another artifact, which has its own
         facts = look_at(target)
         if facts.kind in (Kind.PROGRAM, Kind.STATIC) and self.by_soname:
-            self._add(PlacedFile(entry.path, target, facts, str(entry.source.readlink())))
+            self._add(PlacedFile(entry.path, target, facts, entry.link))
         else:
             self._take_file(entry.path, target)
 
