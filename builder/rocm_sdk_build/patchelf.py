@@ -55,18 +55,23 @@ def write_with_search_path(source: Path, target: Path, entries: list[str], *, fo
 
 
 def set_search_path(path: Path, more: list[str]) -> None:
-    """Adds entries behind those that a library or program has, each once, as DT_RPATH.
+    """Adds entries behind those that a library or program has relative to itself, each once, as DT_RPATH.
 
-    LD_LIBRARY_PATH then comes behind them. The file is the caller's own copy. PackagingError where that does not work.
+    Absolute ones are of the machine that it was built on. LD_LIBRARY_PATH then comes behind the entries. The file is the
+    caller's own copy. PackagingError where that does not work.
     """
     before = _read_search_path(path)
-    entries = list(dict.fromkeys([*filter(None, before.split(":")), *more]))
+    entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))
     try:
         set_rpath(str(path), entries)
     except RewriteError as error:
         if error.code != _NOT_OF_THAT_FORM:
             raise PackagingError(error.message) from error
         _set_with_patchelf(path, ":".join(entries))
+
+
+def _is_relative(entry: str) -> bool:
+    return entry.startswith(("$ORIGIN", "${ORIGIN}"))
 
 
 def _set_with_patchelf(path: Path, text: str) -> None:

@@ -186,6 +186,17 @@ def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
     assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
 
 
+def test_search_paths_of_the_build_machine_are_left_out(tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    entries = "/opt/rocm/lib:$ORIGIN/x:.:${ORIGIN}/y:/usr/lib"
+    tree.library("core-hip_lib_generic", "lib/libx.so.1", "libx.so.1", flags=(f"-Wl,-rpath,{entries}",))
+    done = build(tree, tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = rpath(wheel(tmp_path / "dist", "rocm_sdk_core"), "_rocm_sdk_core/lib/libx.so.1", tmp_path)
+    assert found.split(":")[:2] == ["$ORIGIN/x", "${ORIGIN}/y"]
+    assert all(entry.startswith("$") for entry in found.split(":"))
+
+
 def test_links_to_programs(kpack: Path, tmp_path: Path) -> None:
     """A program in place of each link starts what it leads to, with the arguments and the name unchanged."""
     wheel(kpack, "rocm_sdk_core").extractall(tmp_path)
