@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import usual_tree
+from installed_rocm import usual_rocm
 from sample_device_code import bundle, compressed, library, objects
 from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
@@ -99,10 +100,17 @@ def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return usual_tree(tmp_path_factory.mktemp("build") / "artifacts").root
 
 
+@pytest.fixture(scope="module")
+def rocm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installed ROCm, for the same page."""
+    return usual_rocm(tmp_path_factory.mktemp("installed") / "rocm").root
+
+
 @pytest.fixture
-def cwd(libraries: Path, artifacts: Path, tmp_path: Path) -> Path:
+def cwd(libraries: Path, artifacts: Path, rocm: Path, tmp_path: Path) -> Path:
     """The directory in which an example runs."""
     (tmp_path / "artifacts").symlink_to(artifacts)
+    (tmp_path / "rocm").symlink_to(rocm)
     for name in ("libblas.so", "libpacked.so"):
         (tmp_path / name).symlink_to(libraries / name)
     return tmp_path

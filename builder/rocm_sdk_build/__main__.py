@@ -41,6 +41,8 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_artifacts(commands.add_parser("artifacts", help="make all packages from the artifacts of a ROCm build"))
 
+    _add_prefix(commands.add_parser("prefix", help="make all packages from an installed ROCm"))
+
     version = commands.add_parser("version", help="compute the version of a build, for three package formats")
     _add_version(version)
 
@@ -113,6 +115,33 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
     command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     for system in ("linux", "windows"):
         command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
+    _add_writing(command)
+    command.set_defaults(run=_artifacts)
+
+
+def _add_prefix(command: argparse.ArgumentParser) -> None:
+    command.add_argument("roots", type=Path, nargs="*", metavar="ROOT", help="directories that have bin, lib, include")
+    command.add_argument(
+        "--files",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="LIST",
+        help="what of the roots is taken, as dpkg -L, rpm -ql and qlist print it, or roots, as nix-store -qR does (-)",
+    )
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
+    command.add_argument("--version", required=True, help="of the packages")
+    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
+    parts = command.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
+    )
+    parts.add_argument("--split", action="store_true", help="make device packages of files for single targets")
+    _add_writing(command)
+    command.set_defaults(run=_prefix)
+
+
+def _add_writing(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--wheel-compression",
         action=argparse.BooleanOptionalAction,
@@ -129,8 +158,7 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
     limit = "of a file on the index, or none (100, as PyPI)"
     command.add_argument("--size-limit", type=_size, default=_size("100"), metavar="MB", help=limit)
     command.add_argument("--jobs", type=_count, default=0, metavar="N", help="threads (one for each processor)")
-    command.add_argument("--rules", type=Path, metavar="FILE", help="which artifact feeds which package")
-    command.set_defaults(run=_artifacts)
+    command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
 
 
 def _count(text: str) -> int:
@@ -208,6 +236,27 @@ def _artifacts(options: argparse.Namespace) -> int:
         options.size_limit,
         options.platform_tag,
         options.output,
+    )
+    for path in build(wish, read_rules(options.rules)):
+        print(path)
+    return 0
+
+
+def _prefix(options: argparse.Namespace) -> int:
+    from .artifacts.rules import read_rules
+    from .prefix.build import Wish, build
+
+    wish = Wish(
+        options.roots,
+        options.files,
+        options.output,
+        options.version,
+        options.version_suffix,
+        options.families,
+        options.split,
+        options.wheel_compression,
+        options.check,
+        options.jobs,
     )
     for path in build(wish, read_rules(options.rules)):
         print(path)

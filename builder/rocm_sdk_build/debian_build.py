@@ -76,7 +76,8 @@ def _site(cache: Path, apt: Apt, packages: list[DebianPackage], shape: Shape, ve
 def _key(packages: list[DebianPackage], shape: Shape, version: str) -> str:
     """Names everything that the result depends on: packages, choices, tools and this code."""
     code = hashlib.sha256()
-    for module in sorted(Path(__file__).parent.glob("*.py")):
+    here = Path(__file__).parent
+    for module in (*sorted(here.glob("*.py")), here / "prefix/layout.py", here / "artifacts/rules.txt"):
         code.update(module.read_bytes())
     patchelf = "" if shape is Shape.NONE else find_patchelf()[1]
     inputs = [

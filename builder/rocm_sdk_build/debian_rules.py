@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 
@@ -43,46 +42,8 @@ DEVELOPMENT_PACKAGES = (
 )
 
 
-class Place(NamedTuple):
-    """Where Debian has files (a regular expression, below /usr), and where the tree has them."""
-
-    debian: str
-    tree: str
-
-
-class Rewrite(NamedTuple):
-    """What files of the tree must say instead: which files (a pattern), a regular expression, its replacement."""
-
-    files: str
-    pattern: str
-    replacement: str
-
-
-# The first that fits applies; what none fits stays where it is.
-# fmt: off
-PLACES = (
-    Place(r"share/(doc|lintian|man)/",    ""),  # skipped
-    Place(r"lib/[^/]+-linux-gnu/amdgcn/", "lib/llvm/amdgcn/"),
-    Place(r"lib/[^/]+-linux-gnu/",        "lib/"),
-    Place(r"share/rocm/cmake/",           "lib/cmake/rocm/"),
-)
-
-# Debian's files count directories from lib/<architecture>/cmake/<package> up to /usr; here there is one less.
-_UP = r'get_filename_component(_IMPORT_PREFIX "${_IMPORT_PREFIX}" PATH)'
-REWRITES = (
-    Rewrite("*.cmake",                  r"lib/[a-z0-9_]+-linux-gnu/amdgcn", "lib/llvm/amdgcn"),
-    Rewrite("*.cmake",                  r"lib/[a-z0-9_]+-linux-gnu",        "lib"),
-    Rewrite("*-config.cmake",           r"DIR(|_REAL)\}/(\.\./){4}",        r"DIR\1}/../../../"),
-    Rewrite("*argets.cmake",            rf"({re.escape(_UP)}\n){{4}}",       f"{_UP}\n" * 3),
-    Rewrite("*/hip*/hip*-config.cmake", r"set\(ROCM_PATH /usr\)",           'set(ROCM_PATH "${PACKAGE_PREFIX_DIR}")'),
-    Rewrite("*.cmake",                  r"(cmake_minimum_required\(VERSION 3\.\d+)\)", r"\1...3.25)"),  # for CMake 4
-    Rewrite("*.pc",                     r"prefix=/usr\n",                   "prefix=${pcfiledir}/../..\n"),
-    Rewrite("*.pc",                     r"lib/[a-z0-9_]+-linux-gnu",        "lib"),
-    Rewrite("*.pc",                     r"/include/rocm",                   "/include"),
-    Rewrite("bin/hipvars.pm",           r'"/opt/rocm"',                     '"$HIP_PATH"'),
-    Rewrite("bin/hipvars.pm",           r'"\$ROCM_PATH/bin"',               '"/usr/bin"'),  # the compiler is Debian's
-)
-# fmt: on
+# Files below /usr that are no part of the tree; the terms of copyright are in the wheels.
+SKIPPED = "share/doc/**"
 
 # The package whose upstream version is the version of the SDK: HIP answers hipRuntimeGetVersion().
 VERSION_PACKAGE = "libamdhip64-5"

@@ -57,8 +57,8 @@ def write_with_search_path(source: Path, target: Path, entries: list[str], *, fo
 def set_search_path(path: Path, more: list[str]) -> None:
     """Adds entries behind those that a library or program has relative to itself, each once, as DT_RPATH.
 
-    Absolute ones are of the machine that it was built on. LD_LIBRARY_PATH then comes behind the entries. The file is the
-    caller's own copy. PackagingError where that does not work.
+    Absolute ones are of the machine that it was built on. LD_LIBRARY_PATH then comes behind the entries. The file is
+    the caller's own copy. PackagingError where that does not work.
     """
     before = _read_search_path(path)
     entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))

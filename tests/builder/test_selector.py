@@ -26,6 +26,7 @@ from rocm_sdk_build.artifacts.selector import write_selector
 from rocm_sdk_build.dist_info import SdkFacts
 
 LISTS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+PACKAGES = ("core", "libraries", "device", "devel", "profiler")
 OFFERS = (
     ("gfx94X-dcgpu", "gfx110X-all", "gfx115X-igpu", "gfx120X-all"),
     ("gfx942", "gfx1100", "gfx90a", "gfx1151"),
@@ -38,7 +39,9 @@ Selectors = Mapping[tuple[str, ...], Mapping[str, Any]]
 def write(directory: Path, offered: tuple[str, ...], default: str | None = None) -> Path:
     """The selector of an SDK with these families."""
     families = Families(None, None, set(offered))
-    return write_selector(directory, SdkFacts("7.10.0", offered, default), families, "", is_kpack=True)
+    return write_selector(
+        directory, SdkFacts("7.10.0", offered, default), families, "", is_kpack=True, packages=PACKAGES
+    )
 
 
 @pytest.fixture(scope="module")

@@ -100,6 +100,11 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
         families.windows if families.linux or families.windows else (),
         is_kpack,
     )
+    return write_packages(wish, rules, catalog, families, sdk)
+
+
+def write_packages(wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> list[Path]:
+    """The packages of these artifacts, as `build`."""
     try:
         return _Build(wish, rules, catalog, families, sdk).run()
     except OSError as error:
@@ -135,6 +140,7 @@ class _Build:
         self.platform = checked_tag(wish.platform_tag)
         self.usual_platform = ""
         self.finished = Finished(wish.output / ".rocm-sdk-finished")
+        self.packages: set[str] = set()  # logical names
 
     def run(self) -> list[Path]:
         dist = self.wish.dist or self.wish.output / "dist"
@@ -211,6 +217,7 @@ class _Build:
             target,
             (f"rocm-sdk-libraries=={self.sdk.version}",),
             self.rules.packages["device"].search,
+            self.rules.packages["device"].own_search,
         )
         self._wheel(package, population)
 
@@ -247,7 +254,10 @@ class _Build:
         for family in families:
             directory = self.dist / family if len(families) > 1 and family else self.dist
             directory.mkdir(exist_ok=True)
-            self.made.append(write_selector(directory, self.sdk, self.families, family, is_kpack=self.is_kpack))
+            path = write_selector(
+                directory, self.sdk, self.families, family, is_kpack=self.is_kpack, packages=self.packages
+            )
+            self.made.append(path)
 
     def _restricted_families(self) -> list[str]:
         if self.is_kpack:
@@ -263,8 +273,9 @@ class _Build:
 
     def _package(self, logical: str, distribution: str, summary: str, family: str | None = None) -> Package:
         module = distribution.replace("-", "_")
-        search = self.rules.packages[logical].search
-        return Package(logical, distribution, summary, module, f"_{module}{self.sdk.nonce}", family, (), search)
+        rules = self.rules.packages[logical]
+        directory = f"_{module}{self.sdk.nonce}"
+        return Package(logical, distribution, summary, module, directory, family, (), rules.search, rules.own_search)
 
     def _runtime_wheel(self, package: Package, population: Population) -> None:
         if not population.files:
@@ -302,6 +313,7 @@ class _Build:
     def _make(self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Staged]) -> None:
         """Makes a wheel, or takes it as an earlier run has made it. sources, facts: all that it is made from."""
         package = making.package
+        self.packages.add(package.logical_name)
         name = f"{package.file_name}-{self.sdk.version}"
         tag = f"py3-none-{self._platform(name, making.needs)}"
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"

@@ -1,7 +1,8 @@
-"""Which artifacts feed which package, read from a table (`rules.txt`, or the user's own)."""
+"""What goes into which package, read from a table (`rules.txt`, or the user's own)."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,27 @@ class PackageRules(NamedTuple):
     excludes: tuple[str, ...]
     search: tuple[str, ...]
     scripts: tuple[Script, ...]
+    own_search: tuple[str, ...] = ()  # of what comes from a prefix
+
+
+class Rewrite(NamedTuple):
+    """What files of a prefix must say instead."""
+
+    when: str  # "any", "moved": where the file has another place than in the prefix
+    files: str  # a pattern over paths
+    pattern: re.Pattern[str]
+    text: str
+
+
+class PrefixRules(NamedTuple):
+    """What the files of an installed ROCm are; of several rows that fit, the first counts."""
+
+    places: tuple[tuple[str, str], ...]  # directory of a prefix, directory of the tree
+    rewrites: tuple[Rewrite, ...]
+    skipped: tuple[str, ...]
+    parts: tuple[tuple[str, str], ...]  # package or "devel", pattern
+    own: dict[str, tuple[str, ...]]  # package -> directories of it in which its libraries look
+    members: tuple[str, ...]  # patterns of files that only a part of ROCm has
 
 
 class Rules(NamedTuple):
@@ -47,6 +69,7 @@ class Rules(NamedTuple):
 
     packages: dict[str, PackageRules]
     devel: dict[str, frozenset[str]]  # mode -> names of artifacts
+    prefix: PrefixRules
     metadata: tuple[MetadataRule, ...] = ()
 
 
@@ -71,12 +94,15 @@ def read_rules(path: Path | None = None) -> Rules:
             wrong = [each for each in value.split(",") if column in _VALUES and each not in _VALUES[column]]
             if wrong:
                 raise PackagingError(f"{file}:{number}: {wrong[0]!r} is none of {', '.join(_VALUES[column])}")
+        if kind == "rewrite":
+            _check_rewrite(f"{file}:{number}", *fields[2:])
         if fields[1:2] == ["License-Expression"]:
             _check_licence(fields[2], f"{file}:{number}")
         rows[kind].append(tuple(fields))
     return Rules(
         {package: _package(rows, package) for package in PACKAGES},
         {mode: frozenset(name for each, name in rows["devel"] if each == mode) for mode in MODES},
+        _prefix(rows),
         tuple(MetadataRule(package, field, value.strip()) for package, field, value in rows["metadata"]),
     )
 
@@ -96,6 +122,12 @@ _COLUMNS = {
     "search": ("PACKAGE", "DIRECTORY"),
     "script": ("PACKAGE", "EXPAND", "NAME", "PATH"),
     "metadata": ("DISTRIBUTION", "FIELD", "VALUE"),
+    "place": ("FROM", "TO"),
+    "rewrite": ("WHEN", "FILES", "PATTERN", "TEXT"),
+    "skip": ("GLOB",),
+    "take": ("PART", "GLOB"),
+    "own": ("PACKAGE", "DIRECTORY"),
+    "member": ("GLOB",),
 }
 _OPEN = ("metadata",)  # the last column goes to the end of the line
 _FIELDS = (
@@ -104,12 +136,32 @@ _FIELDS = (
 )
 _VALUES = {
     "PACKAGE": PACKAGES,
+    "PART": (*PACKAGES, "devel"),
     "COMPONENTS": COMPONENTS,
     "MODE": MODES,
     "EXPAND": ("expand", "plain"),
     "DISTRIBUTION": (*PACKAGES, "devel", "all"),
     "FIELD": _FIELDS,
+    "WHEN": ("any", "moved"),
 }
+
+
+def _check_rewrite(line: str, pattern: str, text: str) -> None:
+    try:
+        re.compile(pattern).sub(text, "")
+    except (re.error, IndexError) as error:
+        raise PackagingError(f"{line}: {pattern!r} cannot be replaced by {text!r}: {error}") from error
+
+
+def _prefix(rows: dict[str, list[tuple[str, ...]]]) -> PrefixRules:
+    return PrefixRules(
+        tuple((before, after) for before, after in rows["place"]),
+        tuple(Rewrite(when, files, re.compile(pattern), text) for when, files, pattern, text in rows["rewrite"]),
+        tuple(glob for (glob,) in rows["skip"]),
+        tuple((part, glob) for part, glob in rows["take"]),
+        {package: tuple(place for each, place in rows["own"] if each == package) for package in PACKAGES},
+        tuple(glob for (glob,) in rows["member"]),
+    )
 
 
 def _package(rows: dict[str, list[tuple[str, ...]]], package: str) -> PackageRules:

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,11 @@ ROCM_SDK_TARGET_FAMILY names another target family.
 """
 
 
-def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: str, *, is_kpack: bool) -> Path:
-    """Writes `rocm-VERSION.tar.gz`. family: the only one that it may choose; "" for all."""
+def write_selector(
+    directory: Path, sdk: SdkFacts, families: Families, family: str, *, is_kpack: bool, packages: Container[str]
+) -> Path:
+    """Writes `rocm-VERSION.tar.gz`. family: the only one that it may choose; "" for all. packages: logical names of
+    those that the SDK has."""
     offered = (family,) if family else sdk.available
     document = {
         "version": sdk.version,
@@ -47,7 +50,7 @@ def write_selector(directory: Path, sdk: SdkFacts, families: Families, family: s
         "families": list(offered),
         "default": family or sdk.default,
         "requires": [f"rocm-sdk-core=={sdk.version}", f"rocm-sdk-loader>={_native.loader_version}"],
-        "extras": _extras(sdk, families, bool(family), is_kpack),
+        "extras": _extras(sdk, families, bool(family), is_kpack, packages),
         "family_of_target": _family_of_target(offered),
         "known_targets": [row.name for row in targets.table()],
         "pci_devices": _native.pci_devices(),
@@ -76,7 +79,9 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
     return path
 
 
-def _extras(sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bool) -> dict[str, list[str]]:
+def _extras(
+    sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bool, packages: Container[str]
+) -> dict[str, list[str]]:
     """Extra -> requirements; `{family}` stands for the one that is chosen."""
     version = sdk.version
     libraries = "rocm-sdk-libraries" if is_kpack else "rocm-sdk-libraries-{family}"
@@ -86,14 +91,13 @@ def _extras(sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bo
         "devel": [f"rocm-sdk-devel=={version}"],
         "profiler": [f"rocm-profiler=={version}"],
     }
+    extras = {name: rows for name, rows in extras.items() if name in packages}
     names = families.targets()
-    if len(names) > 1 and not is_restricted:
-        logical = "device" if is_kpack else "libraries"
+    logical = "device" if is_kpack else "libraries"
+    if len(names) > 1 and not is_restricted and logical in packages:
         rows = {name: _marked(f"rocm-sdk-{logical}-{name}=={version}", families.marker(name)) for name in names}
         extras |= {f"{logical}-{name}": [row] for name, row in rows.items()}
         extras[f"{logical}-all"] = list(rows.values())
-    if not is_kpack:
-        del extras["device"]
     return extras
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import io
 import json
+import os
 import re
 import shutil
 import stat
@@ -42,6 +43,7 @@ class Package(NamedTuple):
     family: str | None = None
     requires: tuple[str, ...] = ()
     search: tuple[str, ...] = ()  # directories of core in which its libraries look
+    own_search: tuple[str, ...] = ()  # directories of its own in which they look before
 
     @property
     def file_name(self) -> str:
@@ -140,10 +142,14 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
-    """The entries of DT_RPATH that a file gets behind its own: directories of core, from where the file will be."""
+    """The entries of DT_RPATH that a file gets behind its own: directories of its package and of core, from where the
+    file will be."""
     assert package.platform_directory is not None
-    up = "/".join([".."] * len(PurePosixPath(package.platform_directory, path).parent.parts))
-    return [f"$ORIGIN/{up}/_rocm_sdk_core{sdk.nonce}/{directory}" for directory in package.search]
+    parent = PurePosixPath(path).parent
+    own = [os.path.relpath(directory, parent) for directory in package.own_search]
+    up = "/".join([".."] * len(PurePosixPath(package.platform_directory, parent).parts))
+    core = [f"{up}/_rocm_sdk_core{sdk.nonce}/{directory}" for directory in package.search]
+    return ["$ORIGIN" if each == "." else f"$ORIGIN/{each}" for each in (*own, *core)]
 
 
 def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts, root: Path) -> None:

@@ -1,0 +1,161 @@
+"""From an installed ROCm to packages: what is there becomes artifacts, and these become packages."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import UnknownTargetError
+from rocm_sdk import targets as gpu_targets
+from rocm_sdk_build.artifacts import build as artifacts_build
+from rocm_sdk_build.artifacts.build import write_packages
+from rocm_sdk_build.artifacts.catalog import GENERIC, Artifact, Entry
+from rocm_sdk_build.artifacts.families import Families
+from rocm_sdk_build.artifacts.rules import Rules
+from rocm_sdk_build.dist_info import SdkFacts
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.version import check_version
+
+from .classification import DEVEL
+from .file_list import read_lists
+from .roots import Search, find_files
+from .sdk_facts import targets, with_facts
+from .target_code import for_family, split
+from .tree import Tree, lay_out
+
+_log = logging.getLogger(__name__)
+
+
+class Wish(NamedTuple):
+    """What is to be built."""
+
+    roots: Sequence[Path]
+    lists: Sequence[Path]  # files with the names of files
+    output: Path  # where the packages appear
+    version: str
+    nonce: str = ""
+    families: str | None = None  # the libraries become a package for each
+    is_split: bool = False  # what is for single targets becomes packages for these
+    deflate: bool = True
+    is_checked: bool = True  # the packages are installed and tested before they appear
+    jobs: int = 0  # threads that compress; 0: one for each processor
+
+
+def build(wish: Wish, rules: Rules) -> list[Path]:
+    """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
+    is left in `output`."""
+    check_version(wish.version)
+    families = _families(wish.families)
+    search = find_files(wish.roots, read_lists(list(wish.lists)))
+    wish.output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=wish.output) as scratch:
+        return _Build(wish, rules, families, search, Path(scratch)).run()
+
+
+def _families(names: str | None) -> dict[str, tuple[str, ...]]:
+    """Family, by the name that the user gave it -> its targets."""
+    found = {name.strip(): _expanded(name) for name in (names or "").replace(";", ",").split(",") if name.strip()}
+    if names is not None and not found:
+        raise PackagingError("--families names none", "--families gfx103X-all,gfx90a")
+    return found
+
+
+def _expanded(family: str) -> tuple[str, ...]:
+    try:
+        return gpu_targets.expand(family)
+    except UnknownTargetError as error:
+        raise PackagingError(error.message, error.fix or "") from error
+
+
+class _Build:
+    def __init__(
+        self, wish: Wish, rules: Rules, families: dict[str, tuple[str, ...]], search: Search, scratch: Path
+    ) -> None:
+        self.wish, self.rules, self.families, self.search, self.scratch = wish, rules, families, search, scratch
+        self.roots = search.roots
+
+    def run(self) -> list[Path]:
+        tree = lay_out(self.search, self.rules, self.scratch / "texts")
+        self._tell(tree)
+        found = targets(tree)
+        tree = with_facts(tree, found, self.scratch)
+        catalog = [self._artifact(part, GENERIC, tree.parts[part]) for part in ("core", "profiler", DEVEL)]
+        libraries, single = tree.parts["libraries"], tree.parts["device"]
+        if self.families:
+            catalog += self._for_families(libraries, single)
+            names = sorted(self.families)
+        elif self.wish.is_split:
+            neutral, devices = self._split(single)
+            catalog.append(self._artifact("libraries", GENERIC, [*libraries, *neutral]))
+            catalog += [self._artifact("device", target, entries) for target, entries in sorted(devices.items())]
+            names = sorted(devices)
+        else:
+            catalog.append(self._artifact("libraries", GENERIC, [*libraries, *single]))
+            names = found
+        sdk = SdkFacts(
+            *(self.wish.version, tuple(names), min(names, default=None), self.wish.nonce),
+            one_libraries_package=not self.families,
+        )
+        return write_packages(self._as_artifacts(), self._rules(), catalog, Families(None, None, set(names)), sdk)
+
+    def _tell(self, tree: Tree) -> None:
+        lists = (
+            ("not part of ROCm: only what its libraries need is taken from", map(str, tree.other_roots)),
+            ("in no root, and left out", self.search.outside),
+            ("links that lead out of the roots, or to nothing that is packaged, and are left out", tree.lost_links),
+            ("taken by no rule, and packaged in rocm-sdk-devel", tree.unclassified),
+        )
+        for what, names in lists:
+            if listed := list(names):
+                _log.warning("%s:\n  %s", what, "\n  ".join(listed))
+
+    # ---- libraries ----
+
+    def _for_families(self, libraries: Sequence[Entry], single: Sequence[Entry]) -> Iterable[Artifact]:
+        for family, gpus in sorted(self.families.items()):
+            _log.info("reducing libraries to the code of %s", family)
+            made = for_family(libraries, single, gpus, self.scratch / "families" / family)
+            if made.whole:
+                _log.warning("no code for %s, and packaged as they are:\n  %s", family, "\n  ".join(made.whole))
+            yield self._artifact("libraries", family, made.entries)
+
+    def _split(self, single: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
+        neutral, devices = split(single)
+        if not devices:
+            raise PackagingError(
+                f"{self._names()}: no file is for one target alone, so that there is nothing to split",
+                "leave out --split, or make packages for families: --families",
+            )
+        _log.warning("code that is in libraries stays there: rocm-sdk-libraries has it for all targets")
+        return neutral, devices
+
+    # ---- artifacts ----
+
+    def _artifact(self, name: str, family: str, entries: Iterable[Entry]) -> Artifact:
+        return Artifact(name, "lib", family, self.roots[0], (*self.roots, self.scratch), tuple(entries))
+
+    def _rules(self) -> Rules:
+        """The table for these artifacts: each is a package of its own."""
+        packages = {
+            name: row._replace(
+                artifacts=frozenset({(name, "lib")}), includes=(), excludes=(), own_search=self.rules.prefix.own[name]
+            )
+            for name, row in self.rules.packages.items()
+        }
+        return self.rules._replace(packages=packages, devel={mode: frozenset({DEVEL}) for mode in self.rules.devel})
+
+    def _as_artifacts(self) -> artifacts_build.Wish:
+        wish = self.wish
+        return artifacts_build.Wish(
+            *(self.roots, wish.output, wish.version, wish.nonce),
+            deflate=wish.deflate,
+            is_checked=wish.is_checked,
+            jobs=wish.jobs,
+            dist=wish.output,
+        )
+
+    def _names(self) -> str:
+        return ", ".join(map(str, self.roots))

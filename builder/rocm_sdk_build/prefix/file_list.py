@@ -1,0 +1,66 @@
+"""Lists of files as package managers print them: `dpkg -L`, `rpm -ql`, `qlist`, `nix-store -qR`."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk_build.errors import PackagingError
+
+# What is no path: dpkg tells where other packages' files went, and rpm that there is none.
+_DIVERTED = re.compile(r"(?:locally diverted|diverted by \S+) to: (/.*)")
+_IGNORED = re.compile(r"package diverts others to: /.*|\(contains no files\)|\s*")
+_LINK = " -> "  # qlist --verbose: what a link leads to
+
+
+class Listed(NamedTuple):
+    """A line of a list that names something."""
+
+    path: str  # absolute
+    line: str  # LIST:NUMBER, for messages
+
+
+def read_list(path: Path) -> list[Listed]:
+    """The files, links and directories that a list names; `-` is standard input.
+
+    PackagingError for a line that is no path, or names what is not there.
+    """
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as error:
+        raise PackagingError(f"{path}: the list cannot be read: {error.strerror}") from error
+    found: list[Listed] = []
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        text = os.fsdecode(raw)
+        if diverted := _DIVERTED.fullmatch(text):
+            # What the line before names is another package's; this package's file is here.
+            found[-1:] = [Listed(diverted[1], f"{path}:{number}")]
+        elif not _IGNORED.fullmatch(text):
+            found.append(Listed(text, f"{path}:{number}"))
+    checked = [_checked(each) for each in found]
+    if not checked:
+        raise PackagingError(f"{path}: the list names no file", "it has what `dpkg -L PACKAGE...` or `rpm -ql` prints")
+    return checked
+
+
+def _checked(listed: Listed) -> Listed:
+    path = listed.path
+    if not path.startswith("/") or "\0" in path:
+        raise PackagingError(f"{listed.line}: {path!r} is no absolute path")
+    if not os.path.lexists(path):
+        path = path.rpartition(_LINK)[0]
+        if not path or not os.path.lexists(path):
+            raise PackagingError(
+                f"{listed.line}: {listed.path}: there is no such file", "make the list where the packages are installed"
+            )
+    return Listed(path, listed.line)
+
+
+def read_lists(paths: list[Path]) -> Iterator[Listed]:
+    """The lines of several lists."""
+    for path in paths:
+        yield from read_list(path)

@@ -1,0 +1,116 @@
+"""GPU code for single targets: which loose files are for which, and libraries with the code of a family alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk import RocmSdkError, _native, device_code
+from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.rewriting.choice import choose_images
+from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+from rocm_sdk_build.artifacts.catalog import Entry
+from rocm_sdk_build.artifacts.file_kind import Kind, look_at
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.offload_targets import read_offload_targets
+
+_RUNS = ("exact", "compatible", "generic")
+_NOT_REWRITTEN = "E-CODE-010"
+
+
+def target_of(place: str) -> str | None:
+    """The target that the name of a file carries, or that of one of its directories, with features."""
+    parts = reversed(PurePosixPath(place).parts)
+    return next((target for part in parts if (target := _native.target_in_name(part)) is not None), None)
+
+
+def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
+    """What is for all targets, and base target -> what is for it alone."""
+    neutral: list[Entry] = []
+    single: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        target = None if entry.kind == "directory" else target_of(entry.path)
+        (neutral if target is None else single[target.partition(":")[0]]).append(entry)
+    return neutral, dict(single)
+
+
+def targets_of(paths: Iterable[Path]) -> frozenset[str]:
+    """The processors for which one of the files has code, without features."""
+    return frozenset[str]().union(*(read_offload_targets(path) for path in paths if _may_have_code(path)))
+
+
+class ForFamily(NamedTuple):
+    """Files with the code of one family."""
+
+    entries: tuple[Entry, ...]
+    whole: tuple[str, ...]  # places of libraries that keep all their code
+
+
+def for_family(libraries: Sequence[Entry], single: Sequence[Entry], gpus: tuple[str, ...], scratch: Path) -> ForFamily:
+    """The libraries with the code that one of the GPUs runs, written below the new directory `scratch`, and the loose
+    files for these GPUs."""
+    scratch.mkdir(parents=True)
+    return _ForFamily(gpus, scratch).run(libraries, single)
+
+
+class _ForFamily:
+    def __init__(self, gpus: tuple[str, ...], scratch: Path) -> None:
+        self.gpus, self.scratch = gpus, scratch
+        self.new: dict[Path, Path | None] = {}  # file -> what takes its place; None: nothing does
+        self.whole: list[str] = []
+
+    def run(self, libraries: Sequence[Entry], single: Sequence[Entry]) -> ForFamily:
+        fitting = [*libraries, *(each for each in single if self._fits(each))]
+        for entry in fitting:
+            if entry.kind == "file":
+                self._take(entry)
+        # Links lead to the new files, too.
+        renewed = [(entry, self.new.get(entry.source, entry.source)) for entry in fitting]
+        entries = tuple(entry._replace(source=source) for entry, source in renewed if source is not None)
+        return ForFamily(entries, tuple(self.whole))
+
+    def _fits(self, entry: Entry) -> bool:
+        target = None if entry.kind == "directory" else target_of(entry.path)
+        return target is None or any(_runs(target, gpu) for gpu in self.gpus)
+
+    def _take(self, entry: Entry) -> None:
+        path = entry.source
+        if not _may_have_code(path):
+            return
+        bundles = _code(path).bundles
+        chosen = [choose_images(bundle.images, self.gpus, False) for bundle in bundles]
+        if all(len(kept) == len(bundle.images) for kept, bundle in zip(chosen, bundles, strict=True)):
+            return
+        if not any(chosen):
+            if look_at(path).kind is not Kind.DATA:
+                self.whole.append(entry.path)
+            else:
+                self.new[path] = None
+            return
+        output = self.scratch / str(len(self.new))
+        try:
+            rewrite_file(str(path), str(output), Wish(gpus=self.gpus))
+        except RocmSdkError as error:
+            if error.code != _NOT_REWRITTEN:
+                raise PackagingError(error.message, error.fix or "") from error
+            self.whole.append(entry.path)
+        else:
+            self.new[path] = output
+
+
+def _runs(code: str, gpu: str) -> bool:
+    return _native.compatibility(code, gpu, None, False).fit in _RUNS
+
+
+def _may_have_code(path: Path) -> bool:
+    with path.open("rb") as file:
+        return is_candidate(file.read(HEAD_SIZE))
+
+
+def _code(path: Path) -> _native.DeviceCode:
+    try:
+        return device_code(path)
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error

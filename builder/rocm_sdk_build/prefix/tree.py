@@ -1,0 +1,157 @@
+"""The tree that a prefix becomes: each file at its place, in its package, with links as they are there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk_build.artifacts.catalog import Entry, add_entry
+from rocm_sdk_build.artifacts.rules import Rules
+from rocm_sdk_build.errors import PackagingError
+
+from .classification import DEVEL, Classification
+from .host_libraries import host_libraries, needs_libraries
+from .layout import has_rewrites, is_skipped, place_of, rewritten
+from .roots import USR, Found, Search
+
+_RUNTIME = ("core", "libraries", "device", "profiler")
+
+
+class Tree(NamedTuple):
+    """What there is to package, and what a user should know of it."""
+
+    parts: dict[str, list[Entry]]  # package or "devel" -> files and links
+    unclassified: tuple[str, ...]  # places of what no row takes
+    lost_links: tuple[str, ...]  # links that lead to nothing in the tree
+    other_roots: tuple[Path, ...]  # roots that are no part of ROCm
+
+
+def lay_out(search: Search, rules: Rules, scratch: Path) -> Tree:
+    """Puts files into a tree, and into packages. Texts that change are written below `scratch`.
+
+    PackagingError where two different files go to one place, and where there is no ROCm.
+    """
+    return _Layout(search, rules, scratch).run()
+
+
+class _Layout:
+    def __init__(self, search: Search, rules: Rules, scratch: Path) -> None:
+        self.roots, self.found, self.rules, self.scratch = search.roots, search.found, rules.prefix, scratch
+        self.classification = Classification(rules)
+        self.places = {each.source: place_of(self.rules, each.path) for each in self.found}
+        self.entries: dict[str, Entry] = {}
+        self.sources: dict[Path, str] = {}  # file or link of a prefix -> its place in the tree
+        self.lost: list[str] = []
+
+    def run(self) -> Tree:
+        ours = {each.root for each in self.found if self.classification.is_of_rocm(self.places[each.source])}
+        own = [
+            each for each in self.found if each.root in ours and not is_skipped(self.rules, self.places[each.source])
+        ]
+        self.hosts = self._host_libraries([each for each in own if not each.is_link])
+        for each in own:
+            if not each.is_link and each.source not in self.hosts.values():
+                self._add_file(each)
+        for place, source in self.hosts.items():
+            add_entry(self.entries, Entry(place, source, "file"))
+        self.links = {each.source: self.places[each.source] for each in own if each.is_link}
+        self.directories = _parents([*self.entries, *self.links.values()])
+        self._add_links([each for each in own if each.is_link])
+        return self._tree(tuple(root for root in self.roots if root not in ours))
+
+    def _host_libraries(self, own: list[Found]) -> dict[str, Path]:
+        parts = {each.source: self.classification.part_of(self.places[each.source]) for each in own}
+        users = [source for source, part in parts.items() if part in _RUNTIME and needs_libraries(source)]
+        if not any(parts[each] == "core" and str(PurePosixPath(self.places[each]).parent) == "lib" for each in users):
+            raise PackagingError(
+                f"{', '.join(map(str, self.roots))}: no library of ROCm is there",
+                "name a directory that has lib/libamdhip64.so",
+            )
+        others = (each.source for each in self.found if not each.is_link and parts.get(each.source) is None)
+        return host_libraries(users, others)
+
+    # ---- files ----
+
+    def _add_file(self, each: Found) -> None:
+        place = self.places[each.source]
+        source = each.source
+        if has_rewrites(self.rules, place):
+            before = source.read_bytes()
+            after = rewritten(self.rules, place, place != each.path, before)
+            if after is not None and after != before:
+                source = self._written(source, after)
+        add_entry(self.entries, Entry(place, source, "file"))
+        self.sources[each.source] = place
+
+    def _written(self, original: Path, content: bytes) -> Path:
+        self.scratch.mkdir(exist_ok=True)
+        path = self.scratch / str(len(self.sources))
+        path.write_bytes(content)
+        shutil.copymode(original, path)
+        return path
+
+    # ---- links ----
+
+    def _add_links(self, links: list[Found]) -> None:
+        pending = []
+        for each in links:
+            final = Path(os.path.realpath(each.source))
+            target = self._place_of_target(each.source, final)
+            if target is not None:
+                self._add_link(
+                    each, target, self.entries[self.sources[final]].source if final in self.sources else final
+                )
+            elif final not in self.hosts.values():  # these have one name, the SONAME
+                pending.append(each)
+        while found := [each for each in pending if self._place_among_roots(each) in self.entries]:
+            for each in found:
+                target = self._place_among_roots(each)
+                self._add_link(each, target, self.entries[target].source)
+            pending = [each for each in pending if each not in found]
+        self.lost += [str(each.source) for each in pending]
+
+    def _add_link(self, each: Found, target: str, source: Path) -> None:
+        place = self.places[each.source]
+        if target != place:
+            text = os.path.relpath(target, PurePosixPath(place).parent)
+            add_entry(self.entries, Entry(place, source, "link", text))
+
+    def _place_among_roots(self, each: Found) -> str:
+        """Where a link leads if all roots are laid over each other, as packages are that are installed."""
+        text = PurePosixPath("/", each.path).parent / each.source.readlink()
+        return place_of(self.rules, os.path.normpath(text).lstrip("/").removeprefix(USR))
+
+    def _place_of_target(self, link: Path, final: Path) -> str | None:
+        """Where what a link leads to is in the tree: the next link if that is there, else the file, or a directory."""
+        if final in self.sources:
+            following = link.parent / link.readlink()
+            return self.links.get(Path(os.path.realpath(following.parent), following.name), self.sources[final])
+        root = next((root for root in self.roots if root in final.parents), None)
+        if root is None or not final.is_dir():
+            return None
+        place = place_of(self.rules, final.relative_to(root).as_posix().removeprefix(USR))
+        return place if place in self.directories else None
+
+    # ---- packages ----
+
+    def _tree(self, other_roots: tuple[Path, ...]) -> Tree:
+        parts: dict[str, list[Entry]] = {part: [] for part in (*_RUNTIME, DEVEL)}
+        unclassified = []
+        for place, entry in sorted(self.entries.items()):
+            part = "core" if place in self.hosts else self.classification.part_of(place)
+            if part is None and entry.kind == "link":
+                part = self.classification.part_of(os.path.normpath(PurePosixPath(place).parent / entry.link))
+            if part is None:
+                unclassified.append(place)
+            parts[part or DEVEL].append(entry)
+        for entries in parts.values():
+            directories = _parents(entry.path for entry in entries)
+            entries[:0] = [Entry(path, self.scratch, "directory") for path in sorted(directories)]
+        return Tree(parts, tuple(unclassified), tuple(self.lost), other_roots)
+
+
+def _parents(places: Iterable[str]) -> set[str]:
+    return {str(parent) for place in places for parent in PurePosixPath(place).parents} - {"."}

@@ -1,0 +1,565 @@
+"""`rocm-sdk-build prefix`: an installed ROCm becomes packages, compared with lists made from the specification."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from installed_rocm import Prefix, usual_rocm
+
+from rocm_sdk import device_code
+
+VERSION = "7.1.2"
+Result = subprocess.CompletedProcess[str]
+
+
+def build(output: Path, *words: str | Path, lists: str = "", version: str = VERSION) -> Result:
+    command = [sys.executable, "-m", "rocm_sdk_build", "prefix", *map(str, words), "--version", version]
+    options = ["--output", str(output)]
+    return subprocess.run([*command, *options], input=lists, capture_output=True, text=True, check=False)
+
+
+def built(output: Path, *words: str | Path, lists: str = "") -> str:
+    """Standard error of a build that works."""
+    done = build(output, *words, lists=lists)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in output.iterdir() if path.name.startswith(".")) == []
+    return done.stderr
+
+
+def refused(output: Path, *words: str | Path, lists: str = "", version: str = VERSION) -> str:
+    """Standard error of a build that is refused, and leaves nothing behind."""
+    done = build(output, *words, lists=lists, version=version)
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    assert not output.exists() or not list(output.iterdir())
+    return done.stderr
+
+
+def wheel(dist: Path, name: str) -> zipfile.ZipFile:
+    (path,) = dist.glob(f"{name}-{VERSION}-py3-none-*.whl")
+    return zipfile.ZipFile(path)
+
+
+def platform_files(dist: Path, name: str) -> set[str]:
+    """What a wheel has below its platform directory."""
+    names = (path.partition("/") for path in wheel(dist, name).namelist())
+    return {path for directory, _, path in names if directory.startswith("_rocm") and path != "__init__.py"}
+
+
+def development(dist: Path) -> dict[str, tarfile.TarInfo]:
+    data = wheel(dist, "rocm_sdk_devel").read("rocm_sdk_devel/_devel.tar")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        return {each.name.removeprefix("_rocm_sdk_devel/"): each for each in archive}
+
+
+@pytest.fixture(scope="session")
+def rocm(tmp_path_factory: pytest.TempPathFactory) -> Prefix:
+    """Not to be changed."""
+    prefix = usual_rocm(tmp_path_factory.mktemp("prefix") / "rocm")
+    prefix.link("lib64", "lib")
+    prefix.link("lib/libgone.so", "libgone.so.3")
+    prefix.link("lib/loop", "loop")
+    prefix.link("bin/shell", "/bin/sh")
+    return prefix
+
+
+@pytest.fixture(scope="session")
+def plain(rocm: Prefix, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Packages with all code in one, and what was told."""
+    dist = tmp_path_factory.mktemp("plain") / "dist"
+    return dist, built(dist, rocm.root)
+
+
+CORE = {
+    "bin/amdclang",
+    "bin/hipcc",
+    "bin/rocminfo",
+    "include/hip/hip_runtime.h",
+    "lib/.hipInfo",
+    "lib/libamd_comgr.so.3",
+    "lib/libamdhip64.so.7",
+    "lib/libhsa-runtime64.so.1",
+    "lib/llvm/bin/amdclang",
+    "lib/llvm/bin/clang",
+    "lib/llvm/bin/clang-20",
+    "share/therock/dist_info.json",
+}
+SHARED_LIBRARIES = {
+    "lib/libhiprand.so.1",
+    "lib/libhipsparselt.so.0",
+    "lib/librocblas.so.5",
+    "lib/librocrand.so.1",
+    "lib/rocblas/library/TensileLibrary_fallback.co",
+    "lib/rocblas/library/TensileManifest.txt",
+    "share/miopen/db/miopen.db",
+}
+OF_GFX90A = {
+    "lib/rocblas/library/Kernels.so-000-gfx90a.hsaco",
+    "lib/rocblas/library/Kernels.so-000-gfx90a-xnack+.hsaco",
+    "lib/rocblas/library/TensileLibrary_lazy_gfx90a.dat",
+    "share/miopen/db/gfx90a68.db.txt",
+}
+OF_GFX1030 = {
+    "lib/rocblas/library/Kernels.so-000-gfx1030.hsaco",
+    "lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat",
+}
+PROFILER = {"bin/rocprof-sys-avail", "lib/librocprof-sys.so.1"}
+DEVEL_ALONE = {
+    "bin/rocblas-bench",
+    "include/rocrand/rocrand.h",
+    "lib/cmake/hip/hip-config.cmake",
+    "lib/llvm/lib/clang/20/include/stddef.h",
+    "lib/pkgconfig/hip.pc",
+    "share/doc/hip/LICENSE",
+    "share/strange/data.txt",
+}
+
+
+def test_what_is_in_which_wheel(plain: tuple[Path, str]) -> None:
+    dist, _ = plain
+    assert {path.name.partition(f"-{VERSION}")[0] for path in dist.iterdir()} == {
+        *("rocm", "rocm_profiler", "rocm_sdk_core", "rocm_sdk_devel", "rocm_sdk_libraries")
+    }
+    assert platform_files(dist, "rocm_sdk_core") == CORE
+    assert platform_files(dist, "rocm_sdk_libraries") == SHARED_LIBRARIES | OF_GFX90A | OF_GFX1030
+    assert platform_files(dist, "rocm_profiler") == PROFILER
+    members = development(dist)
+    assert {name for name, each in members.items() if each.isreg()} == DEVEL_ALONE | {"__init__.py"}
+    links = {name: each.linkname for name, each in members.items() if each.issym()}
+    assert links["lib/libamdhip64.so"] == links["lib/libamdhip64.so.7.1.2"] == "libamdhip64.so.7"
+    assert links["lib/libamdhip64.so.7"] == "../../_rocm_sdk_core/lib/libamdhip64.so.7"
+    assert links["llvm"] == "lib/llvm"
+    assert not {"lib64", "lib/libgone.so", "lib/loop", "bin/shell", "share/man/man1/hipcc.1"} & members.keys()
+    scripts = {path for path in wheel(dist, "rocm_sdk_core").namelist() if ".data/scripts/" in path}
+    assert {path.rpartition("/")[2] for path in scripts} == {"amdclang", "hipcc", "rocminfo"}
+
+
+def test_what_is_told(plain: tuple[Path, str], rocm: Prefix) -> None:
+    lost = [f"  {rocm.root}/{path}" for path in ("bin/shell", "lib/libgone.so", "lib/loop")]
+    unclassified = ["  bin/rocblas-bench", "  share/strange/data.txt"]
+    assert plain[1].splitlines() == [
+        "links that lead out of the roots, or to nothing that is packaged, and are left out:",
+        *lost,
+        "taken by no rule, and packaged in rocm-sdk-devel:",
+        *unclassified,
+    ]
+
+
+def test_what_the_sdk_says(plain: tuple[Path, str]) -> None:
+    facts = json.loads(wheel(plain[0], "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
+    assert facts["dist_amdgpu_targets"] == "gfx90a;gfx942;gfx1030"
+    absent = set(facts["absent_libraries"])
+    assert not absent & {"amdhip64", "hsa-runtime64", "amd_comgr", "hiprand", "rocrand", "rocblas", "hipsparselt"}
+    assert {"hipblas", "miopen", "rccl", "hiprtc", "rocm-openblas"} <= absent
+    scope: dict[str, object] = {}
+    exec(wheel(plain[0], "rocm_sdk_libraries").read("rocm_sdk_libraries/_dist_info.py").decode(), scope)
+    assert scope["AVAILABLE_TARGET_FAMILIES"] == ["gfx90a", "gfx942", "gfx1030"]
+
+
+def extras(dist: Path) -> set[str]:
+    with tarfile.open(dist / f"rocm-{VERSION}.tar.gz") as archive:
+        file = archive.extractfile(f"rocm-{VERSION}/selector.json")
+        assert file is not None
+        return set(json.load(file)["extras"])
+
+
+def test_every_extra_is_a_package(plain: tuple[Path, str]) -> None:
+    assert extras(plain[0]) == {"libraries", "devel", "profiler"}
+
+
+def search_path(archive: zipfile.ZipFile, name: str, directory: Path) -> list[str]:
+    told = subprocess.check_output(["readelf", "-d", archive.extract(name, directory)], text=True)
+    (line,) = (line for line in told.splitlines() if "PATH)" in line)
+    assert "(RPATH)" in line
+    return line.partition("[")[2].rstrip("]").split(":")
+
+
+def test_search_paths(plain: tuple[Path, str], tmp_path: Path) -> None:
+    core = "$ORIGIN/../../_rocm_sdk_core/lib"
+    assert search_path(wheel(plain[0], "rocm_sdk_core"), "_rocm_sdk_core/lib/libamdhip64.so.7", tmp_path) == [
+        *("$ORIGIN", f"{core}/llvm/lib", f"{core}/rocm_sysdeps/lib")
+    ]
+    libraries = wheel(plain[0], "rocm_sdk_libraries")
+    assert search_path(libraries, "_rocm_sdk_libraries/lib/libhiprand.so.1", tmp_path) == [
+        *("$ORIGIN", core, f"{core}/rocm_sysdeps/lib", f"{core}/host-math/lib", f"{core}/llvm/lib")
+    ]
+    found = search_path(wheel(plain[0], "rocm_sdk_core"), "_rocm_sdk_core/bin/rocminfo", tmp_path)
+    assert found[0] == "$ORIGIN/../lib"
+
+
+def test_the_same_bytes(plain: tuple[Path, str], rocm: Prefix, tmp_path: Path) -> None:
+    built(tmp_path / "dist", rocm.root)
+    for path in plain[0].iterdir():
+        assert (tmp_path / "dist" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+# ---- layouts ----
+
+
+@pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
+def test_library_directories(plain: tuple[Path, str], tmp_path: Path, libdir: str) -> None:
+    prefix = usual_rocm(tmp_path / "usr", libdir)
+    built(tmp_path / "dist", prefix.root)
+    for name in ("rocm_sdk_core", "rocm_sdk_libraries", "rocm_profiler"):
+        assert platform_files(tmp_path / "dist", name) == platform_files(plain[0], name)
+    members = development(tmp_path / "dist")
+    expected = development(plain[0])
+    assert members.keys() == expected.keys()
+    assert {name: each.linkname for name, each in members.items()} == {
+        name: each.linkname for name, each in expected.items()
+    }
+    data = wheel(tmp_path / "dist", "rocm_sdk_devel").read("rocm_sdk_devel/_devel.tar")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        cmake = archive.extractfile("_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake")
+        package = archive.extractfile("_rocm_sdk_devel/lib/pkgconfig/hip.pc")
+        assert cmake is not None
+        assert package is not None
+        assert b'(DIR}/../../../ "x")' in cmake.read()
+        assert package.read() == b"prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\n"
+
+
+def store(root: Path) -> list[Path]:
+    """The same ROCm in store paths as Nix has them: a path for each library, absolute links, RUNPATHs between them."""
+    paths = []
+
+    def path(name: str) -> Prefix:
+        prefix = Prefix(root / f"{len(paths):032d}-{name}")
+        prefix.file("nix-support/propagated-build-inputs", f"{name}\n")
+        paths.append(prefix.root)
+        return prefix
+
+    def runpath(*libraries: Path) -> str:
+        return f"-Wl,--enable-new-dtags,-rpath,{':'.join(str(library.parent) for library in libraries)}"
+
+    libc = path("glibc-2.40")
+    libc.file("lib/libc.so.6", "the C library\n")
+    libc.file("bin/ldd", "#!/bin/sh\n", 0o755)
+    libc.file("share/locale/locale.alias", "x\n")
+    shell = path("bash-5.2")
+    shell.file("bin/sh", "x\n", 0o755)
+    shell.file("share/locale/locale.alias", "y\n")  # not the same as the other's
+    old, new = path("zlib-1.2"), path("zlib-1.3")
+    libz = new.library("lib/libz.so.1.3")
+    old.library("lib/libz.so.1.2", flags=("-Wl,--defsym,old=1",))
+    numa = path("numactl-2.0").library("lib/libnuma.so.1.0")
+    drm = path("libdrm-2.4").library("lib/libdrm.so.2.4", libz, flags=(runpath(libz),))
+    runtime = path("rocm-runtime-7.1").library("lib/libhsa-runtime64.so.1.18", numa, drm, flags=(runpath(numa, drm),))
+    comgr = path("rocm-comgr-7.1").library("lib/libamd_comgr.so.3.0", libz, flags=(runpath(libz),))
+    clr = path("clr-7.1")
+    hip = clr.library("lib/libamdhip64.so.7.1.2", runtime, flags=(runpath(runtime),))
+    clr.link("lib/libamd_comgr.so.3", str(comgr))
+    clr.link("lib/libhsa-runtime64.so", str(runtime.with_name("libhsa-runtime64.so")))
+    clr.file("include/hip/hip_runtime.h", "#pragma once\n")
+    device = path("rocm-device-libs-7.1")
+    device.file("amdgcn/bitcode/ocml.bc", "BC\n")
+    clr.link("amdgcn", str(device.root / "amdgcn"))
+    rand = path("rocrand-7.1").library("lib/librocrand.so.1.1", hip, code=("gfx90a",), flags=(runpath(hip),))
+    path("hiprand-7.1").library("lib/libhiprand.so.1.1", rand, flags=(runpath(rand),))
+    path("rocprim-7.1").file("include/rocprim/rocprim.hpp", "#pragma once\n")
+    path("rocminfo-7.1").program("bin/rocminfo")
+    path("rocm-core-7.1").file(".info/version", "7.1.2\n")
+    path("rocm-smi-7.1").library("lib/librocm_smi64.so.7.8")
+    path("python3-3.12").file("bin/python3", "x\n", 0o755)
+    path("ncurses-6.4").library("lib/libncursesw.so.6.4")
+    path("elfutils-0.19").library("lib/libelf.so.1")
+    path("gcc-14-lib").library("lib/libstdc++.so.6")
+    path("perl-5.40").file("bin/perl", "x\n", 0o755)
+    return paths
+
+
+def test_twenty_store_paths(tmp_path: Path) -> None:
+    paths = store(tmp_path / "store")
+    assert len(paths) >= 20
+    (tmp_path / "store/hook.sh").write_text("x\n")
+    closure = "".join(f"{path}\n" for path in [*paths, tmp_path / "store/hook.sh"])
+    told = built(tmp_path / "dist", "--files", "-", lists=closure)
+    assert platform_files(tmp_path / "dist", "rocm_sdk_core") == {
+        *(".info/version", "amdgcn/bitcode/ocml.bc", "bin/rocminfo", "include/hip/hip_runtime.h"),
+        *("lib/libamd_comgr.so.3", "lib/libamdhip64.so.7", "lib/libhsa-runtime64.so.1", "lib/librocm_smi64.so.7"),
+        *("lib/rocm_sysdeps/lib/libdrm.so.2", "lib/rocm_sysdeps/lib/libnuma.so.1", "lib/rocm_sysdeps/lib/libz.so.1"),
+        "share/therock/dist_info.json",
+    }
+    assert platform_files(tmp_path / "dist", "rocm_sdk_libraries") == {"lib/libhiprand.so.1", "lib/librocrand.so.1"}
+    members = {name for name, each in development(tmp_path / "dist").items() if not each.isdir()}
+    assert "include/rocprim/rocprim.hpp" in members
+    assert not {name for name in members if name.startswith(("nix-support", "share/locale", "bin/perl"))}
+    assert f"not part of ROCm: only what its libraries need is taken from:\n  {paths[0]}\n" in told
+    core = wheel(tmp_path / "dist", "rocm_sdk_core")
+    names = [name for name in core.namelist() if ".so" in name]
+    for name in names:
+        assert str(tmp_path) not in ":".join(search_path(core, name, tmp_path / "out")), "no path of the build machine"
+    newer = (tmp_path / "out/_rocm_sdk_core/lib/rocm_sysdeps/lib/libz.so.1").read_bytes()
+    assert b"old" not in newer, "the one to which the RUNPATHs lead"
+
+
+def test_roots_and_a_list(tmp_path: Path) -> None:
+    """A whole prefix, and of a system what its packages' lists name."""
+    system = Prefix(tmp_path / "system/usr", "lib/x86_64-linux-gnu")
+    system.file("lib/os-release", "ID=debian\n")
+    (system.root.parent / "lib").symlink_to("usr/lib")
+    numa = system.library("lib/libnuma.so.1.0")
+    system.file("share/other/package.txt", "x\n")
+    own = Prefix(tmp_path / "opt")
+    own.library("lib/libamdhip64.so.7.1", numa)
+    own.library("lib/librocrand.so.1.1", code=("gfx90a",))
+    listed = [system.root.parent / "lib/x86_64-linux-gnu" / name for name in ("libnuma.so.1.0", "libnuma.so.1")]
+    text = "/.\n/usr\n" + "".join(f"{path}\n" for path in [system.root, *listed]) + "/etc/passwd\n"
+    told = built(tmp_path / "dist", own.root, system.root, "--files", "-", lists=text)
+    assert "in no root, and left out:\n  /etc/passwd\n" in told
+    assert "lib/rocm_sysdeps/lib/libnuma.so.1" in platform_files(tmp_path / "dist", "rocm_sdk_core")
+    assert not any("other" in name for name in development(tmp_path / "dist"))
+
+
+def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
+    """The list of a package, not all of /usr."""
+    try:
+        listed = subprocess.check_output(["dpkg", "-L", "zlib1g"], text=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("this system has no Debian package zlib1g")
+    (library,) = (Path(line) for line in listed.splitlines() if line.endswith("/libz.so.1"))
+    own = Prefix(tmp_path / "rocm")
+    own.library("lib/libamdhip64.so.7.1", library)
+    own.library("lib/librocrand.so.1.1", code=("gfx90a",))
+    built(tmp_path / "dist", own.root, "/usr", "--files", "-", lists=listed)
+    assert platform_files(tmp_path / "dist", "rocm_sdk_core") == {
+        *("lib/libamdhip64.so.7", "lib/rocm_sysdeps/lib/libz.so.1", "share/therock/dist_info.json")
+    }
+    names = {name for name, each in development(tmp_path / "dist").items() if each.isreg()}
+    assert names <= {"__init__.py"}, names
+    for system in ("/", "/usr"):
+        assert f"error: {system}: is a whole system" in refused(tmp_path / "none", own.root, system)
+    assert "zlib1g" not in refused(tmp_path / "none", "/usr", "--files", "-", lists=listed)
+
+
+# ---- lists ----
+
+LISTS = {
+    "dpkg": "/.\n{root}\n{root}/lib\n{root}/lib/libx.so\n\n{root}/share/a b.txt\n",
+    "dpkg, diverted": "{root}/gone\ndiverted by other to: {root}/share/a b.txt\n{root}/lib/libx.so\n"
+    "package diverts others to: {root}/never\n",
+    "rpm": "{root}/lib/libx.so\n{root}/share/a b.txt\n(contains no files)\n",
+    "qlist": "{root}/lib/libx.so -> libx.so.1\n{root}/share/a b.txt\n",
+    "twice": "{root}/lib/libx.so\n{root}/lib/libx.so\n{root}/share/a b.txt",
+}
+
+
+@pytest.mark.parametrize("form", LISTS)
+def test_lists(tmp_path: Path, form: str) -> None:
+    prefix = Prefix(tmp_path / "rocm")
+    prefix.library("lib/libamdhip64.so.7.1")
+    hip = prefix.root / "lib/libamdhip64.so.7.1"
+    prefix.library("lib/librocrand.so.1.1")
+    prefix.file("share/a b.txt", "x\n")
+    prefix.file("share/other.txt", "x\n")
+    prefix.file("lib/libx.so.1", "x\n")
+    prefix.link("lib/libx.so", "libx.so.1")
+    libraries = "".join(f"{path}\n" for path in (hip, prefix.root / "lib/librocrand.so.1.1"))
+    listed = tmp_path / "list"
+    listed.write_text(libraries + LISTS[form].format(root=prefix.root))
+    built(tmp_path / "dist", prefix.root, "--files", listed)
+    members = {name for name, each in development(tmp_path / "dist").items() if each.isreg()}
+    assert members == {"__init__.py", "share/a b.txt"}
+    (tmp_path / "hip").write_text(libraries)
+    (tmp_path / "rest").write_text(LISTS[form].format(root=prefix.root))
+    built(tmp_path / "two", prefix.root, "--files", tmp_path / "hip", "--files", tmp_path / "rest")
+    for path in (tmp_path / "dist").iterdir():
+        assert (tmp_path / "two" / path.name).read_bytes() == path.read_bytes()
+
+
+# ---- families and targets ----
+
+
+def code_of(archive: zipfile.ZipFile, name: str, directory: Path) -> set[str]:
+    (path,) = (path for path in archive.namelist() if path.endswith(f"/{name}"))
+    return {each.target for each in device_code(archive.extract(path, directory)).targets}
+
+
+def test_families(rocm: Prefix, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    told = built(dist, rocm.root, "--families", "gfx103X-all,gfx90a")
+    assert "no code for gfx90a, and packaged as they are:\n  lib/libhipsparselt.so.0.2\n" in told
+    assert {str(path.relative_to(dist)).partition(f"-{VERSION}")[0] for path in dist.rglob("*") if path.is_file()} == {
+        *("gfx103X-all/rocm", "gfx103X-all/rocm_sdk_devel", "gfx90a/rocm", "gfx90a/rocm_sdk_devel"),
+        *("rocm_profiler", "rocm_sdk_core", "rocm_sdk_libraries_gfx103X_all", "rocm_sdk_libraries_gfx90a"),
+    }
+    expected = {
+        "rocm_sdk_libraries_gfx103X_all": (OF_GFX1030, {"gfx1030"}),
+        "rocm_sdk_libraries_gfx90a": (OF_GFX90A, {"gfx90a"}),
+    }
+    for name, (single, targets) in expected.items():
+        archive, directory = wheel(dist, name), tmp_path / name
+        assert platform_files(dist, name) == SHARED_LIBRARIES | single
+        assert code_of(archive, "librocrand.so.1", directory) == targets
+        assert code_of(archive, "TensileLibrary_fallback.co", directory) == targets
+        assert code_of(archive, "libhipsparselt.so.0", directory) == {"gfx942"}
+        found = search_path(archive, f"_{name}/lib/librocrand.so.1", directory)
+        assert found[0] == "$ORIGIN", "written after the code was"
+    assert "lib/librocrand.so.1" in development_of(dist / "gfx90a")
+
+
+def development_of(dist: Path) -> set[str]:
+    return set(development(dist))
+
+
+def test_families_are_installed_and_tested(rocm: Prefix, tmp_path: Path) -> None:
+    """One family beside core and the loader, as pip puts it."""
+    dist = tmp_path / "dist"
+    built(dist, rocm.root, "--families", "gfx90a")
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", str(site)]
+    subprocess.run([*install, *map(str, dist.glob("*.whl"))], check=True)
+    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json"]
+    report = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    assert [each["code"] for each in report["problems"] if each["severity"] != "note"] == []
+
+
+def test_split(rocm: Prefix, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    told = built(dist, rocm.root, "--split")
+    assert "code that is in libraries stays there" in told
+    assert platform_files(dist, "rocm_sdk_libraries") == SHARED_LIBRARIES
+    links = {".devel_links/gfx90a.json", ".devel_links/gfx1030.json"}
+    assert platform_files(dist, "rocm_sdk_device_gfx90a") - links == OF_GFX90A
+    assert platform_files(dist, "rocm_sdk_device_gfx1030") - links == OF_GFX1030
+    all_targets = {"gfx90a", "gfx942", "gfx1030"}
+    assert code_of(wheel(dist, "rocm_sdk_libraries"), "librocrand.so.1", tmp_path) == all_targets
+    assert extras(dist) == {
+        *("libraries", "devel", "profiler", "device", "device-gfx1030", "device-gfx90a", "device-all")
+    }
+
+
+def test_nothing_to_split(tmp_path: Path) -> None:
+    prefix = Prefix(tmp_path / "rocm")
+    prefix.library("lib/libamdhip64.so.7.1")
+    prefix.library("lib/librocrand.so.1.1", code=("gfx90a",))
+    told = refused(tmp_path / "dist", prefix.root, "--split")
+    assert f"{prefix.root}: no file is for one target alone" in told
+    assert "--families" in told
+
+
+# ---- what is wrong ----
+
+
+def small(root: Path) -> Prefix:
+    prefix = Prefix(root)
+    prefix.library("lib/libamdhip64.so.7.1")
+    prefix.library("lib/librocrand.so.1.1")
+    return prefix
+
+
+def test_two_different_files_for_one_place(tmp_path: Path) -> None:
+    one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
+    other.file("include/hip/hip_runtime.h", "1\n")
+    one.file("include/hip/hip_runtime.h", "1\n")
+    built(tmp_path / "same", one.root, other.root)
+    one.file("include/hip/hip_runtime.h", "2\n")
+    told = refused(tmp_path / "dist", one.root, other.root)
+    for prefix in (one, other):
+        assert f"{prefix.root}/include/hip/hip_runtime.h" in told
+    assert "are different, and go to one place: include/hip/hip_runtime.h" in told
+
+
+def test_two_host_libraries_of_one_soname(tmp_path: Path) -> None:
+    roots = [Prefix(tmp_path / name) for name in ("a", "b")]
+    z = [root.library("lib/libz.so.1.2", flags=(f"-Wl,--defsym,x{i}=1",)) for i, root in enumerate(roots)]
+    prefix = Prefix(tmp_path / "rocm")
+    prefix.library("lib/libamdhip64.so.7.1", z[0])
+    prefix.library("lib/librocrand.so.1.1")
+    told = refused(tmp_path / "dist", prefix.root, *(root.root for root in roots))
+    assert f"{z[0]} and {z[1]} have one SONAME, and {prefix.root}/lib/libamdhip64.so.7.1 needs one of them" in told
+
+
+def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
+    output = tmp_path / "dist"
+    assert f"{tmp_path}/none: there is no such directory" in refused(output, tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    assert f"{tmp_path}/empty: no library of ROCm is there" in refused(output, tmp_path / "empty")
+    assert "no root is given" in refused(output)
+    told = refused(output, rocm.root, rocm.root / "lib/llvm")
+    assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told
+    system = small(tmp_path / "system/usr")
+    system.file("lib/os-release", "ID=x\n")
+    for root in (system.root, system.root.parent):
+        told = refused(output, root)
+        assert f"{root}: is a whole system, not ROCm alone" in told
+        assert "dpkg -L" in told
+
+
+def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
+    output = tmp_path / "dist"
+    for version in ("7.1.2'); import os", "latest", "v7.1"):
+        assert "version" in refused(output, rocm.root, version=version)
+    assert "gfx94Y" in refused(output, rocm.root, "--families", "gfx94Y")
+    assert "--families names none" in refused(output, rocm.root, "--families", ",")
+    done = build(output, rocm.root, "--families", "gfx90a", "--split")
+    assert done.returncode == 2
+    rules = tmp_path / "rules.txt"
+    for line, told in (
+        ("take nucleus lib/**", "'nucleus' is none of core, libraries, device, profiler, devel"),
+        ("rewrite any *.cmake ( x", "'(' cannot be replaced by 'x'"),
+        ("rewrite never *.cmake a x", "'never' is none of any, moved"),
+        ("place lib", "is no rule"),
+    ):
+        rules.write_text(f"{line}\n")
+        assert f"{rules}:1: " in (error := refused(output, rocm.root, "--rules", rules))
+        assert told in error
+
+
+def test_lists_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
+    output = tmp_path / "dist"
+    listed = tmp_path / "list"
+    for text, told in (
+        (f"{rocm.root}/lib\n{rocm.root}/gone.so\n", f"{listed}:2: {rocm.root}/gone.so: there is no such file"),
+        ("package zlib is not installed\n", f"{listed}:1: 'package zlib is not installed' is no absolute path"),
+        ("usr/lib/libz.so\n", f"{listed}:1: 'usr/lib/libz.so' is no absolute path"),
+        ("\n\n", f"{listed}: the list names no file"),
+        ("/etc/passwd\n", f"nothing that is listed is in {rocm.root}"),
+    ):
+        listed.write_text(text)
+        assert told in refused(output, rocm.root, "--files", listed)
+    assert "the list cannot be read" in refused(output, rocm.root, "--files", tmp_path / "none")
+    listed.write_text("/usr/lib\n/usr/bin\n/usr\n")
+    assert "is a whole system" in refused(output, "--files", listed)
+
+
+@pytest.mark.parametrize("name", [b"a\nb", b"a\\b", b"\xff"])
+def test_hostile_names(tmp_path: Path, name: bytes) -> None:
+    prefix = small(tmp_path / "rocm")
+    odd = prefix.root / "lib" / os.fsdecode(name)
+    odd.touch()
+    told = refused(tmp_path / "dist", prefix.root)
+    assert "wheels have no names" in told or "no UTF-8" in told
+    (tmp_path / "list").write_bytes(os.fsencode(odd) + b"\n")
+    refused(tmp_path / "dist", prefix.root, "--files", tmp_path / "list")
+
+
+def test_names_that_look_dangerous(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    names = {"share/a,b.txt", 'share/a"b.txt', "share/a b.txt", "share/'; import os.txt"}
+    for name in names:
+        prefix.file(name, "x\n")
+    built(tmp_path / "dist", prefix.root)
+    assert names <= development(tmp_path / "dist").keys()
+
+
+def test_a_pointer_of_git_lfs(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    pointer = prefix.file("lib/librocblas.so.5", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    assert f"{pointer}: is a pointer of Git LFS" in refused(tmp_path / "dist", prefix.root)
+
+
+def test_own_rules(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    prefix.file("share/mine/data.txt", "x\n")
+    rules = tmp_path / "rules.txt"
+    rules.write_text("take core lib/libamdhip64.so*\ntake libraries lib/**\ntake core share/mine/**\n")
+    assert built(tmp_path / "dist", prefix.root, "--rules", rules) == ""
+    assert "share/mine/data.txt" in platform_files(tmp_path / "dist", "rocm_sdk_core")
