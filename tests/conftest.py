@@ -30,6 +30,7 @@ GROUPS = {
     "real_sdk": "debian",
     "builder/test_bad_artifacts.py": "machine",
     "builder/test_real_packages.py": "debian",
+    "builder/test_three_ways.py": "debian",
     "adoption": "adoption",
     "devel/test_killed.py": "machine",
     "devel/test_lock.py": "machine",

@@ -1,0 +1,274 @@
+"""Debian's ROCm as packages, as artifacts and as a prefix gives the same wheels, but for what is explained here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from artifact_tree import ArtifactTree
+
+from rocm_sdk import _native
+from rocm_sdk_build.apt import Apt
+from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.debian import resolve_packages
+from rocm_sdk_build.debian_build import build_site
+from rocm_sdk_build.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
+from rocm_sdk_build.prefix.layout import is_skipped, place_of, rewritten
+from rocm_sdk_build.shared_object import read_shared_object
+from rocm_sdk_build.site_tree import DIST_INFO_JSON, Shape
+
+BUILD = Path(__file__).resolve().parents[2] / "build"
+VERSION = "5.2.3"
+CHUNK = 1 << 20
+RUNTIME = ("core", "libraries")
+# In which artifact a ROCm build has what is in Debian's packages.
+ARTIFACTS = {
+    "hipcc": "core-hip_run",
+    "libamd-comgr-dev": "amd-llvm_dev",
+    "libamd-comgr2": "amd-llvm_lib",
+    "libamdhip64-5": "core-hip_lib",
+    "libamdhip64-dev": "core-hip_dev",
+    "libhiprand-dev": "rand_dev",
+    "libhiprand1": "rand_lib",
+    "libhiprtc-builtins5": "core-hip_lib",
+    "libhipsparse0": "blas_lib",
+    "libhsa-runtime-dev": "core-runtime_dev",
+    "libhsa-runtime64-1": "core-runtime_lib",
+    "libhsakmt-dev": "core-runtime_dev",
+    "libhsakmt1": "core-runtime_lib",
+    "librocm-smi64-1": "core-amdsmi_lib",
+    "librocrand-dev": "rand_dev",
+    "librocrand1": "rand_lib",
+    "librocsparse0": "blas_lib",
+    "rocm-cmake": "base_dev",
+    "rocm-device-libs": "amd-llvm_run",
+}
+
+
+# What an artifact has of the build that made it, and no installed ROCm has.
+MADE_BY_A_BUILD = {"_rocm_sdk_core/share/therock/therock_manifest.json"}
+
+
+class ThreeWays(NamedTuple):
+    debian: Path  # a directory like site-packages
+    artifacts: Path  # wheels
+    prefix: Path
+
+
+def build(*words: str) -> None:
+    command = [sys.executable, "-m", "rocm_sdk_build", *words, "--version", VERSION, "--no-wheel-compression"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def ways() -> Iterator[ThreeWays]:
+    if shutil.which("apt-get") is None:
+        pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
+    debian = build_site(BUILD / "debian", Shape.NONE)
+    apt = Apt(BUILD / "debian")
+    unpacked = {package.name: path for package, path in apt.unpack(resolve_packages(apt)).items()}
+    with tempfile.TemporaryDirectory(prefix="three-ways-", dir=BUILD) as scratch:
+        tree = artifacts_of(unpacked, debian, Path(scratch, "artifacts"))
+        # What these two packages hold loads, as the tests of the SDK show, and as the prefix's own check does.
+        build("artifacts", str(tree.root), "--output", f"{scratch}/of-artifacts", "--no-check")
+        build("prefix", *map(str, unpacked.values()), "--output", f"{scratch}/of-prefix")
+        yield ThreeWays(debian, Path(scratch, "of-artifacts"), Path(scratch, "of-prefix"))
+
+
+def artifacts_of(unpacked: Mapping[str, Path], debian: Path, root: Path) -> ArtifactTree:
+    """What a ROCm build would have left of the same files, in its layout. Big files are hard links."""
+    tree = ArtifactTree(root)
+    tree.overlay(kpack=True)
+    facts = (debian / "_rocm_sdk_core" / DIST_INFO_JSON).read_bytes()
+    for path in tree.root.rglob("dist_info.json"):
+        path.write_bytes(facts)
+    rules = read_rules().prefix
+    for package, artifact in ARTIFACTS.items():
+        for path in sorted((unpacked[package] / "usr").rglob("*")):
+            name = path.relative_to(unpacked[package] / "usr").as_posix()
+            place = place_of(rules, name)
+            if is_skipped(rules, place) or (path.is_dir() and not path.is_symlink()):
+                continue
+            component = f"{artifact}_generic"
+            if kind := re.match(r"share/(doc)/|.*(?:^|/)cmake/", place):
+                component = f"{artifact.partition('_')[0]}_{kind[1] or 'dev'}_generic"
+            target = tree.place(component, place)
+            if path.is_symlink():
+                target.symlink_to(path.readlink())
+            elif (content := rewritten(rules, place, place != name, path.read_bytes())) is not None:
+                target.write_bytes(content)
+                shutil.copymode(path, target)
+            else:
+                os.link(path, target)
+    for path in (debian / "_rocm_sdk_core/lib/rocm_sysdeps/lib").iterdir():
+        os.link(path, tree.place("sysdeps_lib_generic", f"lib/rocm_sysdeps/lib/{path.name}"))
+    return tree
+
+
+def opened(dist: Path, name: str) -> zipfile.ZipFile:
+    (path,) = dist.glob(f"rocm_sdk_{name}-{VERSION}-py3-none-*.whl")
+    return zipfile.ZipFile(path)
+
+
+def runtime_files(archive: zipfile.ZipFile) -> set[str]:
+    return {name for name in archive.namelist() if name.startswith("_rocm_sdk_")}
+
+
+def sections(path: Path) -> dict[str, str | int]:
+    """Digests of the sections; sizes of those without content, with numbers of sections, or with the RPATH."""
+    found: dict[str, str | int] = {}
+    with path.open("rb") as file:
+        for each in _native.inspect_library(path).sections:
+            file.seek(each.offset)
+            digest, left = hashlib.sha256(), each.size
+            while left > 0 and (chunk := file.read(min(left, CHUNK))):
+                digest.update(chunk)
+                left -= len(chunk)
+            has_numbers = each.name in (".dynsym", ".dynamic", ".bss", ".tbss")
+            found[each.name] = each.size if has_numbers else digest.hexdigest()
+    del found[".dynstr"]
+    return found
+
+
+def test_the_runtime_wheels_of_artifacts_and_prefix(ways: ThreeWays) -> None:
+    for name in RUNTIME:
+        one, other = opened(ways.artifacts, name), opened(ways.prefix, name)
+        assert runtime_files(one) - MADE_BY_A_BUILD == runtime_files(other)
+        for member in runtime_files(other):
+            first, second = one.getinfo(member), other.getinfo(member)
+            assert first.external_attr == second.external_attr, member
+            if ".so" in member or first.CRC == second.CRC:
+                continue
+            pytest.fail(f"{member} differs")
+
+
+def test_libraries_are_debians(ways: ThreeWays, tmp_path: Path) -> None:
+    """The same libraries under the same names, which differ from Debian's in nothing but the RPATH."""
+    originals = {
+        path.relative_to(ways.debian).as_posix(): sections(path) for path in ways.debian.glob("_rocm_sdk_*/**/*.so*")
+    }
+    for dist in (ways.artifacts, ways.prefix):
+        archives = {
+            member: archive for archive in map(partial(opened, dist), RUNTIME) for member in runtime_files(archive)
+        }
+        libraries = {member: archive for member, archive in archives.items() if ".so" in member}
+        assert libraries.keys() == originals.keys()
+        for member, archive in libraries.items():
+            path = Path(archive.extract(member, tmp_path))
+            assert sections(path) == originals[member], (dist.name, member)
+            path.unlink()
+
+
+def test_search_paths(ways: ThreeWays, tmp_path: Path) -> None:
+    """Those of a prefix begin with the own directory, which artifacts bring along where they need it."""
+    for name in RUNTIME:
+        one, other = opened(ways.artifacts, name), opened(ways.prefix, name)
+        for member in runtime_files(one):
+            if ".so" not in member or one.getinfo(member).file_size > 1 << 28:
+                continue
+            facts = [
+                read_shared_object(Path(archive.extract(member, tmp_path / str(i))))
+                for i, archive in enumerate((one, other))
+            ]
+            own = os.path.relpath("lib", Path(*Path(member).parts[1:]).parent)
+            entry = "$ORIGIN" if own == "." else f"$ORIGIN/{own}"
+            first, second = ([each for each in found.rpath.split(":") if each != entry] for found in facts)
+            assert first == second
+            assert entry in facts[1].rpath.split(":")
+            assert facts[0]._replace(rpath="") == facts[1]._replace(rpath="")
+
+
+# ---- what developers see ----
+
+
+def development(archive: zipfile.ZipFile, site: Mapping[str, bytes]) -> dict[str, bytes | str]:
+    """Path in the tree -> content, or what a link in the tree leads to. Links out of it are what they lead to."""
+    with archive.open(next(name for name in archive.namelist() if "_devel.tar" in name)) as stream:
+        return tree_of(stream.read(), site)
+
+
+def tree_of(data: bytes, site: Mapping[str, bytes]) -> dict[str, bytes | str]:
+    found: dict[str, bytes | str] = {}
+    with tarfile.open(fileobj=io.BytesIO(data)) as members:
+        for each in members:
+            path = each.name.partition("/")[2]
+            if each.issym() and "_rocm_sdk_" in each.linkname:
+                target = os.path.normpath(Path(each.name).parent / each.linkname)
+                found[path] = site[target]
+            elif each.issym():
+                found[path] = each.linkname
+            elif each.isreg():
+                file = members.extractfile(each)
+                assert file is not None
+                found[path] = file.read()
+    return found
+
+
+def small_files(archives: list[zipfile.ZipFile]) -> dict[str, bytes]:
+    """Content of the files in site-packages, of libraries their name."""
+    return {
+        name: name.encode() if ".so" in name else archive.read(name)
+        for archive in archives
+        for name in runtime_files(archive)
+    }
+
+
+def test_development_trees(ways: ThreeWays) -> None:
+    trees = []
+    for dist in (ways.artifacts, ways.prefix):
+        site = small_files([opened(dist, "core"), opened(dist, "libraries")])
+        trees.append(development(opened(dist, "devel"), site))
+    of_artifacts, of_prefix = trees
+    for name in MADE_BY_A_BUILD:
+        del of_artifacts[name.partition("/")[2]]
+    assert of_artifacts == of_prefix
+    files = {
+        path.relative_to(ways.debian).as_posix(): path.name.encode() if ".so" in path.name else path.read_bytes()
+        for path in ways.debian.glob("_rocm_sdk_*/**/*")
+        if path.is_file()
+    }
+    (archive,) = (ways.debian / "rocm_sdk_devel").glob("_devel.tar*")
+    of_debian = tree_of(
+        archive.read_bytes(), {name: name.encode() if ".so" in name else data for name, data in files.items()}
+    )
+    explained = {name for name in of_prefix if name.startswith("share/doc/")}  # licences are in Debian's dist-info
+    # Names with the full version, which Debian's CMake files use; there they are rewritten.
+    sonames = {
+        name.rpartition("/")[2]: target
+        for name, target in of_prefix.items()
+        if isinstance(target, str) and re.search(r"\.so\.\d+\.", name)
+    }
+    explained |= {name for name in of_prefix if name.rpartition("/")[2] in sonames}
+    explained |= {DIST_INFO_JSON, "__init__.py"}
+    assert of_prefix.keys() - explained == of_debian.keys() - explained
+    for name, content in of_debian.items():
+        ours = of_prefix[name]
+        if isinstance(ours, bytes) and name.endswith(".cmake"):
+            for full, soname in sonames.items():
+                ours = re.sub(rf"{re.escape(full)}(?![\w.])".encode(), str(soname).encode(), ours)
+        assert ours == content, name
+
+
+def test_what_they_say_of_themselves(ways: ThreeWays) -> None:
+    facts = json.loads((ways.debian / "_rocm_sdk_core" / DIST_INFO_JSON).read_text())
+    for dist in (ways.artifacts, ways.prefix):
+        assert json.loads(opened(dist, "core").read(f"_rocm_sdk_core/{DIST_INFO_JSON}")) == facts
+
+
+def test_every_package_of_debian_is_in_an_artifact() -> None:
+    assert {row.package for row in ROCM_LIBRARIES} | set(DEVELOPMENT_PACKAGES) == ARTIFACTS.keys()
