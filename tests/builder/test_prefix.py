@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -337,6 +338,65 @@ def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
     for system in ("/", "/usr"):
         assert f"error: {system}: is a whole system" in refused(tmp_path / "none", own.root, system)
     assert "zlib1g" not in refused(tmp_path / "none", "/usr", "--files", "-", lists=listed)
+
+
+def test_output_in_a_root(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    for output in (prefix.root, prefix.root / "dist"):
+        done = build(output, prefix.root)
+        assert done.returncode == 1
+        assert f"{output}: is in {prefix.root}, which is packaged" in done.stderr
+    assert not (prefix.root / "dist").exists()
+
+
+# Everything is imported as root: the interpreter's own files may lie where an unprivileged user cannot read.
+AS_NOBODY = """
+import os, sys
+import rocm_sdk_build.prefix.build
+from rocm_sdk_build.__main__ import main
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_what_cannot_be_read_or_written() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the whole suite runs unprivileged already")
+    # Below /tmp, since pytest's own directories are closed to other users.
+    directory = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
+    try:
+        directory.chmod(0o755)
+        prefix = small(directory / "rocm")
+        library, listed = prefix.root / "lib/libamdhip64.so.7.1", directory / "list"
+        closed = prefix.file("share/closed/x").parent
+        listed.write_text(f"{library}\n")
+        own = directory / "own"
+        own.mkdir()
+        os.chown(own, 65534, 65534)
+
+        def run(output: Path, *words: Path | str) -> str:
+            command = [sys.executable, "-c", AS_NOBODY, "prefix", *map(str, words), "--version", VERSION]
+            done = subprocess.run(
+                [*command, "--output", str(output)], cwd="/", capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 1, done
+            return done.stderr
+
+        for path in (library, closed):
+            mode = path.stat().st_mode
+            path.chmod(0)
+            assert run(own / "dist", prefix.root) == f"error: {path}: Permission denied\n"
+            path.chmod(mode)
+        assert run(directory / "dist", prefix.root) == f"error: {directory}/dist: Permission denied\n"
+        listed.chmod(0)
+        assert f"{listed}: the list cannot be read: Permission denied" in run(
+            own / "dist", prefix.root, "--files", listed
+        )
+        assert not (own / "dist").exists() or not list((own / "dist").iterdir())
+    finally:
+        shutil.rmtree(directory)
 
 
 # ---- lists ----

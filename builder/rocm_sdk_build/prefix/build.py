@@ -50,9 +50,20 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     check_version(wish.version)
     families = _families(wish.families)
     search = find_files(wish.roots, read_lists(list(wish.lists)))
+    _refuse_output(search.whole, wish.output)
     wish.output.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=wish.output) as scratch:
         return _Build(wish, rules, families, search, Path(scratch)).run()
+
+
+def _refuse_output(roots: Iterable[Path], output: Path) -> None:
+    place = output.resolve()
+    for root in roots:
+        if root == place or root in place.parents:
+            raise PackagingError(
+                f"{output}: is in {root}, which is packaged, so that the next build would package its packages",
+                "--output DIR outside of it",
+            )
 
 
 def _families(names: str | None) -> dict[str, tuple[str, ...]]:

@@ -17,9 +17,15 @@ class Classification:
         self.rows = (*included, *rules.prefix.parts)
         self.excludes = {part: row.excludes for part, row in rules.packages.items()}
         self.members = rules.prefix.members
+        self.known: dict[str, str | None] = {}
 
     def part_of(self, place: str) -> str | None:
         """The package that a row names, or "devel"; None: no row takes the file."""
+        if place not in self.known:
+            self.known[place] = self._first(place)
+        return self.known[place]
+
+    def _first(self, place: str) -> str | None:
         for part, glob in self.rows:
             if matches(place, glob) and not any(matches(place, each) for each in self.excludes.get(part, ())):
                 return part

@@ -31,6 +31,7 @@ class Search(NamedTuple):
     """What there is, and what lists name elsewhere."""
 
     roots: tuple[Path, ...]
+    whole: tuple[Path, ...]  # those of which no list names anything
     found: tuple[Found, ...]
     outside: tuple[str, ...]
 
@@ -60,11 +61,10 @@ def _directories(roots: Iterable[Path]) -> Iterator[Path]:
 def _find(roots: list[Path], listed: list[Listed]) -> Search:
     named: dict[Path, list[Path]] = {root: [] for root in roots}
     outside = []
+    deepest_first = sorted(roots, key=lambda root: -len(root.parts))
     for each in listed:
         source = _real(each.path)
-        root = next(
-            (root for root in sorted(roots, key=lambda root: -len(root.parts)) if _is_below(source, root)), None
-        )
+        root = next((root for root in deepest_first if root in source.parents), None)
         if root is not None:
             named[root].append(source)
         elif not stat.S_ISDIR(source.lstat().st_mode):
@@ -73,13 +73,11 @@ def _find(roots: list[Path], listed: list[Listed]) -> Search:
         raise PackagingError(
             f"{listed[0].line}: {listed[0].path}: nothing that is listed is in {', '.join(map(str, roots))}"
         )
-    for root in roots:
-        if not named[root]:
-            _refuse_to_swallow(root, roots)
-    found: list[Found] = []
-    for root in roots:
-        found += _whole(root) if not named[root] else _named(root, named[root])
-    return Search(tuple(roots), tuple(found), tuple(outside))
+    whole = tuple(root for root in roots if not named[root])
+    for root in whole:
+        _refuse_to_swallow(root, roots)
+    found = [each for root in roots for each in (_whole(root) if root in whole else _named(root, named[root]))]
+    return Search(tuple(roots), whole, tuple(found), tuple(outside))
 
 
 def _refuse_to_swallow(root: Path, roots: list[Path]) -> None:
@@ -99,10 +97,6 @@ def _real(path: str) -> Path:
     if name in ("", ".", ".."):
         return Path(os.path.realpath(path))
     return Path(os.path.realpath(parent), name)
-
-
-def _is_below(path: Path, root: Path) -> bool:
-    return root in path.parents
 
 
 def _whole(root: Path) -> Iterator[Found]:

@@ -154,4 +154,10 @@ class _Layout:
 
 
 def _parents(places: Iterable[str]) -> set[str]:
-    return {str(parent) for place in places for parent in PurePosixPath(place).parents} - {"."}
+    found: set[str] = set()
+    for place in places:
+        parent = place.rpartition("/")[0]
+        while parent and parent not in found:
+            found.add(parent)
+            parent = parent.rpartition("/")[0]
+    return found
