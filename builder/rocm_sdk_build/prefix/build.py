@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from rocm_sdk_build.artifacts.families import Families
 from rocm_sdk_build.artifacts.rules import Rules
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.version import check_version
 
 from .classification import DEVEL
@@ -51,9 +51,8 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     families = _families(wish.families)
     search = find_files(wish.roots, read_lists(list(wish.lists)))
     _refuse_output(search.whole, wish.output)
-    wish.output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-build-", dir=wish.output) as scratch:
-        return _Build(wish, rules, families, search, Path(scratch)).run()
+    with scratch_directory(wish.output) as scratch:
+        return _Build(wish, rules, families, search, scratch).run()
 
 
 def _refuse_output(roots: Iterable[Path], output: Path) -> None:
