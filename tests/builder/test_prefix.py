@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from installed_rocm import Prefix, usual_rocm
+from sample_device_code import FLAGS, bundle, code_object, compressed, library, objects, offload_binary
 
 from rocm_sdk import device_code
 
@@ -445,7 +446,8 @@ def code_of(archive: zipfile.ZipFile, name: str, directory: Path) -> set[str]:
 def test_families(rocm: Prefix, tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     told = built(dist, rocm.root, "--families", "gfx103X-all,gfx90a")
-    assert "no code for gfx90a, and packaged as they are:\n  lib/libhipsparselt.so.0.2\n" in told
+    why = "lib/libhipsparselt.so.0.2: none of its code is for the family"
+    assert f"packaged for gfx90a with all their code:\n  {why}\n" in told
     assert {str(path.relative_to(dist)).partition(f"-{VERSION}")[0] for path in dist.rglob("*") if path.is_file()} == {
         *("gfx103X-all/rocm", "gfx103X-all/rocm_sdk_devel", "gfx90a/rocm", "gfx90a/rocm_sdk_devel"),
         *("rocm_profiler", "rocm_sdk_core", "rocm_sdk_libraries_gfx103X_all", "rocm_sdk_libraries_gfx90a"),
@@ -467,6 +469,43 @@ def test_families(rocm: Prefix, tmp_path: Path) -> None:
 
 def development_of(dist: Path) -> set[str]:
     return set(development(dist))
+
+
+def test_code_that_cannot_be_rewritten(tmp_path: Path) -> None:
+    """What is not in bundles of the HIP compiler stays, and is told."""
+    prefix = small(tmp_path / "rocm")
+    images = [("amdgcn-amd-amdhsa", target, code_object(FLAGS[target])) for target in ("gfx90a", "gfx1030")]
+    content = prefix.file("images", offload_binary(images))
+    section = f'.section .llvm.offloading,"a"\n.incbin "{content}"\n'
+    path = library(prefix.place("lib/librocsolver.so.0"), [], more=section)
+    for leftover in (content, path.with_suffix(".s")):
+        leftover.unlink()
+    told = built(tmp_path / "dist", prefix.root, "--families", "gfx90a")
+    assert "packaged for gfx90a with all their code:\n  lib/librocsolver.so.0: " in told
+    archive = wheel(tmp_path / "dist", "rocm_sdk_libraries_gfx90a")
+    assert code_of(archive, "librocsolver.so.0", tmp_path) == {"gfx90a", "gfx1030"}
+
+
+def test_compressed_code(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    plain = bundle(objects("gfx90a", "gfx1030", size=5000))
+    path = library(prefix.place("lib/librocsolver.so.0"), [compressed(plain, 3)])
+    for leftover in (path.with_suffix(".s"), path.with_suffix(".0.bundle")):
+        leftover.unlink()
+    prefix.file("lib/rocblas/library/Kernels.co", compressed(plain, 2))
+    assert "all their code" not in built(tmp_path / "dist", prefix.root, "--families", "gfx1030")
+    archive = wheel(tmp_path / "dist", "rocm_sdk_libraries_gfx1030")
+    for name in ("librocsolver.so.0", "Kernels.co"):
+        assert code_of(archive, name, tmp_path) == {"gfx1030"}
+
+
+def test_loose_code_without_any_for_the_family_is_left_out(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    for name, targets in (("a", ("gfx942",)), ("b", ("gfx942", "gfx90a"))):
+        prefix.file(f"lib/rocblas/library/{name}.co", bundle(objects(*targets)))
+    built(tmp_path / "dist", prefix.root, "--families", "gfx90a")
+    names = platform_files(tmp_path / "dist", "rocm_sdk_libraries_gfx90a")
+    assert {name for name in names if "rocblas" in name} == {"lib/rocblas/library/b.co"}
 
 
 def test_families_are_installed_and_tested(rocm: Prefix, tmp_path: Path) -> None:

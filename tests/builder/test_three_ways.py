@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 from artifact_tree import ArtifactTree
 
-from rocm_sdk import _native
+from rocm_sdk import _native, device_code
 from rocm_sdk_build.apt import Apt
 from rocm_sdk_build.artifacts.rules import read_rules
 from rocm_sdk_build.debian import resolve_packages
@@ -76,12 +76,17 @@ def build(*words: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def ways() -> Iterator[ThreeWays]:
+def unpacked() -> dict[str, Path]:
+    """Debian's packages: name -> directory with `usr`."""
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
-    debian = build_site(BUILD / "debian", Shape.NONE)
     apt = Apt(BUILD / "debian")
-    unpacked = {package.name: path for package, path in apt.unpack(resolve_packages(apt)).items()}
+    return {package.name: path for package, path in apt.unpack(resolve_packages(apt)).items()}
+
+
+@pytest.fixture(scope="module")
+def ways(unpacked: dict[str, Path]) -> Iterator[ThreeWays]:
+    debian = build_site(BUILD / "debian", Shape.NONE)
     with tempfile.TemporaryDirectory(prefix="three-ways-", dir=BUILD) as scratch:
         tree = artifacts_of(unpacked, debian, Path(scratch, "artifacts"))
         # What these two packages hold loads, as the tests of the SDK show, and as the prefix's own check does.
@@ -202,12 +207,12 @@ def development(archive: zipfile.ZipFile, site: Mapping[str, bytes]) -> dict[str
         return tree_of(stream.read(), site)
 
 
-def tree_of(data: bytes, site: Mapping[str, bytes]) -> dict[str, bytes | str]:
+def tree_of(data: bytes, site: Mapping[str, bytes] | None) -> dict[str, bytes | str]:
     found: dict[str, bytes | str] = {}
     with tarfile.open(fileobj=io.BytesIO(data)) as members:
         for each in members:
             path = each.name.partition("/")[2]
-            if each.issym() and "_rocm_sdk_" in each.linkname:
+            if each.issym() and site is not None and "_rocm_sdk_" in each.linkname:
                 target = os.path.normpath(Path(each.name).parent / each.linkname)
                 found[path] = site[target]
             elif each.issym():
@@ -272,3 +277,45 @@ def test_what_they_say_of_themselves(ways: ThreeWays) -> None:
 
 def test_every_package_of_debian_is_in_an_artifact() -> None:
     assert {row.package for row in ROCM_LIBRARIES} | set(DEVELOPMENT_PACKAGES) == ARTIFACTS.keys()
+
+
+# ---- Debian's /usr ----
+
+
+def installed(unpacked: Mapping[str, Path], system: Path) -> str:
+    """Installs packages by hard links in a system that has others too; returns what `dpkg -L` prints of them."""
+    listed = dict.fromkeys(["/.", str(system), f"{system}/usr"])
+    for package in unpacked.values():
+        for path in sorted(package.rglob("*")):
+            place = system / "usr" / path.relative_to(package).as_posix().removeprefix("usr/").removeprefix("usr")
+            listed[str(place)] = None
+            if path.is_dir() and not path.is_symlink():
+                place.mkdir(parents=True, exist_ok=True)
+            elif not place.is_symlink():
+                os.link(path, place, follow_symlinks=False)
+    for name, text in (("lib/os-release", "ID=debian\n"), ("bin/other", "x\n"), ("share/other/data", "x\n")):
+        path = system / "usr" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return "".join(f"{path}\n" for path in listed)
+
+
+def test_a_family_of_debians_usr(unpacked: dict[str, Path]) -> None:
+    """The libraries of packages that are installed, with the code of one family."""
+    own = {name: path for name, path in unpacked.items() if "sparse" not in name}
+    with tempfile.TemporaryDirectory(prefix="usr-", dir=BUILD) as scratch:
+        system, listed, dist = Path(scratch, "system"), Path(scratch, "list"), Path(scratch, "dist")
+        listed.write_text(installed(own, system))
+        build("prefix", f"{system}/usr", "--files", str(listed), "--output", str(dist), "--families", "gfx90a")
+        archive = opened(dist, "libraries_gfx90a")
+        assert runtime_files(archive) == {
+            f"_rocm_sdk_libraries_gfx90a/{name}"
+            for name in ("__init__.py", "lib/libhiprand.so.1", "lib/librocrand.so.1")
+        }
+        path = archive.extract("_rocm_sdk_libraries_gfx90a/lib/librocrand.so.1", scratch)
+        assert {each.target for each in device_code(path).targets} == {"gfx90a:xnack+", "gfx90a:xnack-"}
+        core = {name for name in runtime_files(opened(dist, "core")) if ".so" in name}
+        assert {"_rocm_sdk_core/lib/libamdhip64.so.5", "_rocm_sdk_core/lib/rocm_sysdeps/lib/libnuma.so.1"} <= core
+        with opened(dist, "devel") as devel:
+            tree = tree_of(devel.read("rocm_sdk_devel/_devel.tar"), None)
+        assert not {"bin/other", "share/other/data"} & tree.keys()

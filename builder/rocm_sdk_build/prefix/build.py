@@ -129,7 +129,7 @@ class _Build:
             _log.info("reducing libraries to the code of %s", family)
             made = for_family(libraries, single, gpus, self.scratch / "families" / family)
             if made.whole:
-                _log.warning("no code for %s, and packaged as they are:\n  %s", family, "\n  ".join(made.whole))
+                _log.warning("packaged for %s with all their code:\n  %s", family, "\n  ".join(made.whole))
             yield self._artifact("libraries", family, made.entries)
 
     def _split(self, single: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:

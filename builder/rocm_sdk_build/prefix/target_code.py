@@ -45,7 +45,7 @@ class ForFamily(NamedTuple):
     """Files with the code of one family."""
 
     entries: tuple[Entry, ...]
-    whole: tuple[str, ...]  # places of libraries that keep all their code
+    whole: tuple[str, ...]  # which libraries keep all their code, and why
 
 
 def for_family(libraries: Sequence[Entry], single: Sequence[Entry], gpus: tuple[str, ...], scratch: Path) -> ForFamily:
@@ -85,7 +85,7 @@ class _ForFamily:
             return
         if not any(chosen):
             if look_at(path).kind is not Kind.DATA:
-                self.whole.append(entry.path)
+                self.whole.append(f"{entry.path}: none of its code is for the family")
             else:
                 self.new[path] = None
             return
@@ -95,7 +95,7 @@ class _ForFamily:
         except RocmSdkError as error:
             if error.code != _NOT_REWRITTEN:
                 raise PackagingError(error.message, error.fix or "") from error
-            self.whole.append(entry.path)
+            self.whole.append(f"{entry.path}: {error.message.removeprefix(f'{path}: ')}")
         else:
             self.new[path] = output
 
