@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from installed_rocm import Prefix, usual_rocm
-from sample_device_code import FLAGS, bundle, code_object, compressed, library, objects, offload_binary
+from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, library, objects, offload_binary
 
 from rocm_sdk import device_code
 
@@ -508,16 +508,34 @@ def test_loose_code_without_any_for_the_family_is_left_out(tmp_path: Path) -> No
     assert {name for name in names if "rocblas" in name} == {"lib/rocblas/library/b.co"}
 
 
-def test_families_are_installed_and_tested(rocm: Prefix, tmp_path: Path) -> None:
-    """One family beside core and the loader, as pip puts it."""
-    dist = tmp_path / "dist"
-    built(dist, rocm.root, "--families", "gfx90a")
-    site = tmp_path / "site"
+@pytest.mark.parametrize("options", [(), ("--families", "gfx90a"), ("--split",)], ids=["whole", "family", "split"])
+def test_installed_by_pip(rocm: Prefix, tmp_path: Path, options: tuple[str, ...]) -> None:
+    """All packages, the selector too: `rocm-sdk test` has nothing to say."""
+    dist, site = tmp_path / "dist", tmp_path / "site"
+    built(dist, rocm.root, *options)
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", str(site)]
-    subprocess.run([*install, *map(str, dist.glob("*.whl"))], check=True)
+    packages = [str(path) for path in dist.iterdir() if "gfx1030" not in path.name]
+    environment = {**os.environ, "ROCM_SDK_TARGET_FAMILY": "gfx90a", "PIP_CONFIG_FILE": os.devnull}
+    subprocess.run([*install, *packages], env=environment, check=True)
     command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json"]
-    report = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    report = json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=False).stdout)
     assert [each["code"] for each in report["problems"] if each["severity"] != "note"] == []
+
+
+def test_kpack_archives(tmp_path: Path) -> None:
+    """Of a ROCm that was built kpack-split: archives are for single targets."""
+    prefix = small(tmp_path / "rocm")
+    for target in ("gfx90a", "gfx942"):
+        prefix.file(
+            f".kpack/rand_lib_{target}.kpack", kpack({"lib/librocrand.so.1#0": {target: code_object(FLAGS[target])}})
+        )
+    built(tmp_path / "split", prefix.root, "--split")
+    for target in ("gfx90a", "gfx942"):
+        names = platform_files(tmp_path / "split", f"rocm_sdk_device_{target}")
+        assert names == {f".kpack/rand_lib_{target}.kpack", f".devel_links/{target}.json"}
+    built(tmp_path / "family", prefix.root, "--families", "gfx90a")
+    names = platform_files(tmp_path / "family", "rocm_sdk_libraries_gfx90a")
+    assert {name for name in names if "kpack" in name} == {".kpack/rand_lib_gfx90a.kpack"}
 
 
 def test_split(rocm: Prefix, tmp_path: Path) -> None:
