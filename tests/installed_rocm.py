@@ -55,9 +55,9 @@ class Prefix:
                 target.with_name(name).symlink_to(text)
         return target
 
-    def program(self, path: str) -> Path:
+    def program(self, path: str, *flags: str) -> Path:
         target = self.place(path)
-        subprocess.run(["gcc", "-x", "c", "-", "-o", str(target)], input=PROGRAM, text=True, check=True)
+        subprocess.run(["gcc", "-x", "c", "-", *flags, "-o", str(target)], input=PROGRAM, text=True, check=True)
         return target
 
 
@@ -88,7 +88,8 @@ def usual_rocm(root: Path, libdir: str = "lib") -> Prefix:
     prefix.file("lib/llvm/lib/clang/20/include/stddef.h", "\n")
     prefix.link("bin/amdclang", "../lib/llvm/bin/amdclang")
     prefix.link("llvm", "lib/llvm")
-    prefix.program("bin/rocminfo")
+    prefix.program("bin/rocminfo", "-no-pie")
+    prefix.program("bin/rocm_agent_enumerator", "-static")
     prefix.file("bin/hipcc", "#!/bin/sh\necho hipcc\n", 0o755)
     prefix.file("bin/rocblas-bench", "#!/bin/sh\n", 0o755)
     prefix.file("share/strange/data.txt", "x\n")

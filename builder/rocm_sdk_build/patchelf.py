@@ -9,9 +9,10 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-from rocm_sdk import RewriteError, RocmSdkError, _native
+from rocm_sdk import RewriteError
 from rocm_sdk.rewriting.search_path import set_rpath
 
+from .dynamic_section import read_dynamic_section
 from .errors import PackagingError
 from .shared_object import read_shared_object
 
@@ -60,7 +61,7 @@ def set_search_path(path: Path, more: list[str]) -> None:
     Absolute ones are of the machine that it was built on. LD_LIBRARY_PATH then comes behind the entries. The file is
     the caller's own copy. PackagingError where that does not work.
     """
-    before = _read_search_path(path)
+    before = read_dynamic_section(path).search_path
     entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))
     try:
         set_rpath(str(path), entries)
@@ -80,13 +81,5 @@ def _set_with_patchelf(path: Path, text: str) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")
-    if _read_search_path(path) != text:
+    if read_dynamic_section(path).search_path != text:
         raise PackagingError(f"{path}: patchelf did not write what it was asked to")
-
-
-def _read_search_path(path: Path) -> str:
-    try:
-        facts = _native.inspect_library(path)
-    except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
-    return facts.runpath or facts.rpath or ""

@@ -186,6 +186,19 @@ def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
     assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
 
 
+def test_search_paths_of_programs_for_a_fixed_address(tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts")
+    tree.program("base_run_generic", "bin/x", "-no-pie", "-Wl,-rpath,$ORIGIN/y")
+    done = build(tree, tmp_path)
+    assert done.returncode == 0, done.stderr
+    core = wheel(tmp_path / "dist", "rocm_sdk_core")
+    assert rpath(core, "_rocm_sdk_core/bin/x", tmp_path).startswith(
+        "$ORIGIN/y:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:"
+    )
+    (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
+    assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
+
+
 def test_search_paths_of_the_build_machine_are_left_out(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     entries = "/opt/rocm/lib:$ORIGIN/x:.:${ORIGIN}/y:/usr/lib"

@@ -83,6 +83,7 @@ def plain(rocm: Prefix, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 CORE = {
     "bin/amdclang",
     "bin/hipcc",
+    "bin/rocm_agent_enumerator",
     "bin/rocminfo",
     "include/hip/hip_runtime.h",
     "lib/.hipInfo",
@@ -141,7 +142,7 @@ def test_what_is_in_which_wheel(plain: tuple[Path, str]) -> None:
     assert links["llvm"] == "lib/llvm"
     assert not {"lib64", "lib/libgone.so", "lib/loop", "bin/shell", "share/man/man1/hipcc.1"} & members.keys()
     scripts = {path for path in wheel(dist, "rocm_sdk_core").namelist() if ".data/scripts/" in path}
-    assert {path.rpartition("/")[2] for path in scripts} == {"amdclang", "hipcc", "rocminfo"}
+    assert {path.rpartition("/")[2] for path in scripts} == {"amdclang", "hipcc", "rocm_agent_enumerator", "rocminfo"}
 
 
 def test_what_is_told(plain: tuple[Path, str], rocm: Prefix) -> None:
@@ -406,6 +407,8 @@ LISTS = {
     "dpkg": "/.\n{root}\n{root}/lib\n{root}/lib/libx.so\n\n{root}/share/a b.txt\n",
     "dpkg, diverted": "{root}/gone\ndiverted by other to: {root}/share/a b.txt\n{root}/lib/libx.so\n"
     "package diverts others to: {root}/never\n",
+    "dpkg, without documentation": "{root}/share/doc/hip/copyright\n{root}/share/man/man1/x.1.gz\n{root}/lib/libx.so\n"
+    "{root}/share/a b.txt\n",
     "rpm": "{root}/lib/libx.so\n{root}/share/a b.txt\n(contains no files)\n",
     "qlist": "{root}/lib/libx.so -> libx.so.1\n{root}/share/a b.txt\n",
     "twice": "{root}/lib/libx.so\n{root}/lib/libx.so\n{root}/share/a b.txt",

@@ -15,6 +15,8 @@ from rocm_sdk_build.errors import PackagingError
 _DIVERTED = re.compile(r"(?:locally diverted|diverted by \S+) to: (/.*)")
 _IGNORED = re.compile(r"package diverts others to: /.*|\(contains no files\)|\s*")
 _LINK = " -> "  # qlist --verbose: what a link leads to
+# What systems may be set up not to install, as images of containers are; packages list it still.
+_OPTIONAL = re.compile(r"/share/(?:doc|info|licenses|lintian|locale|man)/")
 
 
 class Listed(NamedTuple):
@@ -41,23 +43,24 @@ def read_list(path: Path) -> list[Listed]:
             found[-1:] = [Listed(diverted[1], f"{path}:{number}")]
         elif not _IGNORED.fullmatch(text):
             found.append(Listed(text, f"{path}:{number}"))
-    checked = [_checked(each) for each in found]
-    if not checked:
+    if not found:
         raise PackagingError(f"{path}: the list names no file", "it has what `dpkg -L PACKAGE...` or `rpm -ql` prints")
-    return checked
+    return [checked for each in found if (checked := _checked(each)) is not None]
 
 
-def _checked(listed: Listed) -> Listed:
+def _checked(listed: Listed) -> Listed | None:
+    """The line with the path alone; None: it may be missing, and is."""
     path = listed.path
     if not path.startswith("/") or "\0" in path:
         raise PackagingError(f"{listed.line}: {path!r} is no absolute path")
-    if not os.path.lexists(path):
-        path = path.rpartition(_LINK)[0]
-        if not path or not os.path.lexists(path):
-            raise PackagingError(
-                f"{listed.line}: {listed.path}: there is no such file", "make the list where the packages are installed"
-            )
-    return Listed(path, listed.line)
+    for each in (path, path.rpartition(_LINK)[0]):
+        if each and os.path.lexists(each):
+            return Listed(each, listed.line)
+    if _OPTIONAL.search(path):
+        return None
+    raise PackagingError(
+        f"{listed.line}: {path}: there is no such file", "make the list where the packages are installed"
+    )
 
 
 def read_lists(paths: list[Path]) -> Iterator[Listed]:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rocm_sdk import RocmSdkError, _native
 from rocm_sdk_build.artifacts.file_kind import Kind, look_at
+from rocm_sdk_build.dynamic_section import DynamicSection, read_dynamic_section
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.plan import is_base_library
 from rocm_sdk_build.sdk_rules import HOST_LIBRARY_DIRECTORY
@@ -25,7 +25,7 @@ def host_libraries(users: Iterable[Path], others: Iterable[Path]) -> dict[str, P
     found: dict[str, Path] = {}
     while pending:
         user = pending.pop()
-        facts = _inspect(user)
+        facts = read_dynamic_section(user)
         for name in facts.needed:
             if name in own or name not in candidates or is_base_library(name):
                 continue
@@ -45,14 +45,7 @@ def _by_soname(paths: Iterable[Path]) -> dict[str, list[Path]]:
     return found
 
 
-def _inspect(path: Path) -> _native.LibraryFacts:
-    try:
-        return _native.inspect_library(path)
-    except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
-
-
-def _chosen(variants: list[Path], facts: _native.LibraryFacts, user: Path) -> Path:
+def _chosen(variants: list[Path], facts: DynamicSection, user: Path) -> Path:
     for directory in _searched(facts, user):
         for variant in variants:
             if variant.parent == directory:
@@ -65,8 +58,8 @@ def _chosen(variants: list[Path], facts: _native.LibraryFacts, user: Path) -> Pa
     return highest[0]
 
 
-def _searched(facts: _native.LibraryFacts, user: Path) -> Iterator[Path]:
-    for entry in (facts.runpath or facts.rpath or "").split(":"):
+def _searched(facts: DynamicSection, user: Path) -> Iterator[Path]:
+    for entry in facts.search_path.split(":"):
         if entry:
             text = entry.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(user.parent))
             yield Path(text).resolve()
