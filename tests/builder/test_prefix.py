@@ -167,6 +167,11 @@ def test_what_the_sdk_says(plain: tuple[Path, str]) -> None:
     assert scope["AVAILABLE_TARGET_FAMILIES"] == ["gfx90a", "gfx942", "gfx1030"]
 
 
+def test_licences(plain: tuple[Path, str]) -> None:
+    for name in ("rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel", "rocm_profiler"):
+        assert f"{name}-{VERSION}.dist-info/licenses/share/doc/hip/LICENSE" in wheel(plain[0], name).namelist()
+
+
 def extras(dist: Path) -> set[str]:
     with tarfile.open(dist / f"rocm-{VERSION}.tar.gz") as archive:
         file = archive.extractfile(f"rocm-{VERSION}/selector.json")
@@ -251,6 +256,8 @@ def store(root: Path) -> list[Path]:
     shell.file("share/locale/locale.alias", "y\n")  # not the same as the other's
     old, new = path("zlib-1.2"), path("zlib-1.3")
     libz = new.library("lib/libz.so.1.3")
+    new.file("share/doc/zlib/LICENSE", "licence of zlib\n")
+    old.file("share/doc/zlib/copyright", "of an older one\n")
     old.library("lib/libz.so.1.2", flags=("-Wl,--defsym,old=1",))
     numa = path("numactl-2.0").library("lib/libnuma.so.1.0")
     drm = path("libdrm-2.4").library("lib/libdrm.so.2.4", libz, flags=(runpath(libz),))
@@ -296,6 +303,8 @@ def test_twenty_store_paths(tmp_path: Path) -> None:
     assert not {name for name in members if name.startswith(("nix-support", "share/locale", "bin/perl"))}
     assert f"not part of ROCm: only what its libraries need is taken from:\n  {paths[0]}\n" in told
     core = wheel(tmp_path / "dist", "rocm_sdk_core")
+    (licence,) = (name for name in core.namelist() if "/licenses/" in name)
+    assert licence.endswith("/share/doc/zlib/LICENSE")
     names = [name for name in core.namelist() if ".so" in name]
     for name in names:
         assert str(tmp_path) not in ":".join(search_path(core, name, tmp_path / "out")), "no path of the build machine"
@@ -336,7 +345,11 @@ def test_debian_usr_of_this_machine(tmp_path: Path) -> None:
         *("lib/libamdhip64.so.7", "lib/rocm_sysdeps/lib/libz.so.1", "share/therock/dist_info.json")
     }
     names = {name for name, each in development(tmp_path / "dist").items() if each.isreg()}
-    assert names <= {"__init__.py"}, names
+    licence = "share/doc/zlib1g/copyright"
+    assert names <= {"__init__.py", licence}, names
+    if Path("/usr", licence).exists():
+        archive = wheel(tmp_path / "dist", "rocm_sdk_core")
+        assert f"rocm_sdk_core-{VERSION}.dist-info/licenses/{licence}" in archive.namelist()
     for system in ("/", "/usr"):
         assert f"error: {system}: is a whole system" in refused(tmp_path / "none", own.root, system)
     assert "zlib1g" not in refused(tmp_path / "none", "/usr", "--files", "-", lists=listed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from rocm_sdk_build.artifacts import build as artifacts_build
 from rocm_sdk_build.artifacts.build import write_packages
 from rocm_sdk_build.artifacts.catalog import GENERIC, Artifact, Entry
 from rocm_sdk_build.artifacts.families import Families
+from rocm_sdk_build.artifacts.licences import find_licences
 from rocm_sdk_build.artifacts.rules import Rules
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
@@ -24,7 +25,7 @@ from .file_list import read_lists
 from .roots import Search, find_files
 from .sdk_facts import targets, with_facts
 from .target_code import for_family, split
-from .tree import Tree, lay_out
+from .tree import DOCUMENTS, Tree, lay_out
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +94,7 @@ class _Build:
         found = targets(tree)
         tree = with_facts(tree, found, self.scratch)
         catalog = [self._artifact(part, GENERIC, tree.parts[part]) for part in ("core", "profiler", DEVEL)]
+        catalog += self._documents(tree)
         libraries, single = tree.parts["libraries"], tree.parts["device"]
         if self.families:
             catalog += self._for_families(libraries, single)
@@ -121,6 +123,16 @@ class _Build:
         for what, names in lists:
             if listed := list(names):
                 _log.warning("%s:\n  %s", what, "\n  ".join(listed))
+
+    def _documents(self, tree: Tree) -> Iterator[Artifact]:
+        """What may have licences, for each package; those of libraries that are not ROCm's go with core."""
+        documents = [each for each in tree.parts[DEVEL] if each.path.startswith(DOCUMENTS)]
+        known = {each.path for each in documents}
+        licences = find_licences([self._artifact("core", GENERIC, tree.host_documents)])
+        of_hosts = [Entry(path, source, "file") for path, source in licences.items() if path not in known]
+        for package in self.rules.packages:
+            more = of_hosts if package == "core" else ()
+            yield self._artifact(package, GENERIC, [*documents, *more])._replace(component="doc")
 
     # ---- libraries ----
 

@@ -17,6 +17,7 @@ from .host_libraries import host_libraries, needs_libraries
 from .layout import has_rewrites, is_skipped, place_of, rewritten
 from .roots import USR, Found, Search
 
+DOCUMENTS = ("share/doc/", "share/licenses/")
 _RUNTIME = ("core", "libraries", "device", "profiler")
 
 
@@ -27,6 +28,7 @@ class Tree(NamedTuple):
     unclassified: tuple[str, ...]  # places of what no row takes
     lost_links: tuple[str, ...]  # links that lead to nothing in the tree
     other_roots: tuple[Path, ...]  # roots that are no part of ROCm
+    host_documents: tuple[Entry, ...]  # of these roots, where a library is taken from them
 
 
 def lay_out(search: Search, rules: Rules, scratch: Path) -> Tree:
@@ -60,7 +62,8 @@ class _Layout:
         self.links = {each.source: self.places[each.source] for each in own if each.is_link}
         self.directories = _parents([*self.entries, *self.links.values()])
         self._add_links([each for each in own if each.is_link])
-        return self._tree(tuple(root for root in self.roots if root not in ours))
+        others = tuple(root for root in self.roots if root not in ours)
+        return self._tree(others, self._host_documents(others))
 
     def _host_libraries(self, own: list[Found]) -> dict[str, Path]:
         parts = {each.source: self.classification.part_of(self.places[each.source]) for each in own}
@@ -137,7 +140,16 @@ class _Layout:
 
     # ---- packages ----
 
-    def _tree(self, other_roots: tuple[Path, ...]) -> Tree:
+    def _host_documents(self, others: tuple[Path, ...]) -> tuple[Entry, ...]:
+        used = {root for root in others if any(root in source.parents for source in self.hosts.values())}
+        documents = (each for each in self.found if each.root in used and not each.is_link)
+        return tuple(
+            Entry(place, each.source, "file")
+            for each in documents
+            if (place := self.places[each.source]).startswith(DOCUMENTS)
+        )
+
+    def _tree(self, other_roots: tuple[Path, ...], host_documents: tuple[Entry, ...]) -> Tree:
         parts: dict[str, list[Entry]] = {part: [] for part in (*_RUNTIME, DEVEL)}
         unclassified = []
         for place, entry in sorted(self.entries.items()):
@@ -150,7 +162,7 @@ class _Layout:
         for entries in parts.values():
             directories = _parents(entry.path for entry in entries)
             entries[:0] = [Entry(path, self.scratch, "directory") for path in sorted(directories)]
-        return Tree(parts, tuple(unclassified), tuple(self.lost), other_roots)
+        return Tree(parts, tuple(unclassified), tuple(self.lost), other_roots, host_documents)
 
 
 def _parents(places: Iterable[str]) -> set[str]:
