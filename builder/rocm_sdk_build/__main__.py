@@ -7,9 +7,13 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .errors import PackagingError
 from .release_types import RELEASE_TYPES
+
+if TYPE_CHECKING:  # the command is parsed without the modules that do the work
+    from .artifacts.build import Wish
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -111,8 +115,6 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
     place = command.add_mutually_exclusive_group(required=True)
     place.add_argument("--output", type=Path, metavar="DIR", help="where the packages go")
     place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
-    command.add_argument("--version", required=True, help="of the packages")
-    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     for system in ("linux", "windows"):
         command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
     _add_writing(command)
@@ -130,8 +132,6 @@ def _add_prefix(command: argparse.ArgumentParser) -> None:
         help="what of the roots is taken, as dpkg -L, rpm -ql and qlist print it, or roots, as nix-store -qR does (-)",
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
-    command.add_argument("--version", required=True, help="of the packages")
-    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     parts = command.add_mutually_exclusive_group()
     parts.add_argument(
         "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
@@ -142,6 +142,8 @@ def _add_prefix(command: argparse.ArgumentParser) -> None:
 
 
 def _add_writing(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--version", required=True, help="of the packages")
+    command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     command.add_argument(
         "--wheel-compression",
         action=argparse.BooleanOptionalAction,
@@ -217,26 +219,15 @@ def _init_module(options: argparse.Namespace) -> int:
 
 
 def _artifacts(options: argparse.Namespace) -> int:
-    from .artifacts.build import Wish, build
+    from .artifacts.build import build
     from .artifacts.rules import read_rules
 
     artifacts = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
     if not artifacts:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
-    wish = Wish(
-        artifacts,
-        options.output or options.dest_dir,
-        options.version,
-        options.version_suffix,
-        options.linux_amdgpu_families,
-        options.windows_amdgpu_families,
-        options.wheel_compression,
-        options.check,
-        options.jobs,
-        options.size_limit,
-        options.platform_tag,
-        options.output,
-    )
+    families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
+    wish = _wish(options, artifacts, options.output or options.dest_dir)
+    wish = wish._replace(linux_families=families[0], windows_families=families[1])
     for path in build(wish, read_rules(options.rules)):
         print(path)
     return 0
@@ -246,21 +237,28 @@ def _prefix(options: argparse.Namespace) -> int:
     from .artifacts.rules import read_rules
     from .prefix.build import Wish, build
 
-    wish = Wish(
-        options.roots,
-        options.files,
-        options.output,
-        options.version,
-        options.version_suffix,
-        options.families,
-        options.split,
-        options.wheel_compression,
-        options.check,
-        options.jobs,
-    )
+    wish = Wish(_wish(options, options.roots, options.output), options.files, options.families, options.split)
     for path in build(wish, read_rules(options.rules)):
         print(path)
     return 0
+
+
+def _wish(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) -> Wish:
+    """What `_add_writing` has asked for."""
+    from .artifacts.build import Wish
+
+    return Wish(
+        artifacts,
+        output,
+        options.version,
+        options.version_suffix,
+        deflate=options.wheel_compression,
+        is_checked=options.check,
+        jobs=options.jobs,
+        size_limit=options.size_limit,
+        platform_tag=options.platform_tag,
+        dist=options.output,
+    )
 
 
 def _version(options: argparse.Namespace) -> int:

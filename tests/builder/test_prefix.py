@@ -203,6 +203,13 @@ def test_search_paths(plain: tuple[Path, str], tmp_path: Path) -> None:
     assert found[0] == "$ORIGIN/../lib"
 
 
+def test_options_of_all_packages(rocm: Prefix, tmp_path: Path) -> None:
+    words = ("--platform-tag", "manylinux_2_39_x86_64", "--size-limit", "1", "--jobs", "1", "--version-suffix", "_n")
+    built(tmp_path / "dist", rocm.root, "--no-wheel-compression", "--no-check", *words)
+    assert len(list((tmp_path / "dist").glob("*-py3-none-manylinux_2_39_x86_64.whl"))) == 4
+    assert "_rocm_sdk_core_n/bin/rocminfo" in wheel(tmp_path / "dist", "rocm_sdk_core").namelist()
+
+
 def test_the_same_bytes(plain: tuple[Path, str], rocm: Prefix, tmp_path: Path) -> None:
     built(tmp_path / "dist", rocm.root)
     for path in plain[0].iterdir():
@@ -632,6 +639,7 @@ def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
         assert "version" in refused(output, rocm.root, version=version)
     assert "gfx94Y" in refused(output, rocm.root, "--families", "gfx94Y")
     assert "--families names none" in refused(output, rocm.root, "--families", ",")
+    assert "--version-suffix" in refused(output, rocm.root, "--version-suffix", "a/b")
     done = build(output, rocm.root, "--families", "gfx90a", "--split")
     assert done.returncode == 2
     rules = tmp_path / "rules.txt"

@@ -77,9 +77,7 @@ class Wish(NamedTuple):
 def build(wish: Wish, rules: Rules) -> list[Path]:
     """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
     is left in `dist`."""
-    check_version(wish.version)
-    if not _NONCE.fullmatch(wish.nonce):
-        raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
+    check_names(wish)
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
@@ -101,6 +99,13 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
         is_kpack,
     )
     return write_packages(wish, rules, catalog, families, sdk)
+
+
+def check_names(wish: Wish) -> None:
+    """PackagingError for a version or nonce that packages cannot have."""
+    check_version(wish.version)
+    if not _NONCE.fullmatch(wish.nonce):
+        raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
 
 
 def write_packages(wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> list[Path]:

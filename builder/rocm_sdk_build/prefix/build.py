@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rocm_sdk import UnknownTargetError
 from rocm_sdk import targets as gpu_targets
 from rocm_sdk_build.artifacts import build as artifacts_build
-from rocm_sdk_build.artifacts.build import write_packages
+from rocm_sdk_build.artifacts.build import check_names, write_packages
 from rocm_sdk_build.artifacts.catalog import GENERIC, Artifact, Entry
 from rocm_sdk_build.artifacts.families import Families
 from rocm_sdk_build.artifacts.licences import find_licences
@@ -18,7 +18,6 @@ from rocm_sdk_build.artifacts.rules import Rules
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.scratch import scratch_directory
-from rocm_sdk_build.version import check_version
 
 from .classification import DEVEL
 from .file_list import read_lists
@@ -33,26 +32,21 @@ _log = logging.getLogger(__name__)
 class Wish(NamedTuple):
     """What is to be built."""
 
-    roots: Sequence[Path]
-    lists: Sequence[Path]  # files with the names of files
-    output: Path  # where the packages appear
-    version: str
-    nonce: str = ""
+    packages: artifacts_build.Wish  # of roots in place of artifacts
+    lists: Sequence[Path] = ()  # files with the names of files
     families: str | None = None  # the libraries become a package for each
     is_split: bool = False  # what is for single targets becomes packages for these
-    deflate: bool = True
-    is_checked: bool = True  # the packages are installed and tested before they appear
-    jobs: int = 0  # threads that compress; 0: one for each processor
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
     """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
-    is left in `output`."""
-    check_version(wish.version)
+    is left in the output."""
+    packages = wish.packages
+    check_names(packages)
     families = _families(wish.families)
-    search = find_files(wish.roots, read_lists(list(wish.lists)))
-    _refuse_output(search.whole, wish.output)
-    with scratch_directory(wish.output) as scratch:
+    search = find_files(packages.artifacts, read_lists(list(wish.lists)))
+    _refuse_output(search.whole, packages.output)
+    with scratch_directory(packages.output) as scratch:
         return _Build(wish, rules, families, search, scratch).run()
 
 
@@ -87,6 +81,7 @@ class _Build:
     ) -> None:
         self.wish, self.rules, self.families, self.search, self.scratch = wish, rules, families, search, scratch
         self.roots = search.roots
+        self.packages = wish.packages._replace(artifacts=search.roots)
 
     def run(self) -> list[Path]:
         tree = lay_out(self.search, self.rules, self.scratch / "texts")
@@ -108,10 +103,10 @@ class _Build:
             catalog.append(self._artifact("libraries", GENERIC, [*libraries, *single]))
             names = found
         sdk = SdkFacts(
-            *(self.wish.version, tuple(names), min(names, default=None), self.wish.nonce),
+            *(self.packages.version, tuple(names), min(names, default=None), self.packages.nonce),
             one_libraries_package=not self.families,
         )
-        return write_packages(self._as_artifacts(), self._rules(), catalog, Families(None, None, set(names)), sdk)
+        return write_packages(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
 
     def _tell(self, tree: Tree) -> None:
         lists = (
@@ -148,7 +143,7 @@ class _Build:
         neutral, devices = split(single)
         if not devices:
             raise PackagingError(
-                f"{self._names()}: no file is for one target alone, so that there is nothing to split",
+                f"{self.packages.names}: no file is for one target alone, so that there is nothing to split",
                 "leave out --split, or make packages for families: --families",
             )
         _log.warning("code that is in libraries stays there: rocm-sdk-libraries has it for all targets")
@@ -168,16 +163,3 @@ class _Build:
             for name, row in self.rules.packages.items()
         }
         return self.rules._replace(packages=packages, devel={mode: frozenset({DEVEL}) for mode in self.rules.devel})
-
-    def _as_artifacts(self) -> artifacts_build.Wish:
-        wish = self.wish
-        return artifacts_build.Wish(
-            *(self.roots, wish.output, wish.version, wish.nonce),
-            deflate=wish.deflate,
-            is_checked=wish.is_checked,
-            jobs=wish.jobs,
-            dist=wish.output,
-        )
-
-    def _names(self) -> str:
-        return ", ".join(map(str, self.roots))
