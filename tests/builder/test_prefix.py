@@ -607,6 +607,28 @@ def test_two_different_files_for_one_place(tmp_path: Path) -> None:
     assert "are different, and go to one place: include/hip/hip_runtime.h" in told
 
 
+def test_two_different_texts_that_are_rewritten(tmp_path: Path) -> None:
+    one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
+    other.file("include/rocblas/rocblas.h", "x\n")
+    paths = [prefix.file("lib/pkgconfig/x.pc", f"prefix=/usr\nName: {prefix.root}\n") for prefix in (one, other)]
+    told = refused(tmp_path / "dist", one.root, other.root)
+    assert f"{paths[0]} and {paths[1]} are different, and go to one place: lib/pkgconfig/x.pc" in told
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_file_and_a_directory_of_one_name(tmp_path: Path, kind: str) -> None:
+    one, other = small(tmp_path / "one"), Prefix(tmp_path / "other")
+    if kind == "file":
+        one.file("lib/rocblas", "x\n")
+    else:
+        one.file("share/rocblas/x", "x\n")
+        one.link("lib/rocblas", "../share/rocblas")
+    path = other.file("lib/rocblas/x.dat", "x\n")
+    other.file("include/rocblas/rocblas.h", "x\n")
+    told = refused(tmp_path / "dist", one.root, other.root)
+    assert f"goes to lib/rocblas, and {path} below it, to lib/rocblas/x.dat" in told
+
+
 def test_two_host_libraries_of_one_soname(tmp_path: Path) -> None:
     roots = [Prefix(tmp_path / name) for name in ("a", "b")]
     z = [root.library("lib/libz.so.1.2", flags=(f"-Wl,--defsym,x{i}=1",)) for i, root in enumerate(roots)]

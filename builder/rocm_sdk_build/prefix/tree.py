@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ class _Layout:
         self.entries: dict[str, Entry] = {}
         self.sources: dict[Path, str] = {}  # file or link of a prefix -> its place in the tree
         self.lost: list[str] = []
+        self.numbers = count()
 
     def run(self) -> Tree:
         ours = {each.root for each in self.found if self.classification.is_of_rocm(self.places[each.source])}
@@ -54,9 +56,12 @@ class _Layout:
             each for each in self.found if each.root in ours and not is_skipped(self.rules, self.places[each.source])
         ]
         self.hosts = self._host_libraries([each for each in own if not each.is_link])
-        for each in own:
-            if not each.is_link and each.source not in self.hosts.values():
-                self._add_file(each)
+        files = [each for each in own if not each.is_link and each.source not in self.hosts.values()]
+        for each in files:
+            add_entry(self.entries, Entry(self.places[each.source], each.source, "file"))
+            self.sources[each.source] = self.places[each.source]
+        for each in files:
+            self._rewrite(each)
         for place, source in self.hosts.items():
             add_entry(self.entries, Entry(place, source, "file"))
         self.links = {each.source: self.places[each.source] for each in own if each.is_link}
@@ -78,23 +83,20 @@ class _Layout:
 
     # ---- files ----
 
-    def _add_file(self, each: Found) -> None:
+    def _rewrite(self, each: Found) -> None:
+        """Takes a text as the tree must have it, where that is another one."""
         place = self.places[each.source]
-        source = each.source
-        if has_rewrites(self.rules, place):
-            before = source.read_bytes()
-            after = rewritten(self.rules, place, place != each.path, before)
-            if after is not None and after != before:
-                source = self._written(source, after)
-        add_entry(self.entries, Entry(place, source, "file"))
-        self.sources[each.source] = place
-
-    def _written(self, original: Path, content: bytes) -> Path:
+        if self.entries[place].source != each.source or not has_rewrites(self.rules, place):
+            return
+        before = each.source.read_bytes()
+        after = rewritten(self.rules, place, place != each.path, before)
+        if after is None or after == before:
+            return
         self.scratch.mkdir(exist_ok=True)
-        path = self.scratch / str(len(self.sources))
-        path.write_bytes(content)
-        shutil.copymode(original, path)
-        return path
+        path = self.scratch / str(next(self.numbers))
+        path.write_bytes(after)
+        shutil.copymode(each.source, path)
+        self.entries[place] = Entry(place, path, "file")
 
     # ---- links ----
 
@@ -150,6 +152,11 @@ class _Layout:
         )
 
     def _tree(self, other_roots: tuple[Path, ...], host_documents: tuple[Entry, ...]) -> Tree:
+        for place in sorted(_parents(self.entries) & self.entries.keys()):
+            below = next(other for other in sorted(self.entries) if other.startswith(f"{place}/"))
+            raise PackagingError(
+                f"{self.entries[place].source} goes to {place}, and {self.entries[below].source} below it, to {below}"
+            )
         parts: dict[str, list[Entry]] = {part: [] for part in (*_RUNTIME, DEVEL)}
         unclassified = []
         for place, entry in sorted(self.entries.items()):
