@@ -469,6 +469,8 @@ def code_of(archive: zipfile.ZipFile, name: str, directory: Path) -> set[str]:
 def test_families(rocm: Prefix, tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     told = built(dist, rocm.root, "--families", "gfx103X-all,gfx90a")
+    facts = json.loads(wheel(dist, "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
+    assert facts["dist_amdgpu_targets"] == "gfx90a;gfx1030"
     why = "lib/libhipsparselt.so.0.2: none of its code is for the family"
     assert f"packaged for gfx90a with all their code:\n  {why}\n" in told
     assert {str(path.relative_to(dist)).partition(f"-{VERSION}")[0] for path in dist.rglob("*") if path.is_file()} == {

@@ -23,7 +23,7 @@ from .classification import DEVEL
 from .file_list import read_lists
 from .roots import Search, find_files
 from .sdk_facts import targets, with_facts
-from .target_code import for_family, split
+from .target_code import for_family, runs, split
 from .tree import DOCUMENTS, Tree, lay_out
 
 _log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class _Build:
     def run(self) -> list[Path]:
         tree = lay_out(self.search, self.rules, self.scratch / "texts")
         self._tell(tree)
-        found = targets(tree)
+        found = [each for each in targets(tree) if self._is_wanted(each)]
         tree = with_facts(tree, found, self.scratch)
         catalog = [self._artifact(part, GENERIC, tree.parts[part]) for part in ("core", "profiler", DEVEL)]
         catalog += self._documents(tree)
@@ -107,6 +107,10 @@ class _Build:
             one_libraries_package=not self.families,
         )
         return write_packages(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
+
+    def _is_wanted(self, target: str) -> bool:
+        gpus = [gpu for family in self.families.values() for gpu in family]
+        return not gpus or any(runs(target, gpu) for gpu in gpus)
 
     def _tell(self, tree: Tree) -> None:
         lists = (

@@ -73,7 +73,7 @@ class _ForFamily:
 
     def _fits(self, entry: Entry) -> bool:
         target = None if entry.kind == "directory" else target_of(entry.path)
-        return target is None or any(_runs(target, gpu) for gpu in self.gpus)
+        return target is None or any(runs(target, gpu) for gpu in self.gpus)
 
     def _take(self, entry: Entry) -> None:
         path = entry.source
@@ -100,7 +100,8 @@ class _ForFamily:
             self.new[path] = output
 
 
-def _runs(code: str, gpu: str) -> bool:
+def runs(code: str, gpu: str) -> bool:
+    """Whether the GPU runs code for a target."""
     return _native.compatibility(code, gpu, None, False).fit in _RUNS
 
 
