@@ -27,7 +27,7 @@ from rocm_sdk_build.artifacts.rules import read_rules
 from rocm_sdk_build.debian import resolve_packages
 from rocm_sdk_build.debian_build import build_site
 from rocm_sdk_build.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
-from rocm_sdk_build.prefix.layout import is_skipped, place_of, rewritten
+from rocm_sdk_build.prefix.layout import has_rewrites, is_skipped, place_of, rewritten
 from rocm_sdk_build.shared_object import read_shared_object
 from rocm_sdk_build.site_tree import DIST_INFO_JSON, Shape
 
@@ -115,8 +115,9 @@ def artifacts_of(unpacked: Mapping[str, Path], debian: Path, root: Path) -> Arti
             target = tree.place(component, place)
             if path.is_symlink():
                 target.symlink_to(path.readlink())
-            elif (content := rewritten(rules, place, place != name, path.read_bytes())) is not None:
-                target.write_bytes(content)
+            elif has_rewrites(rules, place):
+                content = path.read_bytes()
+                target.write_bytes(rewritten(rules, place, place != name, content) or content)
                 shutil.copymode(path, target)
             else:
                 os.link(path, target)
