@@ -267,8 +267,11 @@ def store(root: Path) -> list[Path]:
     old.file("share/doc/zlib/copyright", "of an older one\n")
     old.library("lib/libz.so.1.2", flags=("-Wl,--defsym,old=1",))
     numa = path("numactl-2.0").library("lib/libnuma.so.1.0")
-    drm = path("libdrm-2.4").library("lib/libdrm.so.2.4", libz, flags=(runpath(libz),))
-    runtime = path("rocm-runtime-7.1").library("lib/libhsa-runtime64.so.1.18", numa, drm, flags=(runpath(numa, drm),))
+    pci = path("pciutils-3.13").library("lib/libpci.so.3.13")
+    drm = path("libdrm-2.4").library("lib/libdrm.so.2.4", libz, pci, flags=(runpath(libz, pci),))
+    cxx = path("gcc-14-lib").library("lib/libstdc++.so.6")
+    needs = (numa, drm, cxx)
+    runtime = path("rocm-runtime-7.1").library("lib/libhsa-runtime64.so.1.18", *needs, flags=(runpath(*needs),))
     comgr = path("rocm-comgr-7.1").library("lib/libamd_comgr.so.3.0", libz, flags=(runpath(libz),))
     clr = path("clr-7.1")
     hip = clr.library("lib/libamdhip64.so.7.1.2", runtime, flags=(runpath(runtime),))
@@ -287,7 +290,6 @@ def store(root: Path) -> list[Path]:
     path("python3-3.12").file("bin/python3", "x\n", 0o755)
     path("ncurses-6.4").library("lib/libncursesw.so.6.4")
     path("elfutils-0.19").library("lib/libelf.so.1")
-    path("gcc-14-lib").library("lib/libstdc++.so.6")
     path("perl-5.40").file("bin/perl", "x\n", 0o755)
     return paths
 
@@ -302,6 +304,7 @@ def test_twenty_store_paths(tmp_path: Path) -> None:
         *(".info/version", "amdgcn/bitcode/ocml.bc", "bin/rocminfo", "include/hip/hip_runtime.h"),
         *("lib/libamd_comgr.so.3", "lib/libamdhip64.so.7", "lib/libhsa-runtime64.so.1", "lib/librocm_smi64.so.7"),
         *("lib/rocm_sysdeps/lib/libdrm.so.2", "lib/rocm_sysdeps/lib/libnuma.so.1", "lib/rocm_sysdeps/lib/libz.so.1"),
+        "lib/rocm_sysdeps/lib/libpci.so.3",
         "share/therock/dist_info.json",
     }
     assert platform_files(tmp_path / "dist", "rocm_sdk_libraries") == {"lib/libhiprand.so.1", "lib/librocrand.so.1"}
@@ -724,7 +727,38 @@ def test_a_pointer_of_git_lfs(tmp_path: Path) -> None:
 def test_own_rules(tmp_path: Path) -> None:
     prefix = small(tmp_path / "rocm")
     prefix.file("share/mine/data.txt", "x\n")
+    prefix.file("share/mine/no.txt", "x\n")
+    prefix.file("share/profile/data.txt", "x\n")
+    host = Prefix(tmp_path / "host").library("lib/libhost.so.1")
+    prefix.library("lib/libamdocl64.so.1", host)
     rules = tmp_path / "rules.txt"
-    rules.write_text("take core lib/libamdhip64.so*\ntake libraries lib/**\ntake core share/mine/**\n")
-    assert built(tmp_path / "dist", prefix.root, "--rules", rules) == ""
-    assert "share/mine/data.txt" in platform_files(tmp_path / "dist", "rocm_sdk_core")
+    rows = ("core lib/libamd*.so*", "libraries lib/librocrand.so*", "core share/mine/**", "profiler share/profile/**")
+    rules.write_text("".join(f"take {row}\n" for row in rows) + "include profiler lib/other\nexclude core **/no.txt\n")
+    told = built(tmp_path / "dist", prefix.root, tmp_path / "host", "--rules", rules)
+    assert told == (
+        f"not part of ROCm: only what its libraries need is taken from:\n  {tmp_path}/host\n"
+        "taken by no rule, and packaged in rocm-sdk-devel:\n  share/mine/no.txt\n"
+    )
+    names = platform_files(tmp_path / "dist", "rocm_sdk_core")
+    assert {"share/mine/data.txt", "lib/rocm_sysdeps/lib/libhost.so.1"} <= names
+    assert platform_files(tmp_path / "dist", "rocm_profiler") == {"share/profile/data.txt"}
+
+
+def test_a_link_goes_with_what_it_leads_to(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    prefix.program("bin/rocminfo")
+    prefix.link("bin/own-name", "rocminfo")
+    assert built(tmp_path / "dist", prefix.root) == ""
+    assert "bin/own-name" in platform_files(tmp_path / "dist", "rocm_sdk_core")
+
+
+def test_texts_that_stay_where_they_are(tmp_path: Path) -> None:
+    prefix = small(tmp_path / "rocm")
+    text = 'set_and_check(DIR "${DIR}/../../../../")\n'
+    prefix.file("lib/cmake/x/y/y-config.cmake", text)
+    built(tmp_path / "dist", prefix.root)
+    data = wheel(tmp_path / "dist", "rocm_sdk_devel").read("rocm_sdk_devel/_devel.tar")
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        file = archive.extractfile("_rocm_sdk_devel/lib/cmake/x/y/y-config.cmake")
+        assert file is not None
+        assert file.read().decode() == text
