@@ -264,9 +264,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
         FIXES({ANY, WORDS, "install it into a virtual environment: python -m venv ENV && ENV/bin/pip install rocm-sdk-devel"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
-    ROW(N, DEVEL, 012, NOTE, "{tool} cannot compile HIP with this SDK", "{detail}",
+    ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path}, for {target}: {detail}",
         FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK; `rocm-sdk env --compiler` prints the flags that were tried"}),
-        "It is the clang of this system that was tried, with a small program for {target}. It may be older than the SDK's headers and device libraries, or lack the C++ headers.", NULL)
+        "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers.", NULL)
 
     /* ---- GPUs ---- */
     ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported}",

@@ -40,8 +40,8 @@ def test_it_is_a_note_with_the_first_error(site: DevelSite, tmp_path: Path) -> N
     said = run_test(site.path, "--only", "devel", PATH=f"{clang.parent}:/usr/bin:/bin", ROCM_SDK_ROOTFS=str(tmp_path))
     assert (said.status, said.codes) == (0, {"N-DEVEL-012"})
     note = said.only("N-DEVEL-012")
-    assert note["title"] == f"{clang} cannot compile HIP with this SDK"
-    assert note["cause"] == "x.hip:1:1: error: no gfx1030"
+    assert note["title"] == "the clang of this system cannot compile HIP with this SDK"
+    assert note["cause"] == f"{clang}, for gfx1030: x.hip:1:1: error: no gfx1030"
     flags = f"-x hip --rocm-path={site.tree} --rocm-device-lib-path={site.tree}/amdgcn/bitcode --offload-arch=gfx1030"
     assert clang.with_name("clang++.said").read_text().startswith(f"{flags} -fsyntax-only ")
 

@@ -157,7 +157,7 @@ def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) 
     if fault is None:
         recorder.good(f"{driver} compiles a small HIP program for {target}")
     else:
-        recorder.say("N-DEVEL-012", driver, tool=driver, target=target, detail=fault)
+        recorder.say("N-DEVEL-012", driver, target=target, detail=fault)
 
 
 def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
