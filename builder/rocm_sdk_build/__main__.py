@@ -151,6 +151,12 @@ def _add_writing(command: argparse.ArgumentParser) -> None:
         help="deflate what is in the wheels (on)",
     )
     command.add_argument(
+        "--devel-compression",
+        choices=("none", "xz", "zstd"),
+        default="none",
+        help="of the development tree in its wheel (none: the wheel deflates it)",
+    )
+    command.add_argument(
         "--check",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -253,6 +259,7 @@ def _wish(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) 
         options.version,
         options.version_suffix,
         deflate=options.wheel_compression,
+        devel_compression=options.devel_compression,
         is_checked=options.check,
         jobs=options.jobs,
         size_limit=options.size_limit,

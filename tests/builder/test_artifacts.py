@@ -8,6 +8,7 @@ import hashlib
 import http.server
 import io
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -23,6 +24,9 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from sample_site import run_python
+
+from rocm_sdk._zstd import import_zstd
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"
@@ -247,6 +251,28 @@ def test_device_links(kpack: Path) -> None:
             },
         ],
     }
+
+
+@pytest.mark.parametrize(("compression", "ending"), [("xz", ".xz"), ("zstd", ".zst")])
+def test_a_compressed_development_tree(kpack: Path, tmp_path: Path, compression: str, ending: str) -> None:
+    """What is in it is the same, and the proof before it appears has extracted it."""
+    done = build(usual_tree(tmp_path / "artifacts"), tmp_path, "--devel-compression", compression)
+    assert done.returncode == 0, done.stderr
+    made = wheel(tmp_path / "dist", "rocm_sdk_devel")
+    data = made.read(f"rocm_sdk_devel/_devel.tar{ending}")
+    plain = import_zstd().decompress(data) if compression == "zstd" else lzma.decompress(data)
+    assert plain == wheel(kpack, "rocm_sdk_devel").read("rocm_sdk_devel/_devel.tar")
+    metadata = made.read(f"rocm_sdk_devel-{VERSION}.dist-info/METADATA").decode()
+    assert ("Requires-Dist: rocm-sdk-loader[devel]\n" in metadata) is (compression == "zstd")
+
+    site = tmp_path / "site"
+    for path in (tmp_path / "dist").glob("*.whl"):
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(site)
+    extracted = run_python(
+        f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])"
+    )
+    assert (site / "_rocm_sdk_devel/bin").is_dir(), extracted.stderr
 
 
 def test_the_development_tree(kpack: Path) -> None:

@@ -36,13 +36,12 @@ from .selector import write_selector
 from .staging import (
     Package,
     members_of,
-    size_of_archive,
     stage_runtime,
-    write_devel_archive,
     write_dist_info,
     write_pure_module,
     write_scripts,
 )
+from .tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
 
 _log = logging.getLogger(__name__)
 _NO_FILES: Mapping[str, Path] = {}
@@ -62,6 +61,7 @@ class Wish(NamedTuple):
     linux_families: str | None = None
     windows_families: str | None = None
     deflate: bool = True
+    devel_compression: str = "none"  # of the development tree's archive: a key of DEVEL_ARCHIVES
     is_checked: bool = True  # the packages are installed and tested before they appear
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
@@ -236,12 +236,14 @@ class _Build:
             artifacts = [each for each in own if each.family in (GENERIC, family)]
             runtime = {place: found for place, found in self.runtime.items() if self._is_for(place, family)}
             summary = "ROCm SDK: headers, CMake packages, build tools"
-            package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family)
+            compression = self.wish.devel_compression
+            requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # it brings a reader of that form
+            package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
             entries = plan_development(artifacts, runtime)
             sources = [entry.source for entry in entries if entry.source is not None]
             directory = "" if family is None or len(families) == 1 else family
             making = _Making(package, directory, find_licences(artifacts), needs_of(sources, self._sonames()))
-            self._make(making, sources, entries, partial(self._stage_devel, package, entries))
+            self._make(making, sources, (entries, compression), partial(self._stage_devel, package, entries))
 
     def _sonames(self) -> frozenset[str]:
         """Of the libraries that the packages have."""
@@ -355,8 +357,11 @@ class _Build:
     def _write(self, wheel: Path, info: str, members: Mapping[str, Path], staged: _Staged) -> None:
         with writing(wheel, info, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
             if staged.development is not None:
-                with fresh.adding("rocm_sdk_devel/_devel.tar", size_of_archive(staged.development)) as archive:
-                    write_devel_archive(staged.development, f"_rocm_sdk_devel{self.sdk.nonce}", archive)
+                compression = self.wish.devel_compression
+                name = f"rocm_sdk_devel/{DEVEL_ARCHIVES[compression]}"
+                with fresh.adding(name, size_of_archive(staged.development)) as archive:
+                    tree = f"_rocm_sdk_devel{self.sdk.nonce}"
+                    write_devel_archive(staged.development, tree, archive, compression)
             for name, path in members.items():
                 fresh.add_file(name, path)
 

@@ -15,7 +15,7 @@ from rocm_sdk_build.dist_info import SdkFacts
 
 from .families import Families
 from .rocm_selector.backend import MODULES, metadata
-from .staging import tar_gz_member
+from .tar_archives import tar_gz_member
 
 _HERE = Path(__file__).parent
 _DYNAMIC = ("Requires-Dist", "Provides-Extra")  # from 2.2 on installers take the others for fixed (PEP 643)

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import re
 import shutil
 import stat
-import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
 from rocm_sdk_build.patchelf import set_search_path
-from rocm_sdk_build.source_date import source_date
 from rocm_sdk_build.text_files import write_text
-from rocm_sdk_build.wheels import Member
 
-from .development import DevelEntry
 from .file_kind import Kind
 from .population import PlacedFile, Population
 from .rules import Script
@@ -162,47 +157,6 @@ def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts
     write_text(root / ".devel_links" / f"{package.family}.json", text)
 
 
-# ---- the development tree ----
-
-
-def size_of_archive(entries: Iterable[DevelEntry]) -> int:
-    """About how large the archive will be."""
-    entries = list(entries)
-    return sum(entry.source.stat().st_size for entry in entries if entry.source) + tarfile.BLOCKSIZE * 4 * len(entries)
-
-
-def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member) -> None:
-    """The tree as an uncompressed tar archive, whose first member makes it importable. The wheel compresses it."""
-    output: Any = stream  # tarfile needs its write() alone
-    with tarfile.open(fileobj=output, mode="w|", bufsize=_CHUNK, format=tarfile.PAX_FORMAT) as members:
-        members.addfile(_member(f"{tree}/__init__.py"))
-        for entry in entries:
-            member = _member(f"{tree}/{entry.path}")
-            if entry.kind == "directory":
-                member.type, member.mode = tarfile.DIRTYPE, 0o755
-                members.addfile(member)
-            elif entry.kind == "link":
-                member.type, member.linkname = tarfile.SYMTYPE, entry.link
-                members.addfile(member)
-            else:
-                assert entry.source is not None
-                _add_file(members, member, entry.source)
-
-
-def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path) -> None:
-    facts = source.stat()
-    member.size = facts.st_size
-    member.mode = 0o755 if facts.st_mode & stat.S_IXUSR else 0o644
-    with source.open("rb") as file:
-        members.addfile(member, file)
-
-
-def _member(name: str) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.mode, member.mtime = 0o644, source_date()
-    return member
-
-
 def write_dist_info(directory: Path, metadata: str, wheel: str, scripts: Mapping[str, str]) -> None:
     """METADATA, WHEEL and, where there are scripts, entry_points.txt."""
     write_text(directory / "METADATA", metadata)
@@ -210,10 +164,3 @@ def write_dist_info(directory: Path, metadata: str, wheel: str, scripts: Mapping
     if scripts:
         lines = ["[console_scripts]", *(f"{command} = {target}" for command, target in scripts.items())]
         write_text(directory / "entry_points.txt", "\n".join(lines) + "\n")
-
-
-def tar_gz_member(name: str, data: bytes) -> tuple[tarfile.TarInfo, io.BytesIO]:
-    """A file of an archive of sources."""
-    member = _member(name)
-    member.size = len(data)
-    return member, io.BytesIO(data)
