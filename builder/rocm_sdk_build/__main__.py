@@ -110,8 +110,10 @@ def _add_cache(command: argparse.ArgumentParser) -> None:
 
 
 def _add_artifacts(command: argparse.ArgumentParser) -> None:
-    command.add_argument("artifacts", type=Path, nargs="*", metavar="DIR", help="directories of artifacts")
-    command.add_argument("--artifact-dir", type=Path, metavar="DIR", help="one more of them")
+    command.add_argument(
+        "artifacts", nargs="*", metavar="DIR", help="directories of artifacts, or http(s) addresses of pages with links"
+    )
+    command.add_argument("--artifact-dir", metavar="DIR", help="one more of them")
     place = command.add_mutually_exclusive_group(required=True)
     place.add_argument("--output", type=Path, metavar="DIR", help="where the packages go")
     place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
@@ -165,6 +167,7 @@ def _add_writing(command: argparse.ArgumentParser) -> None:
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
     limit = "of a file on the index, or none (100, as PyPI)"
     command.add_argument("--size-limit", type=_size, default=_size("100"), metavar="MB", help=limit)
+    command.add_argument("--loader", type=Path, metavar="WHEEL", help="of rocm-sdk-loader: puts it beside the packages")
     command.add_argument("--jobs", type=_count, default=0, metavar="N", help="threads (one for each processor)")
     command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
 
@@ -228,15 +231,29 @@ def _artifacts(options: argparse.Namespace) -> int:
     from .artifacts.build import build
     from .artifacts.rules import read_rules
 
-    artifacts = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
-    if not artifacts:
+    places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
+    if not places:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
-    wish = _wish(options, artifacts, options.output or options.dest_dir)
+    output = options.output or options.dest_dir
+    artifacts = [_local(place, output, families) for place in places]
+    wish = _wish(options, artifacts, output)
     wish = wish._replace(linux_families=families[0], windows_families=families[1])
     for path in build(wish, read_rules(options.rules)):
         print(path)
     return 0
+
+
+def _local(place: str, output: Path, families: Sequence[str | None]) -> Path:
+    """The directory of artifacts; those of a web server are downloaded into one below the output."""
+    from .artifacts.download import SCHEMES, download
+    from .artifacts.families import expand
+
+    if not place.startswith(SCHEMES):
+        return Path(place)
+    named = [name for text in families if text for name in text.replace(";", ",").split(",") if name.strip()]
+    wanted = {name.strip() for name in named}.union(*(expand(text) or () for text in families))
+    return download(place, output / ".artifacts/downloads", wanted)
 
 
 def _prefix(options: argparse.Namespace) -> int:
@@ -264,6 +281,7 @@ def _wish(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) 
         jobs=options.jobs,
         size_limit=options.size_limit,
         platform_tag=options.platform_tag,
+        loader=options.loader,
         dist=options.output,
     )
 

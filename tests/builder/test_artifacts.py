@@ -253,6 +253,23 @@ def test_device_links(kpack: Path) -> None:
     }
 
 
+def test_the_loader_beside_the_packages(tmp_path: Path) -> None:
+    wheels = tmp_path / "rocm_sdk_loader-0.1.0-cp310-abi3-manylinux_2_27_x86_64.whl"
+    with zipfile.ZipFile(wheels, "w") as archive:
+        archive.writestr("rocm_sdk/__init__.py", "")
+    tree = usual_tree(tmp_path / "artifacts")
+    done = build(tree, tmp_path, "--loader", str(wheels), "--no-check")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "dist" / wheels.name).read_bytes() == wheels.read_bytes()
+    assert str(tmp_path / "dist" / wheels.name) in done.stdout.splitlines()
+    for name in ("rocm_sdk_build-0.1.0-py3-none-any.whl", "loader.whl", "rocm_sdk_loader-0.1.0-py3-none-any.whl"):
+        (tmp_path / name).write_text("no archive")
+        refused = build(tree, tmp_path / "other", "--loader", str(tmp_path / name))
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert f"--loader {tmp_path / name}: is no wheel of rocm-sdk-loader" in refused.stderr
+        assert not (tmp_path / "other/dist").exists()
+
+
 @pytest.mark.parametrize(("compression", "ending"), [("xz", ".xz"), ("zstd", ".zst")])
 def test_a_compressed_development_tree(kpack: Path, tmp_path: Path, compression: str, ending: str) -> None:
     """What is in it is the same, and the proof before it appears has extracted it."""

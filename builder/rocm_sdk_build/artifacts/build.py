@@ -7,10 +7,13 @@ import logging
 import os
 import re
 import shutil
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from rocm_sdk.problems.text import size_text
 from rocm_sdk_build.dist_info import SdkFacts
@@ -66,6 +69,7 @@ class Wish(NamedTuple):
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
+    loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
 
     @property
@@ -102,10 +106,20 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
 
 
 def check_names(wish: Wish) -> None:
-    """PackagingError for a version or nonce that packages cannot have."""
+    """PackagingError for a version or nonce that packages cannot have, and for a loader that is none."""
     check_version(wish.version)
+    if wish.loader is not None and not _is_loader(wish.loader):
+        raise PackagingError(f"--loader {wish.loader}: is no wheel of rocm-sdk-loader")
     if not _NONCE.fullmatch(wish.nonce):
         raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
+
+
+def _is_loader(path: Path) -> bool:
+    try:
+        name, *_ = parse_wheel_filename(path.name)
+        return name == "rocm-sdk-loader" and zipfile.is_zipfile(path)
+    except InvalidWheelFilename:
+        return False
 
 
 def write_packages(wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> list[Path]:
@@ -164,6 +178,9 @@ class _Build:
             if self.wish.is_checked:
                 _log.info("testing %d packages", len(self.made))
                 prove((path for path in self.made if path.suffix == ".whl"), self.scratch / "installed")
+            if self.wish.loader is not None:
+                self.made.append(self.dist / self.wish.loader.name)
+                shutil.copyfile(self.wish.loader, self.made[-1])
             for path in self.made:
                 target = dist / path.relative_to(self.dist)
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -77,19 +77,20 @@ def _directories(directory: Path, cache: Path) -> list[Path]:
     for suffix in SUFFIXES:
         for path in sorted(directory.glob(f"*{suffix}")):
             stem = stem_of(path)
-            if stem not in found and _is_name(stem):
+            if stem not in found and is_name(stem):
                 found[stem] = unpack(path, cache)
     return [found[name] for name in sorted(found)]
 
 
-def _is_name(stem: str) -> bool:
+def is_name(stem: str) -> bool:
+    """Whether it is the name of an artifact, NAME_COMPONENT_FAMILY."""
     fields = stem.split("_")
     return len(fields) == _FIELDS and all(fields)
 
 
 def _read(directory: Path) -> Artifact | None:
     manifest = directory / MANIFEST
-    if not _is_name(directory.name) or not manifest.is_file():
+    if not is_name(directory.name) or not manifest.is_file():
         return None
     name, component, family = directory.name.split("_")
     for text, pattern, what in ((name, _NAME, "name"), (family, _FAMILY, "family")):
