@@ -14,6 +14,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from .errors import PackagingError
+from .file_digest import sha256_of
 from .package_files import PackageFile, find_packages
 
 _CHUNK = 1 << 20
@@ -61,11 +62,8 @@ def write_index(directory: Path) -> list[Path]:
 def _read(package: PackageFile) -> IndexedFile:
     path = package.path
     metadata = _metadata_of(path) if package.is_wheel else None
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return IndexedFile(path, package.project, package.version, digest.hexdigest(), path.stat().st_size, metadata)
+    digest = sha256_of(path).hexdigest()
+    return IndexedFile(path, package.project, package.version, digest, path.stat().st_size, metadata)
 
 
 def _metadata_of(wheel: Path) -> bytes:

@@ -28,6 +28,7 @@ from rocm_sdk.problems.text import size_text
 
 from .deflate import BLOCK, compress_block
 from .errors import PackagingError
+from .file_digest import sha256_of
 from .source_date import source_date
 from .text_files import write_text
 from .zip_writer import ZipWriter, date_of
@@ -167,7 +168,7 @@ def record_text(rows: Mapping[str, tuple[str, int]], record: str) -> str:
 
 def write_record(site: Path, record: Path, files: list[Path]) -> None:
     """Writes RECORD of files in a tree like site-packages."""
-    rows = {path.relative_to(site).as_posix(): (_digest(path), path.stat().st_size) for path in files}
+    rows = {path.relative_to(site).as_posix(): (digest_text(sha256_of(path)), path.stat().st_size) for path in files}
     write_text(record, record_text(rows, record.relative_to(site).as_posix()))
 
 
@@ -176,14 +177,6 @@ def recorded_members(site: Path, dist_info: str) -> dict[str, Path]:
     with (site / dist_info / "RECORD").open(encoding="utf-8", newline="") as record:
         names = [row[0] for row in csv.reader(record)]
     return {name: site / name for name in names if name != f"{dist_info}/RECORD"}
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(BLOCK):
-            digest.update(chunk)
-    return digest_text(digest)
 
 
 def wheel_key(wheel: Path) -> str:

@@ -6,7 +6,6 @@ artifact's own directory, whatever the names and links in the archive say.
 
 from __future__ import annotations
 
-import hashlib
 import lzma
 import os
 import re
@@ -20,6 +19,7 @@ from typing import IO, Any
 
 from rocm_sdk._zstd import import_zstd
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.file_digest import sha256_of
 from rocm_sdk_build.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
@@ -57,19 +57,16 @@ def unpack(archive: Path, cache: Path) -> Path:
 
 
 def _checked_digest(archive: Path) -> str:
-    found = hashlib.sha256()
-    with archive.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            found.update(chunk)
+    found = sha256_of(archive).hexdigest()
     sidecar = archive.with_name(f"{archive.name}.sha256sum")
     if sidecar.is_file():
         with sidecar.open(encoding="utf-8", errors="replace") as text:
             wanted = (text.read(4096).split() or [""])[0]
         if not _DIGEST.fullmatch(wanted):
             raise PackagingError(f"{sidecar}: holds no SHA-256")
-        if wanted.lower() != found.hexdigest():
+        if wanted.lower() != found:
             raise PackagingError(f"{archive}: is not the file that {sidecar.name} is about", "fetch it again")
-    return found.hexdigest()
+    return found
 
 
 @contextmanager

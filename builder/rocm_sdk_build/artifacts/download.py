@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.file_digest import sha256_of
 
 from .archives import SUFFIXES, stem_of
 from .catalog import GENERIC, is_name
@@ -113,7 +114,7 @@ def _digest_of(sidecar: str | None, archive: str) -> str:
 
 
 def _fetch(wanted: _Wanted) -> None:
-    if wanted.digest and wanted.path.is_file() and _sha256(wanted.path) == wanted.digest:
+    if wanted.digest and wanted.path.is_file() and sha256_of(wanted.path).hexdigest() == wanted.digest:
         return
     partial = wanted.path.with_name(f"{wanted.path.name}.partial")
     try:
@@ -134,7 +135,7 @@ def _fetch_to(partial: Path, wanted: _Wanted) -> None:
             break
         except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
             _pause_or_give_up(wanted.address, error, left)
-    if wanted.digest and _sha256(partial) != wanted.digest:
+    if wanted.digest and sha256_of(partial).hexdigest() != wanted.digest:
         raise PackagingError(f"{wanted.address}: is not the file that its .sha256sum is about")
 
 
@@ -165,11 +166,3 @@ def _pause_or_give_up(address: str, error: Exception, left: int) -> None:
             f"{address}: cannot be had: {reason}", "check the address; a server may be down"
         ) from error
     time.sleep(_PAUSE * 2 ** (_TRIES - 1 - left))
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

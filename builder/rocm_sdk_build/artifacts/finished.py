@@ -20,6 +20,7 @@ import deflate
 
 from rocm_sdk import _native
 from rocm_sdk.rewriting import search_path
+from rocm_sdk_build.file_digest import sha256_of
 from rocm_sdk_build.source_date import source_date
 
 _log = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class Finished:
         """Keeps a complete wheel for another run, where the file system has room or can link."""
         if key is None or not self._is_ours(makes=True):
             return
-        path = self._directory / f"{key}-{_digest(wheel)}.whl"
+        path = self._directory / f"{key}-{sha256_of(wheel).hexdigest()}.whl"
         try:
             os.link(wheel, path)
         except OSError:  # a file system without links, another run has kept it or removed the directory
@@ -65,7 +66,7 @@ class Finished:
         if self._is_ours():
             for path in self._directory.iterdir():
                 name = _NAME.fullmatch(path.name)
-                if name is not None and _is_own_file(path) and _digest(path) == name[2]:
+                if name is not None and _is_own_file(path) and sha256_of(path).hexdigest() == name[2]:
                     path.unlink(missing_ok=True)
             try:
                 self._directory.rmdir()
@@ -134,11 +135,3 @@ def _copy_verified(path: Path, target: Path) -> bool:
 def _is_own_file(path: Path) -> bool:
     facts = path.lstat()
     return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid()
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while data := file.read(_CHUNK):
-            digest.update(data)
-    return digest.hexdigest()
