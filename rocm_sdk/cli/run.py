@@ -88,11 +88,13 @@ def _planned_libraries() -> _Libraries:
             complain(f"{step.path} cannot be preloaded into programs: its path has a blank or a colon")
     paths = first + [step.path for step in steps if step.path not in overrides]
     paths += [member for step in steps if step.method == "anchor" for member in step.members]
-    directories = dict.fromkeys(map(os.path.dirname, paths))
-    for directory in directories:
+    directories = []
+    for directory in dict.fromkeys(map(os.path.dirname, paths)):
         if {":", ";"} & set(directory):
             complain(f"{directory} cannot be in LD_LIBRARY_PATH: its path has a colon or semicolon")
-    return _Libraries([each for each in directories if not {":", ";"} & set(each)], files)
+        else:
+            directories.append(directory)
+    return _Libraries(directories, files)
 
 
 def tool_directories() -> list[str]:
