@@ -88,6 +88,7 @@ def _build(tree: ArtifactTree, output: Path) -> Run:
     if process.returncode:
         raise ProcessError(f"the build failed: {told}")
     (wheel,) = output.glob("rocm_sdk_libraries-*.whl")
+    # Of the largest process, and no less than ours has: exec(2) keeps the peak of what it replaces.
     return Run(seconds, wheel.stat().st_size, usage.ru_maxrss * 1024)
 
 
