@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from installed_rocm import usual_rocm
 
 from rocm_sdk_build.artifacts.build import Wish, build
 from rocm_sdk_build.artifacts.rules import read_rules
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.prefix import build as prefix_build
 from rocm_sdk_build.scratch import scratch_directory
 
 VERSION = "7.10.0"
@@ -119,6 +122,39 @@ def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     found = rebuild(tree, output, caplog)
     assert (CORE in found, len(found)) == (False, 5)
+
+
+@pytest.mark.parametrize("options", [{}, {"families": "gfx90a,gfx1030"}, {"is_split": True}])
+def test_a_prefix(tmp_path: Path, caplog: pytest.LogCaptureFixture, options: dict[str, Any]) -> None:
+    """Of which each run writes files anew: its texts, what it says of itself, libraries for a family."""
+    rocm = usual_rocm(tmp_path / "rocm")
+    gone = rocm.library("lib/libgone.so.1.1")
+    rocm.library("lib/librocsolver.so.0.1", gone)
+    for path in gone.parent.glob("libgone.so*"):
+        path.unlink()
+    time.sleep(2.1)
+    wish = Wish([rocm.root], tmp_path / "output", VERSION)
+    with pytest.raises(PackagingError, match="libgone"):
+        prefix_build.build(prefix_build.Wish(wish, **options), read_rules())
+    store = tmp_path / "output/.rocm-sdk-finished"
+    shutil.copytree(store, tmp_path / "changed/.rocm-sdk-finished")
+    assert rebuild_prefix(wish, caplog, options) == len(list((tmp_path / "output/dist").rglob("*.whl"))) >= 4
+    package = rocm.root / "lib/cmake/hip/hip-config.cmake"
+    package.write_text(package.read_text().replace('"x"', '"y"'))
+    time.sleep(2.1)
+    output = tmp_path / "changed"
+    made = rebuild_prefix(wish._replace(output=output), caplog, options)
+    wheels = list((output / "dist").rglob("*.whl"))
+    development = [path for path in wheels if path.name.startswith("rocm_sdk_devel-")]
+    assert made == len(wheels) - len(development) < len(wheels)
+
+
+def rebuild_prefix(wish: Wish, caplog: pytest.LogCaptureFixture, options: dict[str, Any]) -> int:
+    """How many wheels an earlier run has made."""
+    caplog.clear()
+    with caplog.at_level(logging.INFO):
+        prefix_build.build(prefix_build.Wish(wish._replace(is_checked=False), **options), read_rules())
+    return sum(text.endswith("an earlier run has made it") for text in caplog.messages)
 
 
 def test_what_is_not_ours_is_neither_used_nor_removed(

@@ -28,7 +28,7 @@ from .absent_libraries import FACTS, facts_text, find_absent
 from .catalog import GENERIC, Artifact, read_catalog
 from .development import DevelEntry, plan_development
 from .families import Families
-from .finished import Finished, key_of
+from .finished import Finished, Keys
 from .licences import find_licences
 from .metadata import metadata_text, wheel_text
 from .platform_tag import Needs, checked_tag, machine_of, needs_of, tag_of
@@ -71,6 +71,7 @@ class Wish(NamedTuple):
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
+    written: Path | None = None  # a directory of input that this run has written itself
 
     @property
     def names(self) -> str:
@@ -158,7 +159,7 @@ class _Build:
         self.absent: list[str] = []  # shortnames of libraries that no package has
         self.platform = checked_tag(wish.platform_tag)
         self.usual_platform = ""
-        self.finished = Finished(wish.output / ".rocm-sdk-finished")
+        self.finished, self.keys = Finished(wish.output / ".rocm-sdk-finished"), Keys(wish.written)
         self.packages: set[str] = set()  # logical names
 
     def run(self) -> list[Path]:
@@ -346,7 +347,7 @@ class _Build:
         files = [*sources, *making.licences.values(), *_tools()]
         place = (wheel.name, making.directory, making.licences)
         everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, facts)
-        key = key_of(everything, files)
+        key = self.keys.of(everything, files)
         if self.finished.take(key, wheel):
             _log.info("%s: an earlier run has made it", wheel.name)
             return
@@ -360,7 +361,7 @@ class _Build:
         self._write(wheel, info, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
         shutil.rmtree(site)
         _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
-        if key_of(everything, files) == key:
+        if self.keys.of(everything, files) == key:
             self.finished.keep(key, wheel)
 
     def _platform(self, name: str, needs: Needs) -> str:

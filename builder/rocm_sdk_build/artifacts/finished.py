@@ -89,21 +89,47 @@ class Finished:
         return False
 
 
-def key_of(facts: object, files: Iterable[Path]) -> str | None:
-    """Names all that a wheel is made from; None where a file has changed just now.
+class Keys:
+    """Names all that wheels are made from."""
 
-    facts: what decides about it, as repr() tells it. A file is known by its place, size, times and inode.
-    """
-    rows = []
-    limit = time.time() - _YOUNG
-    for path in files:
-        found = path.stat()
-        if max(found.st_mtime, found.st_ctime) > limit:
-            return None
-        times = (found.st_mtime_ns, found.st_ctime_ns)
-        rows.append([str(path), found.st_dev, found.st_ino, found.st_mode, found.st_size, *times])
-    document = [program_digest(), source_date(), repr(facts), rows]
-    return hashlib.sha256(json.dumps(document).encode("utf-8", "surrogateescape")).hexdigest()
+    def __init__(self, written: Path | None) -> None:
+        """written: a directory of files that this run has written, and nobody else writes to."""
+        self._written = written
+        self._digests: dict[Path, str] = {}
+
+    def of(self, facts: object, files: Iterable[Path]) -> str | None:
+        """The key of a wheel; None where a file has changed just now.
+
+        facts: what decides about it, as repr() tells it. A file is known by its place, size, times and inode; one that
+        this run has written, by its content.
+        """
+        rows = []
+        limit = time.time() - _YOUNG
+        for path in files:
+            found = path.stat()
+            if self._is_written(path):
+                rows.append([self._place(str(path)), found.st_mode, self._content(path, found)])
+                continue
+            if max(found.st_mtime, found.st_ctime) > limit:
+                return None
+            times = (found.st_mtime_ns, found.st_ctime_ns)
+            rows.append([str(path), found.st_dev, found.st_ino, found.st_mode, found.st_size, *times])
+        document = [program_digest(), source_date(), self._place(repr(facts)), rows]
+        return hashlib.sha256(json.dumps(document).encode("utf-8", "surrogateescape")).hexdigest()
+
+    def _is_written(self, path: Path) -> bool:
+        return self._written is not None and path.is_relative_to(self._written)
+
+    def _place(self, text: str) -> str:
+        """The text, without the name of the directory, which is another one in each run."""
+        return text if self._written is None else text.replace(str(self._written), "")
+
+    def _content(self, path: Path, found: os.stat_result) -> str:
+        if not stat.S_ISREG(found.st_mode):
+            return ""
+        if path not in self._digests:
+            self._digests[path] = sha256_of(path).hexdigest()
+        return self._digests[path]
 
 
 def program_digest() -> str:
