@@ -20,7 +20,7 @@ from .refusal import refusal
 from .scratch import Scratch
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceBundle, DeviceCode
+    from rocm_sdk._native import DeviceBundle, DeviceCode, DeviceImage
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 ALIGN = 4096  # of bundles in a section and of entries in a bundle, as clang writes them
@@ -90,6 +90,16 @@ def read_bundle(
     if found.container != "compressed bundle":
         raise refusal(path, f"its code is in an {found.container}, which is not rewritten")
     return _Decompression(descriptor, found, path, scratch, is_dropped).run(align)
+
+
+def paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[DeviceImage, Entry]]:
+    """The images that the extension found, with their entries."""
+    entries = {entry.name: entry for entry in bundle.entries}
+    for image in found.images:
+        if image.id is None:
+            yield image, bundle.entries[0]
+        elif image.id in entries:
+            yield image, entries[image.id]
 
 
 def _align_of(offset: int) -> int:

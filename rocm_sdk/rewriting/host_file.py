@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from .bundles import NewBundle, place_in_row
 from .elf64 import (
@@ -16,10 +17,12 @@ from .note import NOTE_SECTION
 from .pieces import Piece, write_all, write_pieces
 from .refusal import refusal
 from .tables import section_order, write_tables
-from .wrappers import Wrapper, edit_symbols, edit_wrappers, read_wrappers
+from .wrappers import FAT, SPLIT, Edit, Form, Wrapper, edit_magic, edit_symbols, edit_wrappers, read_wrappers
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import DeviceBundle
 
 _NOTE_SECTION = NOTE_SECTION.encode()
-SECTION_OF_CODE = b".hip_fatbin"
 
 
 class HostFile(NamedTuple):
@@ -38,31 +41,72 @@ class Placed(NamedTuple):
     new: NewBundle
 
 
-def read_host_file(elf: Elf) -> HostFile:
-    """Refuses a file whose code is not in bundles of its own section, found by wrappers."""
-    index = elf.find(SECTION_OF_CODE)
+class _Content(NamedTuple):
+    """What takes the place of the code."""
+
+    form: Form
+    size: int
+    places: Mapping[int, tuple[int, int]]  # address of an old bundle -> offset and size of what takes its place
+
+
+def read_host_file(elf: Elf, form: Form = FAT) -> HostFile:
+    """Refuses a file whose code is not in bundles of its own section, found by wrappers (FAT), or not named by a
+    section of its own (SPLIT)."""
+    index = elf.find(form.section)
     if index is None or elf.sections[index].type == SHT_NOBITS or not elf.sections[index].is_loaded:
-        raise refusal(elf.path, "it has no section of GPU code (.hip_fatbin)")
-    return HostFile(elf, index, read_wrappers(elf, elf.sections[index]))
+        raise refusal(elf.path, f"it has no section of GPU code ({form.section.decode()})")
+    return HostFile(elf, index, read_wrappers(elf, elf.sections[index], form.magic))
 
 
-def write_host_file(host: HostFile, bundles: Sequence[Placed], note: bytes, output: int) -> Layout:
+def addresses_of(host: HostFile, bundles: Iterable[DeviceBundle]) -> list[int]:
+    """Where the bundles are loaded. Refuses a file that has others, and one whose wrappers lead elsewhere."""
+    section = host.elf.sections[host.code]
+    addresses = []
+    for found in bundles:
+        if found.section != section.name.decode():
+            raise refusal(host.elf.path, f"its section {found.section} has code too, which is not rewritten")
+        addresses.append(section.address + found.offset - section.offset)
+    if not {wrapper.bundle for wrapper in host.wrappers}.issubset(addresses):
+        raise refusal(host.elf.path, "a wrapper leads to something else than a bundle")
+    return addresses
+
+
+def write_host_file(host: HostFile, bundles: Sequence[Placed], note: bytes, output: int) -> None:
     """Writes the new file to the descriptor `output`, which is an empty file. bundles: all of the old one, in order."""
-    elf = host.elf
     offsets, size = place_in_row((each.align, each.new.size) for each in bundles)
-    layout = lay_out(elf, host.code, size, len(note))
-    addresses = {each.address: layout.content_address + offset for each, offset in zip(bundles, offsets, strict=True)}
+    places = {each.address: (offset, each.new.size) for each, offset in zip(bundles, offsets, strict=True)}
+    content = _write(host, _Content(FAT, size, places), (), note, output)
+    for each, offset in zip(bundles, offsets, strict=True):
+        write_pieces(output, [piece.at(content + offset) for piece in each.new.pieces], host.elf.path)
+
+
+def write_split_file(host: HostFile, marker: bytes, note: bytes, output: int) -> None:
+    """The same without its code. marker: names the archives that have it; all wrappers lead there."""
+    places = {wrapper.bundle: (0, len(marker)) for wrapper in host.wrappers}
+    edits = edit_magic(host.elf, host.wrappers)
+    write_all(output, marker, _write(host, _Content(SPLIT, len(marker), places), edits, note, output))
+
+
+def _write(host: HostFile, content: _Content, more: Iterable[Edit], note: bytes, output: int) -> int:
+    """Writes all but the content, for which it leaves room; returns the offset of that."""
+    elf = host.elf
+    layout = _renamed(lay_out(elf, host.code, content.size, len(note)), host.code, content.form.section)
+    new = {address: (layout.content_address + offset, size) for address, (offset, size) in content.places.items()}
     for copy in layout.copies:
         write_pieces(output, [Piece(copy.target, elf.descriptor, copy.start, copy.end - copy.start)], elf.path)
     order = section_order(elf, layout)
-    sizes = {each.address: (addresses[each.address], each.new.size) for each in bundles}
     edits = [
-        *edit_wrappers(elf, host.wrappers, addresses),
+        *edit_wrappers(elf, host.wrappers, {address: place for address, (place, _) in new.items()}),
+        *more,
         *edit_tags(elf, layout.moved),
-        *edit_symbols(elf, host.code, sizes, layout.moved, order),
+        *edit_symbols(elf, host.code, new, layout.moved, order),
     ]
     write_tables(elf, layout, order, edits, output)
-    for each, offset in zip(bundles, offsets, strict=True):
-        write_pieces(output, [piece.at(layout.content + offset) for piece in each.new.pieces], elf.path)
     write_all(output, note, next(each.offset for each in layout.sections if each.name == _NOTE_SECTION))
-    return layout
+    return layout.content
+
+
+def _renamed(layout: Layout, index: int, name: bytes) -> Layout:
+    sections = list(layout.sections)
+    sections[index] = replace(sections[index], name=name)
+    return replace(layout, sections=tuple(sections))

@@ -1,12 +1,13 @@
-"""kpack archives with the kernels of fewer targets. Source: rocm-kpack."""
+"""kpack archives, read and written. Source: rocm-kpack."""
 
 from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from .compression import ZSTD, compressed
 from .elf64 import read_exactly
 from .msgpack import pack, unpack
 from .pieces import Piece, have_same_bytes, write_all, write_pieces
@@ -97,27 +98,57 @@ def _checked(blob: Blob, end: int) -> Blob:
 def write_archive(archive: Archive, is_kept: Callable[[str], bool], output: int) -> int:
     """Writes an archive with the kernels of the targets that are kept to an empty file; returns their number."""
     kept = {place: ordinal for place, ordinal in archive.kernels.items() if is_kept(place[1])}
-    numbers = {old: new for new, old in enumerate(sorted(set(kept.values())))}
-    compressed = archive.contents.get("compression_scheme", _PLAIN) == _ZSTD
-    position = _BLOBS_AT
-    if compressed:
-        write_all(output, _COUNT.pack(len(numbers)), position)
-        position += _COUNT.size
-    blobs: list[object] = []
-    for old in numbers:
+    new = NewArchive(output, archive.contents.get("compression_scheme", _PLAIN) == _ZSTD)
+    numbers = {}
+    for old in sorted(set(kept.values())):
         offset, size = archive.blobs[old]
-        if compressed:
-            write_all(output, _COUNT.pack(size), position)
-            position += _COUNT.size
-        write_pieces(output, [Piece(position, archive.descriptor, offset, size)], archive.path)
-        blobs.append({"offset": position, "size": size})
-        position += size
-    contents = _contents(archive, kept, numbers)
-    places: dict[str, object] = {"zstd_offset": _BLOBS_AT, "zstd_size": position - _BLOBS_AT}
-    contents |= places if compressed else {"blobs": blobs}
-    write_all(output, pack(contents), position)
-    write_all(output, _HEADER.pack(_MAGIC, _VERSION, position), 0)
+        numbers[old] = new.add_stored(archive.descriptor, offset, size, archive.path)
+    new.finish(_contents(archive, kept, numbers))
     return len(kept)
+
+
+class NewArchive:
+    """An archive that is being written."""
+
+    def __init__(self, output: int, is_compressed: bool) -> None:
+        """output: the descriptor of an empty file."""
+        self.is_compressed = is_compressed
+        self._output, self._blobs = output, list[object]()
+        self._position = _BLOBS_AT + (_COUNT.size if is_compressed else 0)
+
+    def add_stored(self, descriptor: int, offset: int, size: int, path: str) -> int:
+        """Copies a blob of an open file as it is; returns its number. path: of that file, for errors."""
+        start = self._begin()
+        write_pieces(self._output, [Piece(start, descriptor, offset, size)], path)
+        return self._end(start, size)
+
+    def add(self, image: Iterable[bytes], size: int, path: str) -> int:
+        """Writes `size` bytes of a code object, compressed if the archive is; returns its number."""
+        start = end = self._begin()
+        for data in compressed(image, size, ZSTD, path) if self.is_compressed else image:
+            write_all(self._output, data, end)
+            end += len(data)
+        return self._end(start, end - start)
+
+    def finish(self, contents: dict[str, object]) -> None:
+        """Writes the table of contents, to which the places of blobs are added."""
+        number = len(self._blobs)
+        places = {"zstd_offset": _BLOBS_AT, "zstd_size": self._position - _BLOBS_AT}
+        if self.is_compressed:
+            write_all(self._output, _COUNT.pack(number), _BLOBS_AT)
+        scheme = {"compression_scheme": _ZSTD, **places} if self.is_compressed else {"blobs": self._blobs}
+        write_all(self._output, pack({**contents, **scheme}), self._position)
+        write_all(self._output, _HEADER.pack(_MAGIC, _VERSION, self._position), 0)
+
+    def _begin(self) -> int:
+        return self._position + (_COUNT.size if self.is_compressed else 0)
+
+    def _end(self, start: int, size: int) -> int:
+        if self.is_compressed:
+            write_all(self._output, _COUNT.pack(size), start - _COUNT.size)
+        self._blobs.append({"offset": start, "size": size})
+        self._position = start + size
+        return len(self._blobs) - 1
 
 
 def _contents(archive: Archive, kept: Mapping[tuple[str, str], int], numbers: Mapping[int, int]) -> dict[str, object]:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RewriteError, UnknownTargetError
 
-from .bundles import Bundle, Entry, NewBundle, build_compressed, build_plain, place_in_row, read_bundle, read_code
+from .bundles import (
+    Bundle,
+    Entry,
+    NewBundle,
+    build_compressed,
+    build_plain,
+    paired,
+    place_in_row,
+    read_bundle,
+    read_code,
+)
 from .choice import choose_images
 from .elf64 import ET_REL, read_elf
-from .host_file import HostFile, Placed, read_host_file, write_host_file
+from .host_file import HostFile, Placed, addresses_of, read_host_file, write_host_file
 from .kpack import differs, read_archive, write_archive
 from .new_file import new_file
 from .note import History, Step, pack_history, parse_history
@@ -111,7 +121,7 @@ class _Rewriting:
             raise refusal(self.path, "its code is in kpack archives" if split else "it has no GPU code")
         if self.code.kind == _ARCHIVE:
             return self._run_archive(new, output)
-        host = self._read_host() if self.code.kind == _ELF else None
+        host = open_host_file(self.descriptor, self.path) if self.code.kind == _ELF else None
         if host is None and self.code.kind not in _LOOSE:
             raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
         pairs = [(found, self._make(found)) for found in self.code.bundles]
@@ -159,13 +169,6 @@ class _Rewriting:
         targets = ", ".join(each.target for each in self.code.targets)
         return refusal(self.path, code="E-CODE-012", gpus=", ".join(self.wish.gpus), targets=targets)
 
-    def _read_host(self) -> HostFile:
-        elf = read_elf(self.descriptor, self.path)
-        if elf.type == ET_REL:
-            raise refusal(self.path, "it is an object file, whose code gets its place when it is linked")
-        refuse_damaged(elf)
-        return read_host_file(elf)
-
     # ---- bundles ----
 
     def _make(self, found: DeviceBundle) -> tuple[Bundle, NewBundle]:
@@ -174,7 +177,7 @@ class _Rewriting:
         kept_images = set(map(id, chosen))
         dropped = {image.id for image in found.images} - {image.id for image in chosen}
         bundle = read_bundle(self.descriptor, found, self.path, self.scratch, dropped.__contains__)
-        images = {image.id or entry.name: image for image, entry in _paired(found, bundle)}
+        images = {image.id or entry.name: image for image, entry in paired(found, bundle)}
         entries = [
             entry for entry in bundle.entries if entry.name not in images or id(images[entry.name]) in kept_images
         ]
@@ -197,15 +200,10 @@ class _Rewriting:
     def _write_host(
         self, host: HostFile, pairs: Sequence[tuple[DeviceBundle, tuple[Bundle, NewBundle]]], new: int
     ) -> Verified:
-        section = host.elf.sections[host.code]
-        placed = []
-        for found, (bundle, made) in pairs:
-            if found.section != section.name.decode():
-                raise refusal(self.path, f"its section {found.section} has code too, which is not rewritten")
-            placed.append(Placed(section.address + found.offset - section.offset, bundle.align, made))
-        known = {each.address for each in placed}
-        if any(wrapper.bundle not in known for wrapper in host.wrappers):
-            raise refusal(self.path, "a wrapper leads to something else than a bundle")
+        addresses = addresses_of(host, (found for found, _ in pairs))
+        placed = [
+            Placed(address, bundle.align, made) for address, (_, (bundle, made)) in zip(addresses, pairs, strict=True)
+        ]
         history = self._history()
         write_host_file(host, placed, pack_history(history), new)
         start = perf_counter()
@@ -216,13 +214,10 @@ class _Rewriting:
 
     def _history(self) -> History:
         """What the note of the new file says."""
-        if self.code.history is not None:
-            before = parse_history(self.code.history, self.path)
-            return before._replace(steps=before.steps + self.wish.steps())
         start = perf_counter()
-        digest = _digest(self.descriptor, self.path)
+        history = history_of(self.code, self.descriptor, self.wish.steps())
         self.hashing = perf_counter() - start
-        return History(digest, self.wish.steps())
+        return history
 
     def _write_loose(self, pairs: Sequence[tuple[DeviceBundle, tuple[Bundle, NewBundle]]], new: int) -> Verified:
         offsets, _ = place_in_row((bundle.align, made.size) for _, (bundle, made) in pairs)
@@ -240,20 +235,10 @@ class _Rewriting:
             actual = []
             for each in found.bundles:
                 bundle = read_bundle(new, each, self.path, scratch)
-                images = {image.id or entry.name: image for image, entry in _paired(each, bundle)}
+                images = {image.id or entry.name: image for image, entry in paired(each, bundle)}
                 actual.append(_wanted(bundle.entries, images))
             verify_images(self.wanted, actual, self.path)
         return found
-
-
-def _paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[_native.DeviceImage, Entry]]:
-    """The images that the extension found, with their entries."""
-    entries = {entry.name: entry for entry in bundle.entries}
-    for image in found.images:
-        if image.id is None:
-            yield image, bundle.entries[0]
-        elif image.id in entries:
-            yield image, entries[image.id]
 
 
 def _wanted(entries: Sequence[Entry], images: dict[str, _native.DeviceImage]) -> list[WantedImage]:
@@ -276,8 +261,21 @@ def _normal(target: str) -> str:
         return target
 
 
-def _digest(descriptor: int, path: str) -> str:
+def open_host_file(descriptor: int, path: str) -> HostFile:
+    """The library or program that is open. Refuses what is damaged, or has code in another form."""
+    elf = read_elf(descriptor, path)
+    if elf.type == ET_REL:
+        raise refusal(path, "it is an object file, whose code gets its place when it is linked")
+    refuse_damaged(elf)
+    return read_host_file(elf)
+
+
+def history_of(code: DeviceCode, descriptor: int, steps: tuple[Step, ...]) -> History:
+    """What the note of a new file says, in which this is done to the one that is open."""
+    if code.history is not None:
+        before = parse_history(code.history, code.path)
+        return before._replace(steps=before.steps + steps)
     digest = hashlib.sha256()
-    for chunk in read_range(descriptor, 0, os.fstat(descriptor).st_size, path):
+    for chunk in read_range(descriptor, 0, code.size, code.path):
         digest.update(chunk)
-    return digest.hexdigest()
+    return History(digest.hexdigest(), steps)

@@ -22,12 +22,10 @@ from .elf64 import (
 )
 from .header_room import HEADERS_AT
 from .layout import Layout
-from .note import NOTE_SECTION
 from .pieces import write_all
 from .refusal import refusal
 from .wrappers import Edit
 
-_NOTE_SECTION = NOTE_SECTION.encode()
 _INDEXED = (SHT_GROUP, SHT_SYMTAB_SHNDX)  # their content is indices of sections
 
 
@@ -67,9 +65,10 @@ def section_order(elf: Elf, layout: Layout) -> dict[int, int]:
 def _write_headers(elf: Elf, layout: Layout, order: Mapping[int, int], names: bytes, output: int) -> None:
     """The ELF header, both tables and the names of sections."""
     places = list(layout.sections)
-    if len(places) > len(elf.sections):
-        places[-1] = replace(places[-1], name_offset=len(names))
-        names += _NOTE_SECTION + b"\0"
+    for index, section in enumerate(places):
+        if index >= len(elf.sections) or section.name != elf.sections[index].name:
+            places[index] = replace(section, name_offset=len(names))
+            names += section.name + b"\0"
     names_at = layout.end
     places[elf.names_index] = replace(places[elf.names_index], offset=names_at, size=len(names))
     sections = list(places)

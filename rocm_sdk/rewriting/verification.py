@@ -30,12 +30,14 @@ from .loading import load
 from .note import NOTE_SECTION, History, parse_history
 from .pieces import have_same_bytes
 from .refusal import refusal
+from .wrappers import FAT, SPLIT
 from .wrappers import SECTION_NAME as WRAPPERS
 
 if TYPE_CHECKING:
     from rocm_sdk._native import DeviceCode
 
 _NOTE_SECTION = NOTE_SECTION.encode()
+_MARKER_START = 8  # bytes that are compared where it is loaded
 _BUNDLE_STARTS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB", b"\x7fELF")
 
 
@@ -46,14 +48,16 @@ class Verified(NamedTuple):
     remark: str | None  # why it was not loaded
 
 
-def verify_host_file(old: HostFile, output: int, code: DeviceCode, history: History, check_loading: bool) -> Verified:
+def verify_host_file(
+    old: HostFile, output: int, code: DeviceCode, history: History, check_loading: bool, *, marker: bytes | None = None
+) -> Verified:
     """Compares the file that is open as `output` with the old one, and loads it.
 
     Refuses it (E-CODE-013) where anything differs that should not. code: what was found in it; images are compared by
-    `verify_images`.
+    `verify_images`. marker: what names the archives of a file that was split from its code.
     """
     shown = old.elf.path
-    new = read_host_file(read_elf(output, shown))
+    new = read_host_file(read_elf(output, shown), FAT if marker is None else SPLIT)
     if new.elf.is_library:
         facts, before = (_native.inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
         if facts.damages:
@@ -66,7 +70,19 @@ def verify_host_file(old: HostFile, output: int, code: DeviceCode, history: Hist
         raise _mismatch(shown, "its note is not the one that it was to have")
     if [wrapper.place for wrapper in new.wrappers] != [wrapper.place for wrapper in old.wrappers]:
         raise _mismatch(shown, "its wrappers are not where they were")
-    return _check_loading(old, new, output) if check_loading else Verified(False, "loading was not asked for")
+    if marker is not None:
+        _check_marker(old, new, marker)
+    starts = _BUNDLE_STARTS if marker is None else (marker[:_MARKER_START],)
+    return _check_loading(old, new, output, starts) if check_loading else Verified(False, "loading was not asked for")
+
+
+def _check_marker(old: HostFile, new: HostFile, marker: bytes) -> None:
+    """All wrappers must lead to it, each with the number of its bundle."""
+    section = new.elf.sections[new.code]
+    bundles = sorted({wrapper.bundle for wrapper in old.wrappers})
+    expected = [(section.address, bundles.index(wrapper.bundle)) for wrapper in old.wrappers]
+    if new.elf.read(section) != marker or [(each.bundle, each.number) for each in new.wrappers] != expected:
+        raise _mismatch(new.elf.path, "its wrappers do not lead to the names of its archives")
 
 
 def refuse_damaged(elf: Elf) -> None:
@@ -122,7 +138,7 @@ def _compare_segments(old: Elf, new: Elf) -> None:
 
 def _compare_sections(old: HostFile, new: HostFile) -> None:
     wrapped = {wrapper.place for wrapper in old.wrappers}
-    before, after = _by_name(old.elf), _by_name(new.elf)
+    before, after = _by_name(old), _by_name(new)
     if before.keys() | {(_NOTE_SECTION, 0)} != after.keys():
         raise _mismatch(new.elf.path, "it has other sections")
     for key, one in before.items():
@@ -137,14 +153,15 @@ def _compare_sections(old: HostFile, new: HostFile) -> None:
             raise _mismatch(new.elf.path, f"its section {one.shown} has other content")
 
 
-def _by_name(elf: Elf) -> dict[tuple[bytes, int], Section]:
-    """The sections by their names, and the how manieth of its name each is."""
+def _by_name(host: HostFile) -> dict[tuple[bytes, int], Section]:
+    """The sections by their names, that of the code by the name of fat files, and the how manieth of it each is."""
     seen: dict[bytes, int] = {}
     found = {}
-    for section in elf.sections[1:]:
-        number = seen.get(section.name, 0)
-        seen[section.name] = number + 1
-        found[section.name, number] = section
+    for index, section in enumerate(host.elf.sections[1:], 1):
+        name = FAT.section if index == host.code else section.name
+        number = seen.get(name, 0)
+        seen[name] = number + 1
+        found[name, number] = section
     return found
 
 
@@ -161,9 +178,12 @@ def _same_content(old: HostFile, before: Section, new: HostFile, after: Section,
 
 
 def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> object:
+    """All but what tells where the code is: magic number, address and number."""
     data = bytearray(host.elf.read(section))
     for place in wrapped:
-        data[place - section.address : place - section.address + 8] = bytes(8)
+        start = place - section.address
+        data[start - 8 : start - 4] = bytes(4)
+        data[start : start + 16] = bytes(16)
     return bytes(data)
 
 
@@ -249,7 +269,8 @@ def _same_image(one: WantedImage, other: WantedImage) -> bool:
 # ---- loading ----
 
 
-def _check_loading(old: HostFile, new: HostFile, output: int) -> Verified:
+def _check_loading(old: HostFile, new: HostFile, output: int, kinds: tuple[bytes, ...]) -> Verified:
+    """kinds: beginnings of what a wrapper may lead to."""
     if not new.elf.is_library:
         return Verified(False, "it is a program")
     places = [wrapper.place for wrapper in new.wrappers]
@@ -263,6 +284,6 @@ def _check_loading(old: HostFile, new: HostFile, output: int) -> Verified:
         return Verified(False, f"the original does not load here: {before.refusal}")
     expected: Mapping[int, int] = {wrapper.place: wrapper.bundle for wrapper in new.wrappers}
     for place, word, start in zip(places, loaded.words, loaded.starts, strict=True):
-        if word != expected[place] or not start.startswith(_BUNDLE_STARTS):
-            raise _mismatch(new.elf.path, f"where it is loaded, the wrapper at {place - 8:#x} leads to no bundle")
+        if word != expected[place] or not start.startswith(kinds):
+            raise _mismatch(new.elf.path, f"where it is loaded, the wrapper at {place - 8:#x} leads to no code")
     return Verified(True, None)

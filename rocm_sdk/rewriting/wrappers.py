@@ -25,9 +25,19 @@ from .refusal import refusal
 
 SECTION_NAME = b".hipFatBinSegment"
 _WRAPPER = struct.Struct("<IIQQ")
-_MAGIC = 0x48495046  # HIPF
 _ADDRESS_AT = 8
-_WORD = struct.Struct("<Q")
+_MAGIC, _WORD = struct.Struct("<I"), struct.Struct("<Q")
+
+
+class Form(NamedTuple):
+    """Where the code of a library is."""
+
+    magic: int  # of its wrappers
+    section: bytes  # into which they lead
+
+
+FAT = Form(0x48495046, b".hip_fatbin")  # HIPF: in the library
+SPLIT = Form(0x4B504948, b".rocm_kpack_ref")  # HIPK: in kpack archives, which the section names
 
 
 class Edit(NamedTuple):
@@ -42,13 +52,14 @@ class Wrapper(NamedTuple):
     """A wrapper of a bundle."""
 
     place: int  # the address of the word that holds the bundle's address
-    bundle: int  # the bundle's address
+    bundle: int  # the bundle's address, or that of the marker that names archives
+    number: int  # of the bundle whose code is in archives; else not used
     word: int  # what the file has at `place`
     relocations: tuple[tuple[int, int], ...]  # (section, offset in it) of the addends that the linker puts there
 
 
-def read_wrappers(elf: Elf, code: Section) -> tuple[Wrapper, ...]:
-    """The wrappers of the bundles in the section `code`.
+def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
+    """The wrappers, which have this magic number and lead into the section `code`.
 
     Refuses a file where one leads elsewhere, and one where anything but wrappers points into the code.
     """
@@ -62,9 +73,9 @@ def read_wrappers(elf: Elf, code: Section) -> tuple[Wrapper, ...]:
     addends = _addends_into(elf, code)
     wrappers = []
     for position in range(0, len(data), _WRAPPER.size):
-        magic, version, word, _ = _WRAPPER.unpack_from(data, position)
+        found_magic, version, word, number = _WRAPPER.unpack_from(data, position)
         place = section.address + position + _ADDRESS_AT
-        if magic != _MAGIC or version != 1:
+        if found_magic != magic or version != 1:
             raise refusal(
                 elf.path, "a wrapper is none of a bundle: its code is in kpack archives, or none that HIP knows"
             )
@@ -72,7 +83,7 @@ def read_wrappers(elf: Elf, code: Section) -> tuple[Wrapper, ...]:
         bundle = found[-1][2] if found else word
         if not code.address <= bundle < code.address + code.size:
             raise refusal(elf.path, f"the wrapper at {place - _ADDRESS_AT:#x} leads to no bundle in {code.shown}")
-        wrappers.append(Wrapper(place, bundle, word, tuple((where, offset) for where, offset, _ in found)))
+        wrappers.append(Wrapper(place, bundle, number, word, tuple((where, offset) for where, offset, _ in found)))
     if addends:
         raise refusal(elf.path, f"the word at {min(addends):#x}, which is no wrapper, points into its code")
     _refuse_packed_pointers(elf, code, {wrapper.place for wrapper in wrappers})
@@ -141,6 +152,17 @@ def edit_wrappers(elf: Elf, wrappers: tuple[Wrapper, ...], places: Mapping[int, 
             yield Edit(index, wrapper.place - start, data)
         for section, offset in wrapper.relocations:
             yield Edit(section, offset, data)
+
+
+def edit_magic(elf: Elf, wrappers: tuple[Wrapper, ...]) -> Iterator[Edit]:
+    """What makes each wrapper one of code in archives, with the number of its bundle in the file."""
+    index = elf.find(SECTION_NAME)
+    assert index is not None
+    start = elf.sections[index].address + _ADDRESS_AT
+    numbers = {bundle: number for number, bundle in enumerate(sorted({wrapper.bundle for wrapper in wrappers}))}
+    for wrapper in wrappers:
+        yield Edit(index, wrapper.place - start, _MAGIC.pack(SPLIT.magic))
+        yield Edit(index, wrapper.place - start + 16, _WORD.pack(numbers[wrapper.bundle]))
 
 
 def edit_symbols(
