@@ -22,7 +22,7 @@ _HEADER = struct.Struct("<III")
 class Step(NamedTuple):
     """One rewriting."""
 
-    operation: str  # "keep", "decompress", "compress", "retarget"
+    operation: str  # "keep", "decompress", "compress", "retarget", "split"
     targets: tuple[str, ...]
 
 

@@ -16,7 +16,7 @@ import pytest
 from installed_rocm import Prefix, usual_rocm
 from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, library, objects, offload_binary
 
-from rocm_sdk import device_code
+from rocm_sdk import coverage, device_code
 
 VERSION = "7.1.2"
 Result = subprocess.CompletedProcess[str]
@@ -509,7 +509,7 @@ def test_code_that_cannot_be_rewritten(tmp_path: Path) -> None:
     for leftover in (content, path.with_suffix(".s")):
         leftover.unlink()
     told = built(tmp_path / "dist", prefix.root, "--families", "gfx90a")
-    assert "packaged for gfx90a with all their code:\n  lib/librocsolver.so.0: " in told
+    assert "packaged for gfx90a with all their code:\n  lib/librocsolver.so.0: it has no section of GPU code" in told
     archive = wheel(tmp_path / "dist", "rocm_sdk_libraries_gfx90a")
     assert code_of(archive, "librocsolver.so.0", tmp_path) == {"gfx90a", "gfx1030"}
 
@@ -569,7 +569,7 @@ def test_kpack_archives(tmp_path: Path) -> None:
 def test_split(rocm: Prefix, tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     told = built(dist, rocm.root, "--split")
-    assert "code that is in libraries stays there" in told
+    assert "code that is in libraries stays there, for all targets" in told
     assert platform_files(dist, "rocm_sdk_libraries") == SHARED_LIBRARIES
     links = {".devel_links/gfx90a.json", ".devel_links/gfx1030.json"}
     assert platform_files(dist, "rocm_sdk_device_gfx90a") - links == OF_GFX90A
@@ -579,6 +579,61 @@ def test_split(rocm: Prefix, tmp_path: Path) -> None:
     assert extras(dist) == {
         *("libraries", "devel", "profiler", "device", "device-gfx1030", "device-gfx90a", "device-all")
     }
+
+
+def test_split_code(tmp_path: Path) -> None:
+    """HIP's runtime finds code in kpack archives: each device package has the code for its target."""
+    prefix = usual_rocm(tmp_path / "rocm")
+    reader = prefix.library("lib/librocm_kpack.so.1.0")
+    for path in prefix.root.glob("lib/libamdhip64.so*"):
+        path.unlink()
+    prefix.library("lib/libamdhip64.so.7.1", reader)
+    generic = {"hipv4-amdgcn-amd-amdhsa--gfx9-4-generic": code_object(0x5F)}
+    library(prefix.place("lib/librocsolver.so.0"), [bundle(generic)])
+    for leftover in prefix.root.glob("lib/librocsolver.*"):
+        if leftover.suffix != ".0":
+            leftover.unlink()
+    dist = tmp_path / "dist"
+    told = built(dist, prefix.root, "--split")
+    why = "its code for gfx9-4-generic is not for one processor"
+    assert f"packaged in rocm-sdk-libraries with their code:\n  lib/librocsolver.so.0: {why}" in told
+    assert "librocrand" not in told
+    expected = {"gfx90a": OF_GFX90A, "gfx1030": OF_GFX1030, "gfx942": set()}
+    for target, loose in expected.items():
+        own = {f".kpack/libraries_{target}.kpack", f".devel_links/{target}.json"}
+        assert platform_files(dist, f"rocm_sdk_device_{target}") == loose | own
+    assert platform_files(dist, "rocm_sdk_libraries") == SHARED_LIBRARIES | {"lib/librocsolver.so.0"}
+    names = {f"device-{target}" for target in expected}
+    assert extras(dist) == {"libraries", "devel", "profiler", "device", "device-all"} | names
+    archive = wheel(dist, "rocm_sdk_libraries")
+    assert code_of(archive, "librocrand.so.1", tmp_path) == set()
+    site = tmp_path / "site"
+    for path in [
+        *dist.glob("rocm_sdk_core*"),
+        *dist.glob("rocm_sdk_libraries*"),
+        *dist.glob("rocm_sdk_device_gfx90a*"),
+    ]:
+        with zipfile.ZipFile(path) as each:
+            each.extractall(site)
+    libraries = site / "_rocm_sdk_libraries/lib"
+    found = {
+        each.name: [gpu.verdict for gpu in each.gpus] for each in coverage(["gfx90a", "gfx942"], libraries).libraries
+    }
+    assert (found["rocrand"], found["hipsparselt"]) == (["compatible", "none"], ["none", "none"])
+
+
+def test_split_compressed_code(tmp_path: Path) -> None:
+    prefix = Prefix(tmp_path / "rocm")
+    prefix.library("lib/libamdhip64.so.7.1", prefix.library("lib/librocm_kpack.so.1.0"))
+    plain = bundle(objects("gfx90a", "gfx1030", size=5000))
+    path = library(prefix.place("lib/librocsolver.so.0"), [compressed(plain, 3)])
+    for leftover in (path.with_suffix(".s"), path.with_suffix(".0.bundle")):
+        leftover.unlink()
+    built(tmp_path / "dist", prefix.root, "--split")
+    for target in ("gfx90a", "gfx1030"):
+        archive = wheel(tmp_path / "dist", f"rocm_sdk_device_{target}")
+        assert code_of(archive, f"libraries_{target}.kpack", tmp_path) == {target}
+        assert b"zstd-per-kernel" in archive.read(f"_rocm_sdk_libraries/.kpack/libraries_{target}.kpack")
 
 
 def test_nothing_to_split(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk import device_code
+from rocm_sdk import coverage, device_code
+from rocm_sdk.rewriting.split import CodeArchives, Place, split_file
 
 LIBRARIES = "_rocm_sdk_libraries/lib"
 
@@ -42,6 +43,24 @@ def test_one_target(
     assert len(after.bundles) == len(before.bundles)
     dropped = sum(each.size for each in before.targets if each.target not in kept)
     assert after.size < before.size - dropped + (1 << 20)
+
+
+def test_split(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
+    """Without its code it is as large as its host code, and archives have all of what it had."""
+    site = debian_sdk("none")
+    path, output = site / LIBRARIES / "librocrand.so.1", tmp_path / "lib/librocrand.so.1"
+    output.parent.mkdir()
+    with CodeArchives(str(tmp_path), "math", is_compressed=False) as archives:
+        split_file(str(path), str(output), Place("lib/librocrand.so.1", "../math_@GFXARCH@.kpack"), archives)
+        made = archives.finish()
+    before = device_code(path)
+    sizes = {each.target: each.size for each in before.targets}
+    found = {each.target: each.size for archive in made.values() for each in device_code(archive).targets}
+    assert found == sizes
+    assert output.stat().st_size < before.size - sum(sizes.values()) + (1 << 16)
+    gpus = ["gfx1030", "gfx90a:sramecc+:xnack-", "gfx1100"]
+    (judged,) = coverage(gpus, output.parent).libraries
+    assert [each.verdict for each in judged.gpus] == ["exact", "compatible", "none"]
 
 
 class CodeObjectInfo(ctypes.Structure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.scratch import scratch_directory
 
 from .classification import DEVEL
+from .code_split import reads_archives, split_code
 from .file_list import read_lists
 from .roots import Search, find_files
 from .sdk_facts import targets, with_facts
@@ -95,8 +96,8 @@ class _Build:
             catalog += self._for_families(libraries, single)
             names = sorted(self.families)
         elif self.wish.is_split:
-            neutral, devices = self._split(single)
-            catalog.append(self._artifact("libraries", GENERIC, [*libraries, *neutral]))
+            neutral, devices = self._split(libraries, single, tree.parts["core"])
+            catalog.append(self._artifact("libraries", GENERIC, neutral))
             catalog += [self._artifact("device", target, entries) for target, entries in sorted(devices.items())]
             names = sorted(devices)
         else:
@@ -143,14 +144,30 @@ class _Build:
                 _log.warning("packaged for %s with all their code:\n  %s", family, "\n  ".join(made.whole))
             yield self._artifact("libraries", family, made.entries)
 
-    def _split(self, single: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
-        neutral, devices = split(single)
+    def _split(
+        self, libraries: Iterable[Entry], single: Iterable[Entry], core: Iterable[Entry]
+    ) -> tuple[Sequence[Entry], Mapping[str, Sequence[Entry]]]:
+        """What is for all targets, and base target -> what is for it alone."""
+        found, devices = split(single)
+        neutral: Sequence[Entry] = [*libraries, *found]
+        if reads_archives(core):
+            _log.info("moving code of libraries to kpack archives")
+            made = split_code(neutral, self.scratch / "split")
+            neutral = made.entries
+            for target, archive in made.archives.items():
+                devices.setdefault(target, []).append(archive)
+            if made.whole:
+                _log.warning("packaged in rocm-sdk-libraries with their code:\n  %s", "\n  ".join(made.whole))
+        else:
+            _log.warning(
+                "code that is in libraries stays there, for all targets: libamdhip64.so of the prefix does not need "
+                "librocm_kpack.so, and could not find it elsewhere"
+            )
         if not devices:
             raise PackagingError(
                 f"{self.packages.names}: no file is for one target alone, so that there is nothing to split",
                 "leave out --split, or make packages for families: --families",
             )
-        _log.warning("code that is in libraries stays there: rocm-sdk-libraries has it for all targets")
         return neutral, devices
 
     # ---- artifacts ----

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]
 
 def targets_of(paths: Iterable[Path]) -> frozenset[str]:
     """The processors for which one of the files has code, without features."""
-    return frozenset[str]().union(*(read_offload_targets(path) for path in paths if _may_have_code(path)))
+    return frozenset[str]().union(*(read_offload_targets(path) for path in paths if may_have_code(path)))
 
 
 class ForFamily(NamedTuple):
@@ -66,10 +66,7 @@ class _ForFamily:
         for entry in fitting:
             if entry.kind == "file":
                 self._take(entry)
-        # Links lead to the new files, too.
-        renewed = [(entry, self.new.get(entry.source, entry.source)) for entry in fitting]
-        entries = tuple(entry._replace(source=source) for entry, source in renewed if source is not None)
-        return ForFamily(entries, tuple(self.whole))
+        return ForFamily(renewed(fitting, self.new), tuple(self.whole))
 
     def _fits(self, entry: Entry) -> bool:
         target = None if entry.kind == "directory" else target_of(entry.path)
@@ -77,9 +74,9 @@ class _ForFamily:
 
     def _take(self, entry: Entry) -> None:
         path = entry.source
-        if not _may_have_code(path):
+        if not may_have_code(path):
             return
-        bundles = _code(path).bundles
+        bundles = code_of(path).bundles
         chosen = [choose_images(bundle.images, self.gpus, False) for bundle in bundles]
         if all(len(kept) == len(bundle.images) for kept, bundle in zip(chosen, bundles, strict=True)):
             return
@@ -90,14 +87,28 @@ class _ForFamily:
                 self.new[path] = None
             return
         output = self.scratch / str(len(self.new))
-        try:
-            rewrite_file(str(path), str(output), Wish(gpus=self.gpus))
-        except RocmSdkError as error:
-            if error.code != _NOT_REWRITTEN:
-                raise PackagingError(error.message, error.fix or "") from error
-            self.whole.append(f"{entry.path}: {error.message.removeprefix(f'{path}: ')}")
-        else:
+        why = why_not(path, rewrite_file, str(output), Wish(gpus=self.gpus))
+        if why is None:
             self.new[path] = output
+        else:
+            self.whole.append(f"{entry.path}: {why}")
+
+
+def why_not(path: Path, write: Callable[..., object], *arguments: object) -> str | None:
+    """Writes the file anew; returns why it cannot be. PackagingError where something else is wrong."""
+    try:
+        write(str(path), *arguments)
+    except RocmSdkError as error:
+        if error.code != _NOT_REWRITTEN:
+            raise PackagingError(error.message, error.fix or "") from error
+        return error.facts["detail"]
+    return None
+
+
+def renewed(entries: Iterable[Entry], new: Mapping[Path, Path | None]) -> tuple[Entry, ...]:
+    """The entries with new files, to which links lead, too. new: file -> what takes its place; None: nothing does."""
+    found = ((entry, new.get(entry.source, entry.source)) for entry in entries)
+    return tuple(entry._replace(source=source) for entry, source in found if source is not None)
 
 
 def runs(code: str, gpu: str) -> bool:
@@ -105,12 +116,14 @@ def runs(code: str, gpu: str) -> bool:
     return _native.compatibility(code, gpu, None, False).fit in _RUNS
 
 
-def _may_have_code(path: Path) -> bool:
+def may_have_code(path: Path) -> bool:
+    """Whether the file begins as one that has."""
     with path.open("rb") as file:
         return is_candidate(file.read(HEAD_SIZE))
 
 
-def _code(path: Path) -> _native.DeviceCode:
+def code_of(path: Path) -> _native.DeviceCode:
+    """What code the file has; PackagingError where it cannot be told."""
     try:
         return device_code(path)
     except RocmSdkError as error:
