@@ -32,7 +32,8 @@ with warnings.catch_warnings(record=True) as caught:
         print(json.dumps(["", "", "; ".join(str(each.message) for each in caught), ""]))
 """
 _OTHER_USER = """
-import importlib, locale, os, sys
+import importlib, locale, os, sys, sysconfig
+sysconfig.get_paths()  # imports what the interpreter was built with
 import rocm_sdk.cli.parser
 rocm_sdk.cli.parser.make_parser()  # imports each command
 for name in {modules}:
