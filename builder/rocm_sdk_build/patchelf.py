@@ -14,6 +14,7 @@ from rocm_sdk.rewriting.search_path import set_rpath
 from .dynamic_section import read_dynamic_section
 from .errors import PackagingError
 from .shared_object import read_shared_object
+from .sparse_copy import Rest, complete
 
 # From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
 # libraries whose device code was split off.
@@ -58,11 +59,11 @@ def write_with_search_path(source: Path, target: Path, entries: list[str], *, fo
         raise PackagingError(f"{source}: patchelf did not write what it was asked to")
 
 
-def set_search_path(path: Path, more: list[str]) -> None:
+def set_search_path(path: Path, more: list[str], rest: Rest | None) -> Rest | None:
     """Adds entries behind those that a library or program has relative to itself, each once, as DT_RPATH.
 
     Absolute ones are of the machine that it was built on. LD_LIBRARY_PATH then comes behind the entries. The file is
-    the caller's own copy. PackagingError where that does not work.
+    the caller's own copy. rest: what it lacks; returns what it lacks then. PackagingError where that does not work.
     """
     before = read_dynamic_section(path).search_path
     entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))
@@ -71,7 +72,12 @@ def set_search_path(path: Path, more: list[str]) -> None:
     except RewriteError as error:
         if error.code != _NOT_OF_THAT_FORM:
             raise PackagingError(error.message) from error
-        _set_with_patchelf(path, ":".join(entries))
+    else:
+        return rest
+    if rest is not None:
+        complete(path, rest)
+    _set_with_patchelf(path, ":".join(entries))
+    return None
 
 
 def _is_relative(entry: str) -> bool:

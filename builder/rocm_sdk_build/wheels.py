@@ -30,6 +30,7 @@ from .deflate import BLOCK, compress_block
 from .errors import PackagingError
 from .file_digest import sha256_of
 from .source_date import source_date
+from .sparse_copy import Rest, read_in_chunks
 from .text_files import write_text
 from .zip_writer import ZipWriter, date_of
 
@@ -79,13 +80,12 @@ class Wheel:
         self._rows: dict[str, tuple[str, int]] = {}
         self._steps: deque[Callable[[], None]] = deque()  # what is left to do to the archive, in order
 
-    def add_file(self, name: str, path: Path) -> None:
-        """A file of the disk."""
-        with path.open("rb") as file:
-            facts = os.fstat(file.fileno())
-            with self.adding(name, facts.st_size, bool(facts.st_mode & stat.S_IXUSR)) as member:
-                while data := file.read(BLOCK):
-                    member.write(data)
+    def add_file(self, name: str, path: Path, rest: Rest | None = None) -> None:
+        """A file of the disk. rest: what it lacks."""
+        facts = path.stat()
+        with self.adding(name, facts.st_size, bool(facts.st_mode & stat.S_IXUSR)) as member:
+            for data in read_in_chunks(path, rest):
+                member.write(data)
 
     @contextmanager
     def adding(self, name: str, size: int, is_program: bool = False) -> Iterator[Member]:

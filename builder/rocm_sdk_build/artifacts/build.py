@@ -20,6 +20,7 @@ from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.patchelf import which_patchelf
 from rocm_sdk_build.scratch import scratch_directory
+from rocm_sdk_build.sparse_copy import Rest
 from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
 from rocm_sdk_build.wheels import writing
@@ -48,6 +49,7 @@ from .tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
 
 _log = logging.getLogger(__name__)
 _NO_FILES: Mapping[str, Path] = {}
+_NO_RESTS: Mapping[str, Rest] = {}
 _NO_SCRIPTS: Mapping[str, str] = {}
 _NONCE = re.compile(r"[A-Za-z0-9_]*")
 _OVERLAY = "base_lib_generic"
@@ -321,21 +323,23 @@ class _Build:
             *(sources, facts, partial(self._stage_runtime, package, population)),
         )
 
-    def _stage_runtime(self, package: Package, population: Population, site: Path) -> _Staged:
-        unchanged = stage_runtime(package, population, self.sdk, site)
-        facts = unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
+    def _stage_runtime(self, package: Package, population: Population, site: Path) -> _Contents:
+        staged = stage_runtime(package, population, self.sdk, site)
+        facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
         if facts is not None:
             write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, self.absent))
         scripts = self.rules.packages[package.logical_name].scripts
         if not package.pure_module or not scripts:
-            return _Staged(unchanged)
-        return _Staged(unchanged, write_scripts(package, population, scripts, self.sdk, site))
+            return _Contents(*staged)
+        return _Contents(*staged, write_scripts(package, population, scripts, self.sdk, site))
 
-    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Staged:
+    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Contents:
         write_pure_module(package, self.sdk, site)
-        return _Staged(development=entries)
+        return _Contents(development=entries)
 
-    def _make(self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Staged]) -> None:
+    def _make(
+        self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Contents]
+    ) -> None:
         """Makes a wheel, or takes it as an earlier run has made it. sources, facts: all that it is made from."""
         package = making.package
         self.packages.add(package.logical_name)
@@ -372,7 +376,7 @@ class _Build:
             return tag
         return self.platform
 
-    def _write(self, wheel: Path, info: str, members: Mapping[str, Path], staged: _Staged) -> None:
+    def _write(self, wheel: Path, info: str, members: Mapping[str, Path], staged: _Contents) -> None:
         with writing(wheel, info, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
             if staged.development is not None:
                 compression = self.wish.devel_compression
@@ -381,7 +385,7 @@ class _Build:
                     tree = f"_rocm_sdk_devel{self.sdk.nonce}"
                     write_devel_archive(staged.development, tree, archive, compression)
             for name, path in members.items():
-                fresh.add_file(name, path)
+                fresh.add_file(name, path, staged.rests.get(name))
 
 
 class _Making(NamedTuple):
@@ -397,10 +401,11 @@ class _Making(NamedTuple):
         return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
 
 
-class _Staged(NamedTuple):
+class _Contents(NamedTuple):
     """What a wheel gets beside the files in its staging directory."""
 
     unchanged: Mapping[str, Path] = _NO_FILES
+    rests: Mapping[str, Rest] = _NO_RESTS
     entry_points: Mapping[str, str] = _NO_SCRIPTS
     development: list[DevelEntry] | None = None
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
 import shutil
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -15,16 +13,15 @@ from typing import NamedTuple
 
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
 from rocm_sdk_build.patchelf import set_search_path
+from rocm_sdk_build.sparse_copy import Rest, copy_file
 from rocm_sdk_build.text_files import write_text
 
 from .file_kind import Kind
-from .population import PlacedFile, Population
+from .population import Population
 from .rules import Script
 from .trampoline import Place, write_stub, write_trampoline
 
 _SCRIPTS = Path(__file__).with_name("script_template.py")
-_CHUNK = 1 << 20
-_FICLONE = 0x40049409
 
 
 class Package(NamedTuple):
@@ -46,24 +43,38 @@ class Package(NamedTuple):
         return self.distribution.replace("-", "_")
 
 
-def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> dict[str, Path]:
-    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info.
+class Staged(NamedTuple):
+    """What a package has that is not below its directory, by names in the wheel."""
 
-    Returns the other files, which it has as they are: name in the wheel -> file.
-    """
+    unchanged: dict[str, Path]  # files that it has as they are
+    rests: dict[str, Rest]  # what files in the directory lack
+
+
+def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> Staged:
+    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info."""
     assert package.platform_directory is not None
     root = site / package.platform_directory
-    unchanged = {}
+    staged = Staged({}, {})
     for file in population.files.values():
-        if not _write_file(package, file, root / file.path, sdk):
-            unchanged[f"{package.platform_directory}/{file.path}"] = file.source
+        name = f"{package.platform_directory}/{file.path}"
+        if file.link:
+            (root / file.path).parent.mkdir(parents=True, exist_ok=True)
+            write_stub(root / file.path, file.link)
+        elif package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
+            (root / file.path).parent.mkdir(parents=True, exist_ok=True)
+            rest = copy_file(file.source, root / file.path)
+            rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest)
+            if rest is not None:
+                staged.rests[name] = rest
+        else:
+            staged.unchanged[name] = file.source
     if package.logical_name != "device":  # its directory belongs to the libraries package
         write_text(root / "__init__.py", "")
     else:
         _write_link_manifest(package, population, sdk, root)
     if package.pure_module is not None:
         write_pure_module(package, sdk, site)
-    return unchanged
+    return staged
 
 
 def members_of(site: Path, dist_info: str, more: Mapping[str, Path] = MappingProxyType({})) -> dict[str, Path]:
@@ -110,30 +121,6 @@ def write_scripts(
     if not are_native:
         shutil.rmtree(site / f"{base}.data")
     return {} if are_native else entry_points
-
-
-def _write_file(package: Package, file: PlacedFile, target: Path, sdk: SdkFacts) -> bool:
-    """Writes a file that is not what the artifacts have; False for others."""
-    if file.link:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_stub(target, file.link)
-    elif package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _copy(file.source, target)
-        set_search_path(target, search_entries(package, file.path, sdk))
-    else:
-        return False
-    return True
-
-
-def _copy(source: Path, target: Path) -> None:
-    """A copy that its owner may write; where the file system can, it shares the data until then."""
-    with source.open("rb") as original, target.open("wb") as copy:
-        try:
-            fcntl.ioctl(copy, _FICLONE, original.fileno())
-        except OSError:
-            shutil.copyfileobj(original, copy, _CHUNK)
-    target.chmod(stat.S_IMODE(source.stat().st_mode) | stat.S_IWUSR)
 
 
 def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
