@@ -124,7 +124,7 @@ def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     assert (CORE in found, len(found)) == (False, 5)
 
 
-@pytest.mark.parametrize("options", [{}, {"families": "gfx90a,gfx1030"}, {"is_split": True}])
+@pytest.mark.parametrize("options", [{}, {"families": "gfx90a,gfx1030"}])
 def test_a_prefix(tmp_path: Path, caplog: pytest.LogCaptureFixture, options: dict[str, Any]) -> None:
     """Of which each run writes files anew: its texts, what it says of itself, libraries for a family."""
     rocm = usual_rocm(tmp_path / "rocm")
