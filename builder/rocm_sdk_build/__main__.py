@@ -133,6 +133,9 @@ def _add_prefix(command: argparse.ArgumentParser) -> None:
         metavar="LIST",
         help="what of the roots is taken, as dpkg -L, rpm -ql and qlist print it, or roots, as nix-store -qR does (-)",
     )
+    command.add_argument(
+        "--llvm", type=Path, metavar="ROOT", help="one more: AMD's LLVM where it has a directory of its own"
+    )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
     parts = command.add_mutually_exclusive_group()
     parts.add_argument(
@@ -260,7 +263,8 @@ def _prefix(options: argparse.Namespace) -> int:
     from .artifacts.rules import read_rules
     from .prefix.build import Wish, build
 
-    wish = Wish(_wish(options, options.roots, options.output), options.files, options.families, options.split)
+    packages = _wish(options, options.roots, options.output)
+    wish = Wish(packages, options.files, options.families, options.split, options.llvm)
     for path in build(wish, read_rules(options.rules)):
         print(path)
     return 0

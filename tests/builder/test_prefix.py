@@ -322,6 +322,42 @@ def test_twenty_store_paths(tmp_path: Path) -> None:
     assert b"old" not in newer, "the one to which the RUNPATHs lead"
 
 
+@pytest.mark.parametrize("way", ["roots", "closure"])
+def test_llvm_in_a_root_of_its_own(tmp_path: Path, way: str) -> None:
+    """As Spack and Nix install it; HIP's root has a link to it."""
+    llvm = Prefix(tmp_path / "store/llvm-amdgpu-7.1")
+    llvm.program("bin/clang-20")
+    llvm.link("bin/clang", "clang-20")
+    llvm.link("bin/amdclang", str(llvm.root / "bin/clang"))
+    llvm.file("lib/clang/20/include/stddef.h", "\n")
+    llvm.library("lib/libLLVM.so.20.0")
+    config = "get_filename_component(LLVM_INSTALL_PREFIX ${CMAKE_CURRENT_LIST_FILE} PATH)\n"
+    llvm.file("lib/cmake/llvm/LLVMConfig.cmake", config)
+    rocm = small(tmp_path / "store/rocm-7.1")
+    rocm.link("llvm", str(llvm.root))
+    rocm.link("bin/amdclang", str(llvm.root / "bin/amdclang"))
+    dist = tmp_path / "dist"
+    if way == "roots":
+        built(dist, rocm.root, "--llvm", llvm.root)
+    else:
+        built(dist, "--files", "-", "--llvm", llvm.root, lists=f"{rocm.root}\n{llvm.root}\n")
+    core = platform_files(dist, "rocm_sdk_core")
+    programs = {"bin/amdclang", *(f"lib/llvm/bin/{name}" for name in ("amdclang", "clang", "clang-20"))}
+    assert core == {
+        *programs,
+        *("lib/libamdhip64.so.7", "lib/llvm/lib/libLLVM.so.20", "share/therock/dist_info.json"),
+    }
+    members = development(dist)
+    assert members["llvm"].linkname == "lib/llvm"
+    assert {"lib/llvm/lib/clang/20/include/stddef.h", "lib/llvm/lib/cmake/llvm/LLVMConfig.cmake"} <= members.keys()
+    wheel(dist, "rocm_sdk_core").extractall(tmp_path / "site")
+    placed = [tmp_path / "site/_rocm_sdk_core" / name for name in programs]
+    for program in placed:
+        program.chmod(0o755)  # as installers do
+    for program in placed:
+        assert subprocess.check_output([program, "x"], text=True).endswith(" 2\n"), program
+
+
 def test_roots_and_a_list(tmp_path: Path) -> None:
     """A whole prefix, and of a system what its packages' lists name."""
     system = Prefix(tmp_path / "system/usr", "lib/x86_64-linux-gnu")
@@ -713,6 +749,14 @@ def test_roots_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
         told = refused(output, root)
         assert f"{root}: is a whole system, not ROCm alone" in told
         assert "dpkg -L" in told
+
+
+def test_llvm_that_is_none(rocm: Prefix, tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere", rocm.root):
+        told = refused(tmp_path / "dist", rocm.root, "--llvm", path)
+        assert f"--llvm {path}: has no bin/clang" in told
+    told = refused(tmp_path / "dist", rocm.root, "--llvm", rocm.root / "lib/llvm")
+    assert f"{rocm.root}/lib/llvm: is a part of {rocm.root}, which is a root, too" in told
 
 
 def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ class Wish(NamedTuple):
     lists: Sequence[Path] = ()  # files with the names of files
     families: str | None = None  # the libraries become a package for each
     is_split: bool = False  # what is for single targets becomes packages for these
+    llvm: Path | None = None  # a root that is laid out below lib/llvm
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
@@ -45,7 +46,7 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
     packages = wish.packages
     check_names(packages)
     families = _families(wish.families)
-    search = find_files(packages.artifacts, read_lists(list(wish.lists)))
+    search = find_files(packages.artifacts, read_lists(list(wish.lists)), wish.llvm)
     _refuse_output(search.whole, packages.output)
     with scratch_directory(packages.output) as scratch:
         return _Build(wish, rules, families, search, scratch).run()

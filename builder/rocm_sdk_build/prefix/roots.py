@@ -14,6 +14,7 @@ from rocm_sdk_build.errors import PackagingError
 from .file_list import Listed
 
 USR = "usr/"  # of the image of a system, or of a package: the same as what is beside it
+_LLVM, _COMPILER = "lib/llvm", "bin/clang"
 # A directory with one of them is a system, with files of all its packages.
 _OF_SYSTEM = ("etc/os-release", "usr/lib/os-release", "lib/os-release", "os-release")
 
@@ -22,7 +23,7 @@ class Found(NamedTuple):
     """A file or link."""
 
     root: Path
-    path: str  # below the root, or below its usr
+    path: str  # below the root, or below its usr; of LLVM's root, in a prefix that has it
     source: Path  # without links in its directories
     is_link: bool
 
@@ -34,21 +35,30 @@ class Search(NamedTuple):
     whole: tuple[Path, ...]  # those of which no list names anything
     found: tuple[Found, ...]
     outside: tuple[str, ...]
+    llvm: Path | None  # the root that is LLVM's alone
+
+    def path_of(self, root: Path, source: Path) -> str:
+        """The path of what is in a root, as `Found` has it."""
+        return _path_of(root, source, self.llvm)
 
 
-def find_files(roots: Iterable[Path], listed: Iterable[Listed]) -> Search:
+def find_files(roots: Iterable[Path], listed: Iterable[Listed], llvm: Path | None = None) -> Search:
     """The files of all roots; of a root in which a list names something, those that are named.
 
-    Without roots, each directory that a list names is one. PackagingError for a root that is missing, is below another
-    one, or is a whole system without a list.
+    Without roots, each directory that a list names is one. llvm: one more root, of AMD's LLVM alone. PackagingError for
+    a root that is missing, is below another one, or is a whole system without a list.
     """
     named = list(listed)
-    if given := [Path(os.path.realpath(root)) for root in _directories(roots)]:
-        return _find(list(dict.fromkeys(given)), named)
-    directories = [Path(os.path.realpath(each.path)) for each in named if Path(each.path).is_dir()]
+    given = [Path(os.path.realpath(root)) for root in _directories(roots)]
+    directories = given or [Path(os.path.realpath(each.path)) for each in named if Path(each.path).is_dir()]
     if not directories:
         raise PackagingError("no root is given, and no list names a directory", "rocm-sdk-build prefix ROOT...")
-    return _find(list(dict.fromkeys(directories)), [])
+    if llvm is not None:
+        if not os.path.lexists(llvm / _COMPILER):
+            raise PackagingError(f"--llvm {llvm}: has no {_COMPILER}", "name the directory that has AMD's LLVM")
+        llvm = Path(os.path.realpath(llvm))
+        directories.append(llvm)
+    return _find(list(dict.fromkeys(directories)), named if given else [], llvm)
 
 
 def _directories(roots: Iterable[Path]) -> Iterator[Path]:
@@ -58,7 +68,7 @@ def _directories(roots: Iterable[Path]) -> Iterator[Path]:
         yield root
 
 
-def _find(roots: list[Path], listed: list[Listed]) -> Search:
+def _find(roots: list[Path], listed: list[Listed], llvm: Path | None) -> Search:
     named: dict[Path, list[Path]] = {root: [] for root in roots}
     outside = []
     deepest_first = sorted(roots, key=lambda root: -len(root.parts))
@@ -76,8 +86,14 @@ def _find(roots: list[Path], listed: list[Listed]) -> Search:
     whole = tuple(root for root in roots if not named[root])
     for root in whole:
         _refuse_to_swallow(root, roots)
-    found = [each for root in roots for each in (_whole(root) if root in whole else _named(root, named[root]))]
-    return Search(tuple(roots), whole, tuple(found), tuple(outside))
+    places = ((root, each) for root in roots for each in (_whole(root) if root in whole else _named(root, named[root])))
+    found = (Found(root, _path_of(root, source, llvm), source, source.is_symlink()) for root, source in places)
+    return Search(tuple(roots), whole, tuple(found), tuple(outside), llvm)
+
+
+def _path_of(root: Path, source: Path, llvm: Path | None) -> str:
+    path = source.relative_to(root).as_posix().removeprefix(USR)
+    return os.path.normpath(f"{_LLVM}/{path}") if root == llvm else path
 
 
 def _refuse_to_swallow(root: Path, roots: list[Path]) -> None:
@@ -99,19 +115,16 @@ def _real(path: str) -> Path:
     return Path(os.path.realpath(parent), name)
 
 
-def _whole(root: Path) -> Iterator[Found]:
-    for entry in scan(root):
-        if entry.kind != "directory":
-            yield Found(root, entry.path.removeprefix(USR), entry.source, entry.kind == "link")
+def _whole(root: Path) -> Iterator[Path]:
+    return (entry.source for entry in scan(root) if entry.kind != "directory")
 
 
-def _named(root: Path, sources: Iterable[Path]) -> Iterator[Found]:
+def _named(root: Path, sources: Iterable[Path]) -> Iterator[Path]:
     """Those of the paths that are files or links, each once, sorted."""
     for source in sorted(set(sources)):
         kind = source.lstat().st_mode
-        path = str(source.relative_to(root))
-        refuse_name(path, root)
+        refuse_name(str(source.relative_to(root)), root)
         if stat.S_ISREG(kind) or stat.S_ISLNK(kind):
-            yield Found(root, path.removeprefix(USR), source, stat.S_ISLNK(kind))
+            yield source
         elif not stat.S_ISDIR(kind):
             raise PackagingError(f"{source}: neither a file nor a directory nor a link")

@@ -42,7 +42,8 @@ def lay_out(search: Search, rules: Rules, scratch: Path) -> Tree:
 
 class _Layout:
     def __init__(self, search: Search, rules: Rules, scratch: Path) -> None:
-        self.roots, self.found, self.rules, self.scratch = search.roots, search.found, rules.prefix, scratch
+        self.search, self.roots, self.found = search, search.roots, search.found
+        self.rules, self.scratch = rules.prefix, scratch
         self.classification = Classification(rules)
         self.places = {each.source: place_of(self.rules, each.path) for each in self.found}
         self.entries: dict[str, Entry] = {}
@@ -134,10 +135,10 @@ class _Layout:
         if final in self.sources:
             following = link.parent / link.readlink()
             return self.links.get(Path(os.path.realpath(following.parent), following.name), self.sources[final])
-        root = next((root for root in self.roots if root in final.parents), None)
+        root = next((root for root in self.roots if root in (final, *final.parents)), None)
         if root is None or not final.is_dir():
             return None
-        place = place_of(self.rules, final.relative_to(root).as_posix().removeprefix(USR))
+        place = place_of(self.rules, self.search.path_of(root, final))
         return place if place in self.directories else None
 
     # ---- packages ----
