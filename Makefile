@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3          # builds the wheel; demo, lint, docs and bench run in its environment build/venv
 PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 that is found
+EXCEPT ?=                  # of `make test`: the version that another run tests, with what needs one interpreter alone
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding archives stores notes power_cut # of `make attack`
@@ -68,9 +69,11 @@ test-one: ## compile what changed and run one test: T=test_plan (C) or T=tests/l
 ifeq ($(strip $(T)),)
 	@echo 'make test-one T=test_plan, or T=tests/loader/test_preload.py::test_name' >&2; exit 2
 else ifneq ($(wildcard tests/c/$(T).c),)
+	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) -j VARIANT=gcc build/c/gcc/tests/c/$(T)
 	@build/c/gcc/tests/c/$(T)
 else
+	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) develop
 	@build/venv-develop/bin/pytest -q --no-header $(PYTEST_ARGS) '$(T)'
 endif
@@ -78,7 +81,7 @@ endif
 ##@ Check
 
 test: setup-test $(WHEELS) ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
-	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
+	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
 test-wheels: wheels ## use those wheels in Debian systems of their own: the oldest, without libelf, AArch64 emulated; as root
 	@$(INSTALL_PACKAGES) systems
