@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
+from other_user import OtherUser, become_possible, open_directory
 from sample_site import Site
 
 import rocm_sdk
@@ -141,6 +142,20 @@ def _away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     yield
     os.chdir(before)
+
+
+@pytest.fixture(scope="session")
+def other_user() -> Iterator[OtherUser]:
+    """Runs programs as a user who owns nothing."""
+    with become_possible() as user:
+        yield user
+
+
+@pytest.fixture(name="open_directory")
+def _open_directory() -> Iterator[Path]:
+    """A directory that other users may enter, unlike pytest's own."""
+    with open_directory() as directory:
+        yield directory
 
 
 @pytest.fixture

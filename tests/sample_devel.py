@@ -87,18 +87,6 @@ def sample_members(nonce: str = "") -> list[tuple[tarfile.TarInfo, bytes]]:
     ]
 
 
-_AS_NOBODY = """
-import importlib, locale, os, pkgutil, sys
-import rocm_sdk.cli.parser, rocm_sdk.devel
-rocm_sdk.cli.parser.make_parser()  # imports each command
-for module in pkgutil.iter_modules(rocm_sdk.devel.__path__, "rocm_sdk.devel."):
-    importlib.import_module(module.name)
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
-sys.exit(rocm_sdk.cli.main(sys.argv[1:]))
-"""
-
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user, and mount file systems")
 
 
@@ -156,20 +144,13 @@ class DevelSite:
             assert result.returncode == 0, result.stderr
         return result
 
-    def command_unprivileged(self, *words: str) -> Result:
-        """The same as another user. Everything is imported first: the interpreter may lie where others cannot read."""
-        return subprocess.run(
-            [sys.executable, "-c", _AS_NOBODY, *words],
-            env=self.environment(),
-            cwd="/",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+    @property
+    def variables(self) -> dict[str, str]:
+        """Those that lead to it."""
+        return {"PYTHONPATH": str(self.path)}
 
     def environment(self, **variables: str) -> dict[str, str]:
-        return clean_environment() | {"PYTHONPATH": str(self.path)} | variables
+        return clean_environment() | self.variables | variables
 
 
 def write(path: Path, data: bytes) -> Path:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_user import OtherUser
 from sample_devel import make_wheel
 
 from rocm_sdk.adoption import installed as own
@@ -361,28 +361,17 @@ def test_a_file_without_a_copy(make_environment: Callable[..., Environment]) -> 
     assert environment.files() == before
 
 
-AS_NOBODY = """
-import argparse, locale, os, runpy, rocm_sdk.adoption.command
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
-runpy.run_module("rocm_sdk.adoption", run_name="__main__")
-"""
-
-
-def test_no_permission(make_environment: Callable[..., Environment]) -> None:
-    """The interpreter may lie where others may not go: it changes its user once it runs."""
-    with tempfile.TemporaryDirectory() as parent:
-        Path(parent).chmod(0o755)
-        environment = make_environment("uv", Path(parent))
-        for requirement in (ROCM, OURS):
-            environment.install(requirement)
-        before = environment.files()
-        command = [str(environment.python), "-B", "-c", AS_NOBODY]
-        refused = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert (refused.returncode, refused.stdout) == (1, "")
-        assert refused.stderr.startswith(f"rocm-sdk: {environment.site}: no permission")
-        assert environment.files() == before
+def test_no_permission(
+    make_environment: Callable[..., Environment], other_user: OtherUser, open_directory: Path
+) -> None:
+    environment = make_environment("uv", open_directory)
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+    before = environment.files()
+    refused = other_user.run("-B", "-m", "rocm_sdk.adoption", PYTHONPATH=str(environment.site))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.startswith(f"rocm-sdk: {environment.site}: no permission")
+    assert environment.files() == before
 
 
 def test_a_directory_without_us(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from other_user import USER, OtherUser
 from sample_site import run_python
 from small_debian import LIBRARIES, Archive, add_rocm_library, compile_library, install
 
@@ -381,63 +382,22 @@ def test_two_runs_at_once(archive: Archive, tmp_path: Path) -> None:
     assert contents[0] == contents[1]
 
 
-# Everything is imported as root: the interpreter's own files may lie where an unprivileged user cannot read. So may
-# ours, which the program reads again: it gets a copy.
-AS_NOBODY = """
-import locale, os, sys, sysconfig
-import rocm_sdk_build.debian_build
-from rocm_sdk_build.__main__ import main
-sysconfig.get_config_vars()
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
-sys.exit(main(sys.argv[1:]))
-"""
+def test_no_root_is_needed(archive: Archive, other_user: OtherUser, open_directory: Path, tmp_path: Path) -> None:
+    moved = shutil.copytree(archive.directory, open_directory / "archive", symlinks=True)
+    for file in (moved / "apt.conf", moved / "sources.list"):
+        file.write_text(file.read_text().replace(str(archive.directory), str(moved)))
+    (open_directory / "own").mkdir()
+    os.chown(open_directory / "own", USER, USER)
+    (open_directory / "closed").mkdir(mode=0o755)
 
+    def run(directory: str) -> Result:
+        place = open_directory / directory
+        options = ("--shape", "none", "--output", place / "wheels", "--cache", place / "cache")
+        return other_user.run("-m", "rocm_sdk_build", "debian", *options, APT_CONFIG=str(moved / "apt.conf"))
 
-def test_no_root_is_needed(archive: Archive, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("the whole suite runs unprivileged already")
-    # Below /tmp, since pytest's own directories are closed to other users.
-    open_directory = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
-    try:
-        shutil.copytree(archive.directory, open_directory / "archive", symlinks=True)
-        moved = open_directory / "archive"
-        for file in (moved / "apt.conf", moved / "sources.list"):
-            file.write_text(file.read_text().replace(str(archive.directory), str(moved)))
-        for package in (rocm_sdk, rocm_sdk_build):
-            shutil.copytree(Path(package.__file__).parent, open_directory / "code" / package.__name__)
-        (open_directory / "own").mkdir()
-        os.chown(open_directory / "own", 65534, 65534)
-        open_directory.chmod(0o755)
-        (open_directory / "closed").mkdir(mode=0o755)
-
-        def run(directory: str) -> Result:
-            options = [
-                "--output",
-                f"{open_directory}/{directory}/wheels",
-                "--cache",
-                f"{open_directory}/{directory}/cache",
-            ]
-            return subprocess.run(
-                [sys.executable, "-c", AS_NOBODY, "debian", "--shape", "none", *options],
-                env={
-                    **os.environ,
-                    "APT_CONFIG": str(moved / "apt.conf"),
-                    "HOME": "/nonexistent",
-                    "PYTHONPATH": f"{open_directory}/code",
-                },
-                cwd="/",
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-
-        wheels = wheels_of(run("own"))
-        assert {wheel.stat().st_uid for wheel in wheels} == {65534}
-        install(wheels, tmp_path / "site")
-        refused = run("closed")
-        assert refused.returncode == 1
-        assert refused.stderr == f"error: {open_directory}/closed/cache: Permission denied\n"
-    finally:
-        shutil.rmtree(open_directory)
+    wheels = wheels_of(run("own"))
+    assert {wheel.stat().st_uid for wheel in wheels} == {USER}
+    install(wheels, tmp_path / "site")
+    refused = run("closed")
+    assert refused.returncode == 1
+    assert refused.stderr == f"error: {open_directory}/closed/cache: Permission denied\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from installed_rocm import Prefix, usual_rocm
+from other_user import USER, OtherUser
 from sample_device_code import FLAGS, bundle, code_object, compressed, kpack, library, objects, offload_binary
 
 from rocm_sdk import coverage, device_code
@@ -410,54 +410,30 @@ def test_output_in_a_root(tmp_path: Path) -> None:
     assert not (prefix.root / "dist").exists()
 
 
-# Everything is imported as root: the interpreter's own files may lie where an unprivileged user cannot read.
-AS_NOBODY = """
-import os, sys
-import rocm_sdk_build.prefix.build
-from rocm_sdk_build.__main__ import main
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
-sys.exit(main(sys.argv[1:]))
-"""
+def test_what_cannot_be_read_or_written(other_user: OtherUser, open_directory: Path) -> None:
+    prefix = small(open_directory / "rocm")
+    library, listed = prefix.root / "lib/libamdhip64.so.7.1", open_directory / "list"
+    closed = prefix.file("share/closed/x").parent
+    listed.write_text(f"{library}\n")
+    own = open_directory / "own"
+    own.mkdir()
+    os.chown(own, USER, USER)
 
+    def run(output: Path, *words: Path | str) -> str:
+        options = ("--version", VERSION, "--output", output)
+        done = other_user.run("-m", "rocm_sdk_build", "prefix", *words, *options)
+        assert done.returncode == 1, done
+        return done.stderr
 
-def test_what_cannot_be_read_or_written() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("the whole suite runs unprivileged already")
-    # Below /tmp, since pytest's own directories are closed to other users.
-    directory = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
-    try:
-        directory.chmod(0o755)
-        prefix = small(directory / "rocm")
-        library, listed = prefix.root / "lib/libamdhip64.so.7.1", directory / "list"
-        closed = prefix.file("share/closed/x").parent
-        listed.write_text(f"{library}\n")
-        own = directory / "own"
-        own.mkdir()
-        os.chown(own, 65534, 65534)
-
-        def run(output: Path, *words: Path | str) -> str:
-            command = [sys.executable, "-c", AS_NOBODY, "prefix", *map(str, words), "--version", VERSION]
-            done = subprocess.run(
-                [*command, "--output", str(output)], cwd="/", capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 1, done
-            return done.stderr
-
-        for path in (library, closed):
-            mode = path.stat().st_mode
-            path.chmod(0)
-            assert run(own / "dist", prefix.root) == f"error: {path}: Permission denied\n"
-            path.chmod(mode)
-        assert run(directory / "dist", prefix.root) == f"error: {directory}/dist: Permission denied\n"
-        listed.chmod(0)
-        assert f"{listed}: the list cannot be read: Permission denied" in run(
-            own / "dist", prefix.root, "--files", listed
-        )
-        assert not (own / "dist").exists() or not list((own / "dist").iterdir())
-    finally:
-        shutil.rmtree(directory)
+    for path in (library, closed):
+        mode = path.stat().st_mode
+        path.chmod(0)
+        assert run(own / "dist", prefix.root) == f"error: {path}: Permission denied\n"
+        path.chmod(mode)
+    assert run(open_directory / "dist", prefix.root) == f"error: {open_directory}/dist: Permission denied\n"
+    listed.chmod(0)
+    assert f"{listed}: the list cannot be read: Permission denied" in run(own / "dist", prefix.root, "--files", listed)
+    assert not (own / "dist").exists() or not list((own / "dist").iterdir())
 
 
 # ---- lists ----

@@ -9,12 +9,12 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from other_user import OtherUser
 from sample_device_code import BUNDLE_MAGIC, bundle, code_object, compressed, kpack, library, objects
 from sample_site import clean_environment
 
@@ -305,24 +305,19 @@ def test_links_of_a_tar_archive_lead_nowhere(tmp_path: Path) -> None:
     assert "no file with GPU code" in ask(path).stderr
 
 
-_AS_ANOTHER = """
-import os, sys
-import rocm_sdk.archives.candidate, rocm_sdk.errors
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
+_ERRORS = """
+import sys
+import rocm_sdk.archives
 print([str(each) for each in rocm_sdk.archives.code_in(sys.argv[1]) if isinstance(each, Exception)])
 """
 
 
-def test_a_directory_that_cannot_be_listed() -> None:
+def test_a_directory_that_cannot_be_listed(other_user: OtherUser, open_directory: Path) -> None:
     """Asked as another user: the superuser may list everything."""
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
-        hidden = Path(directory, "hidden")
-        hidden.mkdir()
-        hidden.chmod(0)
-        said = subprocess.check_output([sys.executable, "-c", _AS_ANOTHER, directory], text=True)
+    hidden = open_directory / "hidden"
+    hidden.mkdir()
+    hidden.chmod(0)
+    said = other_user.run("-c", _ERRORS, open_directory, check=True).stdout
     assert said == f"{[f'{hidden}: cannot read: Permission denied [E-FILE-007]']}\n"
 
 

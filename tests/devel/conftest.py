@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,11 +28,9 @@ def devel_site(make_site: Callable[..., DevelSite]) -> DevelSite:
 
 
 @pytest.fixture
-def open_site() -> Iterator[DevelSite]:
+def open_site(open_directory: Path) -> DevelSite:
     """A site-packages directory that other users can reach, unlike pytest's own directories."""
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
-        yield DevelSite(Path(directory, "site-packages"))
+    return DevelSite(open_directory / "site-packages")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from other_user import USER, OtherUser
 from sample_devel import DevelSite, as_root
 
 from rocm_sdk.devel.remove import remove, remove_directory
@@ -61,28 +62,24 @@ def test_links_in_a_leftover_are_not_followed(devel_site: DevelSite) -> None:
     assert (place / "mine").exists()
 
 
-AS_NOBODY = """
-import os, sys
+REMOVE = """
+import sys
 from rocm_sdk.devel.remove import remove
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
 remove(sys.argv[1])
 """
 
 
 @as_root
 @pytest.mark.parametrize("mode", [0o000, 0o500, 0o600])
-def test_directories_without_permissions(open_site: DevelSite, mode: int) -> None:
+def test_directories_without_permissions(open_site: DevelSite, other_user: OtherUser, mode: int) -> None:
     inner = open_site.path / "top/middle/inner"
     inner.mkdir(parents=True)
     (inner / "file").touch()
     for path in (inner, inner.parent, inner.parent.parent):
-        os.chown(path, 65534, 65534)
+        os.chown(path, USER, USER)
         path.chmod(mode)
-    os.chown(open_site.path, 65534, 65534)
-    command = [sys.executable, "-c", AS_NOBODY, str(open_site.path / "top")]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env=open_site.environment())
+    os.chown(open_site.path, USER, USER)
+    run = other_user.run("-c", REMOVE, open_site.path / "top", **open_site.variables)
     assert (run.returncode, run.stderr) == (0, "")
     assert list(open_site.path.iterdir()) == []
 

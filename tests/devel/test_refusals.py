@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from other_user import USER, OtherUser
 from sample_devel import DevelSite, as_root, member, sample_members
 
 TREE = "_rocm_sdk_devel"
@@ -75,13 +76,13 @@ def test_no_inodes(mount_small: Callable[[str], DevelSite]) -> None:
 
 @as_root
 @pytest.mark.parametrize("closed", [".", "rocm_sdk_devel", "rocm_sdk_devel-7.10.0.dist-info"])
-def test_a_directory_of_another_user(open_site: DevelSite, closed: str) -> None:
+def test_a_directory_of_another_user(open_site: DevelSite, other_user: OtherUser, closed: str) -> None:
     open_site.install_sdk()
     for path in (open_site.path, *open_site.path.rglob("*")):
-        os.chown(path, 65534, 65534)
+        os.chown(path, USER, USER)
     os.chown(open_site.path / closed, 0, 0)
     before = open_site.names()
-    result = open_site.command_unprivileged("init")
+    result = other_user.run("-m", "rocm_sdk", "init", **open_site.variables)
     assert (result.returncode, result.stdout) == (1, "")
     assert f"cannot write to {os.path.normpath(open_site.path / closed)}" in result.stderr
     assert "virtual environment" in result.stderr
@@ -89,13 +90,13 @@ def test_a_directory_of_another_user(open_site: DevelSite, closed: str) -> None:
 
 
 @as_root
-def test_as_an_unprivileged_owner(open_site: DevelSite) -> None:
+def test_as_an_unprivileged_owner(open_site: DevelSite, other_user: OtherUser) -> None:
     open_site.install_sdk()
     for path in (open_site.path, *open_site.path.rglob("*")):
-        os.chown(path, 65534, 65534)
-    result = open_site.command_unprivileged("init")
+        os.chown(path, USER, USER)
+    result = other_user.run("-m", "rocm_sdk", "init", **open_site.variables)
     assert (result.returncode, result.stdout) == (0, f"{open_site.tree}\n"), result.stderr
-    assert {path.lstat().st_uid for path in open_site.tree.rglob("*")} == {65534}
+    assert {path.lstat().st_uid for path in open_site.tree.rglob("*")} == {USER}
 
 
 @as_root

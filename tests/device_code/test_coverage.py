@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from other_user import OtherUser
 from sample_device_code import HIPK, bundle, code_object, compressed, kpack, library, message, objects
 
 import rocm_sdk
@@ -256,24 +255,18 @@ def test_a_damaged_file_is_a_fault(tmp_path: Path, lib: Path) -> None:
     assert all(each.path in each.message for each in found.faults)
 
 
-_AS_ANOTHER = """
-import os, sys, rocm_sdk
+_FAULTS = """
+import sys
 from rocm_sdk.targets.coverage import coverage
-import rocm_sdk.problems, rocm_sdk.installed.installer
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
 print([(fault.path, fault.code) for fault in coverage(["gfx1030"], sys.argv[1]).faults])
 """
 
 
-def test_a_library_that_may_not_be_read_is_a_fault() -> None:
+def test_a_library_that_may_not_be_read_is_a_fault(other_user: OtherUser, open_directory: Path) -> None:
     """Asked as another user: the superuser may read everything."""
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
-        path = library(Path(directory, "liba.so"), [bundle(objects("gfx1030"))])
-        path.chmod(0)
-        said = subprocess.check_output([sys.executable, "-c", _AS_ANOTHER, directory], text=True)
+    path = library(open_directory / "liba.so", [bundle(objects("gfx1030"))])
+    path.chmod(0)
+    said = other_user.run("-c", _FAULTS, open_directory, check=True).stdout
     assert said == f"{[(str(path), 'E-FILE-007')]}\n"
 
 

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from other_user import OtherUser
 from sample_machine import Machine
 from sample_report import install
 from sample_site import LIBRARIES, Site, clean_environment, run_python
-
-from rocm_sdk import selftest
 
 _TRY = """
 import json, warnings
@@ -30,18 +29,6 @@ with warnings.catch_warnings(record=True) as caught:
         print(json.dumps([type(error).__name__, error.code, error.message, error.fix or ""]))
     else:
         print(json.dumps(["", "", "; ".join(str(each.message) for each in caught), ""]))
-"""
-_OTHER_USER = """
-import importlib, locale, os, sys, sysconfig
-sysconfig.get_paths()  # imports what the interpreter was built with
-import rocm_sdk.cli.parser
-rocm_sdk.cli.parser.make_parser()  # imports each command
-for name in {modules}:
-    importlib.import_module(f"rocm_sdk.{name}")
-os.setgroups([])
-os.setgid(65534)
-os.setuid(65534)
-sys.exit(rocm_sdk.cli.main(sys.argv[1:]))
 """
 
 
@@ -102,21 +89,11 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def report_of_other_user() -> Callable[..., str]:
-    """The output of `rocm-sdk test WORDS` as another user; the interpreter may lie where others cannot read."""
+def report_of_other_user(other_user: OtherUser) -> Callable[..., str]:
+    """The output of `rocm-sdk test WORDS` as another user."""
 
     def run(site: Site, *words: str, **environment: str) -> str:
-        package = Path(selftest.__file__).parent
-        names = [path.relative_to(package.parent).with_suffix("") for path in package.rglob("*.py")]
-        modules = [".".join(name.parts) for name in names if name.name != "__init__"]
-        result = subprocess.run(
-            [sys.executable, "-c", _OTHER_USER.replace("{modules}", repr(modules)), "test", *words],
-            env=clean_environment() | {"PYTHONPATH": str(site.path)} | environment,
-            cwd="/",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        result = other_user.run("-m", "rocm_sdk", "test", *words, PYTHONPATH=str(site.path), **environment)
         assert "Traceback" not in result.stderr, result.stderr
         return result.stdout
 

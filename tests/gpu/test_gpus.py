@@ -4,14 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-import textwrap
 import threading
 from pathlib import Path
 
 import pytest
+from other_user import OtherUser
 from sample_machine import GIB, TOPOLOGY, Machine
-from sample_site import clean_environment, run_python
+from sample_site import clean_environment
 
 import rocm_sdk
 from rocm_sdk import targets
@@ -117,35 +116,26 @@ def test_a_container_without_its_devices(machine: Machine) -> None:
     assert problems["W-GPU-018"].facts["node"] == "2"
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user, and give a file to a group")
-def test_a_user_outside_the_group() -> None:
+def test_a_user_outside_the_group(other_user: OtherUser, open_directory: Path) -> None:
     """As an unprivileged user: root may open everything."""
-    with tempfile.TemporaryDirectory() as directory:
-        machine = Machine(Path(directory) / "machine")
-        machine.gpu(1, "gfx942")
-        Path(directory).chmod(0o755)
-        (machine.root / "dev/dri/renderD129").chmod(0o666)
-        device = machine.root / "dev/kfd"
-        device.chmod(0o660)
-        os.chown(device, 0, 4242)
-        machine.write("etc/group", "root:x:0:\nrender:x:4242:\n")
-        result = run_unprivileged(
-            f"""
-            (gpu,) = rocm_sdk.gpus(root={str(machine.root)!r})
-            (found,) = rocm_sdk.check_gpu_access(root={str(machine.root)!r})
-            print(gpu.usable, gpu.why_not == found.cause, found.code, found.cause, found.fix, sep="|")
-            """
-        )
+    machine = Machine(open_directory / "machine")
+    machine.gpu(1, "gfx942")
+    (machine.root / "dev/dri/renderD129").chmod(0o666)
+    device = machine.root / "dev/kfd"
+    device.chmod(0o660)
+    os.chown(device, 0, 4242)
+    machine.write("etc/group", "root:x:0:\nrender:x:4242:\n")
+    program = """if True:
+        import rocm_sdk, sys
+        (gpu,) = rocm_sdk.gpus(root=sys.argv[1])
+        (found,) = rocm_sdk.check_gpu_access(root=sys.argv[1])
+        print(gpu.usable, gpu.why_not == found.cause, found.code, found.cause, found.fix, sep="|")
+    """
+    result = other_user.run("-c", program, machine.root, check=True)
     usable, is_same, kind, cause, fix = result.stdout.strip().split("|")
     assert (usable, is_same, kind) == ("False", "True", "W-GPU-017")
     assert "group render (4242)" in cause
     assert "usermod -aG render" in fix
-
-
-def run_unprivileged(code: str) -> subprocess.CompletedProcess[str]:
-    # The import comes first: the environment may lie where others cannot read.
-    start = "import os, rocm_sdk.problems; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-    return run_python(start + textwrap.dedent(code))
 
 
 @pytest.mark.parametrize(

