@@ -19,6 +19,12 @@ def explained(error: ImportError) -> ImportError:
             "install the system's libelf: apt-get install libelf1 (Debian, Ubuntu; libelf1t64 in later releases),"
             " dnf install elfutils-libelf (Fedora), zypper install libelf1 (SUSE)"
         )
+    elif os.path.isfile(os.path.join(os.path.dirname(directory), "csrc", "compiler-flags")):
+        text = f"{directory} is the source tree of rocm_sdk, and nothing is compiled in it"
+        fix = (
+            "run this in another directory, where Python finds the installed package;"
+            " or compile the source tree: make develop, then build/venv-develop/bin/python"
+        )
     elif not any(name.startswith("_native.") and name.endswith(".so") for name in os.listdir(directory)):
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         text = f"{directory} has no extension (_native): it was not installed, or for another Python than {version}"

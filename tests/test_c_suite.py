@@ -12,9 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted(path.stem for path in (ROOT / "tests/c").glob("test_*.c"))
 
-# Lines of cmocka's, for each test that begins and that ends.
+# Lines of cmocka's: a test begins, passes, or skips itself, for a reason that it prints.
 BEGIN = re.compile(r"^\[ RUN +\] (\w+)$", re.MULTILINE)
-END = re.compile(r"^\[ +OK \] (\w+)$", re.MULTILINE)
+PASSED = re.compile(r"^\[ +OK \] (\w+)$", re.MULTILINE)
+SKIPPED = re.compile(r"^\[ +SKIPPED \] (\w+)$", re.MULTILINE)
+REASON = re.compile(r"^skipped: (.+)$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,9 +32,12 @@ def test_c(program: str, subtests: pytest.Subtests) -> None:
     command = [ROOT / "build/c/gcc/tests/c" / program]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     output = run.stdout + run.stderr
-    names, passed = BEGIN.findall(output), END.findall(output)
+    names, passed, skipped = BEGIN.findall(output), PASSED.findall(output), SKIPPED.findall(output)
     for name in names:
         with subtests.test(name):
+            if name in skipped:
+                assert REASON.search(output), f"{name} skips itself and does not say why:\n{output}"
+                pytest.skip("; ".join(REASON.findall(output)))
             assert name in passed, output
     assert names, f"no test ran:\n{output}"
     assert run.returncode == 0, output

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -331,7 +332,8 @@ static void check_forks(void *context) {
 static void children_can_ask_the_linker(void **state) {
     (void)state;
     if (UNDER_ADDRESS_SANITIZER) {
-        skip(); /* its own locks are not made for so many forks */
+        (void)fprintf(stderr, "skipped: the locks of AddressSanitizer are not made for so many forks\n");
+        skip();
     }
     sample_site site = sample_site_new();
     sample_dist_info(&site);

@@ -44,11 +44,13 @@ def run(tmp_path: Path) -> Run:
     settings |= {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "tool-bin")}
     settings |= {"HOME": str(tmp_path / "home"), "PIP_ROOT_USER_ACTION": "ignore"}
 
-    def call(*command: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
+    def call(
+        *command: str | Path, check: bool = True, cwd: str | Path = "/", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         result = subprocess.run(
             [*map(str, command)],
             env=clean_environment() | settings | variables,
-            cwd="/",
+            cwd=cwd,
             capture_output=True,
             text=True,
             check=False,
@@ -125,14 +127,15 @@ def test_an_environment_behind_a_link(run: Run, wheel: Path, tmp_path: Path) -> 
 
 def test_user_prefix_and_target(run: Run, wheel: Path, tmp_path: Path) -> None:
     python = str(Path(sys.executable).resolve())  # that of the virtual environment sees no packages of the user
+    pip = (*PIP, "--python", python)  # its own may not be there
     user, prefix, target = tmp_path / "user base", tmp_path / "a prefix", tmp_path / "a target"
     words = ("--quiet", "--no-deps", "--break-system-packages", "--ignore-installed", wheel)
-    run(python, "-m", "pip", "install", "--user", *words, PYTHONUSERBASE=str(user))
+    run(*pip, "install", "--user", *words, PYTHONUSERBASE=str(user))
     assert_answers(run, user / "bin/rocm-sdk", PYTHONUSERBASE=str(user))
-    run(python, "-m", "pip", "install", "--prefix", prefix, *words)
+    run(*pip, "install", "--prefix", prefix, *words)
     (site,) = prefix.rglob("*-packages")
     assert_answers(run, next(prefix.rglob("bin/rocm-sdk")), PYTHONPATH=str(site))
-    run(python, "-m", "pip", "install", "--target", target, *words)
+    run(*pip, "install", "--target", target, *words)
     assert_answers(run, target / "bin/rocm-sdk", PYTHONPATH=str(target))
 
 
@@ -189,3 +192,14 @@ def test_an_installation_without_the_extension(run: Run, wheel: Path, tmp_path: 
     result = run(sys.executable, "-c", "import rocm_sdk", check=False, PYTHONPATH=str(tmp_path / "site"))
     assert "has no extension (_native)" in result.stderr
     assert "fix: " in result.stderr
+
+
+def test_a_source_tree(run: Run, wheel: Path, source_tree: Path, tmp_path: Path) -> None:
+    """Python looks into the current directory first: in a clone it finds the sources, whatever is installed."""
+    python = make_environment(run, tmp_path / "venv")
+    install(run, "uv", python, wheel)
+    result = run(python, "-m", "rocm_sdk.adoption", check=False, cwd=source_tree)
+    assert f"{source_tree}/rocm_sdk is the source tree of rocm_sdk" in result.stderr
+    assert "fix: run this in another directory" in result.stderr
+    assert run(python, "-m", "rocm_sdk.adoption", cwd=tmp_path).stdout.endswith("nothing to do\n")
+    assert run(python.parent / "rocm-sdk", "adopt", cwd=source_tree).stdout.endswith("nothing to do\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_site import clean_environment
 
 from rocm_sdk import coverage, device_code
 from rocm_sdk.rewriting.split import CodeArchives, Place, split_file
@@ -63,10 +64,29 @@ def test_split(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
     assert [each.verdict for each in judged.gpus] == ["exact", "compatible", "none"]
 
 
-class CodeObjectInfo(ctypes.Structure):
-    """amd_comgr_code_object_info_t."""
+# Asks comgr, which the loader finds with all that it needs, for the place of each GPU's code in a bundle.
+ASK_COMGR = """
+import ctypes, json, sys
+import rocm_sdk
 
+class CodeObjectInfo(ctypes.Structure):  # amd_comgr_code_object_info_t
     _fields_ = (("isa", ctypes.c_char_p), ("size", ctypes.c_size_t), ("offset", ctypes.c_uint64))
+
+path, offset, size, *gpus = json.loads(sys.stdin.read())
+with open(path, "rb") as file:
+    file.seek(offset)
+    content = file.read(size)
+rocm_sdk.preload_libraries("amd_comgr")
+comgr = rocm_sdk._ALL_CDLLS["amd_comgr"]
+data, found = ctypes.c_uint64(), {}
+assert comgr.amd_comgr_create_data(9, ctypes.byref(data)) == 0  # AMD_COMGR_DATA_KIND_FATBIN
+assert comgr.amd_comgr_set_data(data, ctypes.c_size_t(len(content)), content) == 0
+for gpu in gpus:
+    query = CodeObjectInfo(f"amdgcn-amd-amdhsa--{gpu}".encode(), 0, 0)
+    assert comgr.amd_comgr_lookup_code_object(data, ctypes.byref(query), ctypes.c_size_t(1)) == 0
+    found[gpu] = query.offset, query.size
+print(json.dumps(found))
+"""
 
 
 def test_what_comgr_finds(debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
@@ -75,22 +95,21 @@ def test_what_comgr_finds(debian_sdk: Callable[[str], Path], tmp_path: Path) -> 
     output = tmp_path / "librocrand.so.1"
     keep(site, "librocrand.so.1", "gfx1030,gfx90a", output)
     (found,) = device_code(output).bundles
-    with output.open("rb") as file:
-        file.seek(found.offset)
-        content = file.read(found.size)
-    comgr = ctypes.CDLL(str(site / "_rocm_sdk_core/lib/libamd_comgr.so.2"))
-    data = ctypes.c_uint64()
-    assert comgr.amd_comgr_create_data(9, ctypes.byref(data)) == 0  # AMD_COMGR_DATA_KIND_FATBIN
-    assert comgr.amd_comgr_set_data(data, ctypes.c_size_t(len(content)), content) == 0
-    wanted = {image.target: (image.offset - found.offset, image.size) for image in found.images}
+    wanted = {image.target: [image.offset - found.offset, image.size] for image in found.images}
     assert list(wanted) == ["gfx1030", "gfx90a:xnack+", "gfx90a:xnack-"]
     gpus = {
         "gfx1030": wanted["gfx1030"],
         "gfx90a:sramecc+:xnack+": wanted["gfx90a:xnack+"],
         "gfx90a:sramecc+:xnack-": wanted["gfx90a:xnack-"],
-        **dict.fromkeys(["gfx803", "gfx900:xnack-", "gfx906:sramecc+:xnack-", "gfx908:sramecc+:xnack-"], (0, 0)),
+        **{gpu: [0, 0] for gpu in ("gfx803", "gfx900:xnack-", "gfx906:sramecc+:xnack-", "gfx908:sramecc+:xnack-")},
     }
-    for gpu, place in gpus.items():
-        query = CodeObjectInfo(f"amdgcn-amd-amdhsa--{gpu}".encode(), 0, 0)
-        assert comgr.amd_comgr_lookup_code_object(data, ctypes.byref(query), ctypes.c_size_t(1)) == 0
-        assert (query.offset, query.size) == place, gpu
+    result = subprocess.run(
+        [sys.executable, "-c", ASK_COMGR],
+        input=json.dumps([str(output), found.offset, found.size, *gpus]),
+        env=clean_environment() | {"PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout) == gpus
