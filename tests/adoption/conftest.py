@@ -98,14 +98,20 @@ def run(command: list[str], *, check: bool = True) -> Result:
 
 
 @pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def established() -> ModuleType:
+    """What makes AMD's distribution `rocm`."""
+    return _beside("established_rocm")
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) -> Path:
     """A directory with ours, and with `rocm` and its SDK in two versions."""
     SETTINGS["UV_CACHE_DIR"] = str(tmp_path_factory.mktemp("uv-cache"))
     directory = tmp_path_factory.mktemp("wheels")
     (ours,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
     (directory / ours.name).symlink_to(ours)
     for version in ("7.10.0", "7.11.0"):
-        _beside("established_rocm").write_wheels(version, directory, tmp_path_factory.mktemp("sources"))
+        established.write_wheels(version, directory, tmp_path_factory.mktemp("sources"))
     return directory
 
 

@@ -23,16 +23,25 @@ setup(
     version={version!r},
     packages=["rocm_sdk", "rocm_sdk.tests"],
     install_requires=["rocm-sdk-core=={version}"],
-    extras_require={{"libraries": ["rocm-sdk-libraries=={version}"]}},
+    extras_require={{
+        "libraries": ["rocm-sdk-libraries=={version}"],
+        "device-gfx942": ["rocm-sdk-device-gfx942=={version}"],
+        "device-gfx1100": ["rocm-sdk-device-gfx1100=={version}"],
+    }},
     entry_points={{"console_scripts": ["rocm-sdk = rocm_sdk.__main__:main"]}},
 )
 """
 SDK_SETUP = "from setuptools import setup\n\nsetup(name={name!r}, version={version!r}, packages=[{module!r}])\n"
 
 
+def write_rocm(version: str, output: Path, sources: Path) -> None:
+    """Builds the wheel of rocm."""
+    _build(sources / f"rocm-{version}", ROCM_FILES, ROCM_SETUP.format(version=version), output, version)
+
+
 def write_wheels(version: str, output: Path, sources: Path) -> None:
     """Builds wheels of rocm, rocm-sdk-core and rocm-sdk-libraries."""
-    _build(sources / f"rocm-{version}", ROCM_FILES, ROCM_SETUP.format(version=version), output, version)
+    write_rocm(version, output, sources)
     for name in ("rocm-sdk-core", "rocm-sdk-libraries"):
         module = name.replace("-", "_")
         files = {f"{module}/__init__.py": "", f"{module}/_dist_info.py": "__version__ = {version!r}\n"}

@@ -1,0 +1,118 @@
+"""The lines that README and quick start print to install with, run from where their reader stands. AMD's index is one
+of ours, with an SDK that was packaged from artifacts and with `rocm` in AMD's layout.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from artifact_tree import usual_tree
+from sample_machine import Machine
+from sample_site import clean_environment, compile_library
+
+from rocm_sdk_build.artifacts.build import Wish, build
+from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.index import write_index
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = "7.10.0"
+ADDRESS = re.compile(r"https://[\w.]+repo\.amd\.com/rocm/[\w-]+/")
+HIP = "int hipInit(unsigned f) { return f; } int hipGetDeviceCount(int *n) { *n = 1; return 0; }"
+WORKING = (
+    (("core-hip_lib_generic", "lib/libamdhip64.so.7.1.2"), "libamdhip64.so.7", HIP),
+    (("blas_lib_generic", "lib/librocblas.so.5"), "librocblas.so.5", "int rocblas_create_handle;"),
+)
+TORCH = "import rocm_sdk\n\nrocm_sdk.initialize_process(preload_shortnames=['amdhip64'], check_version='7.*')\n"
+CUDA = "import ctypes\n\n\ndef is_available():\n    ctypes.CDLL('libamdhip64.so.7')\n    return True\n"
+TORCH_METADATA = """Metadata-Version: 2.1
+Name: torch
+Version: 99
+Requires-Dist: rocm[libraries]=={version}
+Provides-Extra: device-gfx942
+"""
+
+
+def write_torch(directory: Path) -> None:
+    """A framework that loads ROCm when it is imported, as torch does."""
+    with zipfile.ZipFile(directory / "torch-99-py3-none-any.whl", "w") as archive:
+        for name, text in {
+            "torch/__init__.py": TORCH + "from . import cuda as cuda\n",
+            "torch/cuda.py": CUDA,
+            "torch-99.dist-info/METADATA": TORCH_METADATA.format(version=VERSION),
+            "torch-99.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            "torch-99.dist-info/RECORD": "",
+        }.items():
+            archive.writestr(name, text)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory, established: ModuleType) -> str:
+    """The address of the index."""
+    directory = tmp_path_factory.mktemp("index")
+    tree = usual_tree(directory / "artifacts")
+    for path, soname, source in WORKING:
+        compile_library(tree.place(*path), soname, source)
+    build(Wish([tree.root], directory, VERSION), read_rules())
+    (directory / f"dist/rocm-{VERSION}.tar.gz").unlink()
+    established.write_rocm(VERSION, directory / "dist", directory / "sources")
+    write_torch(directory / "dist")
+    write_index(directory / "dist")
+    return f"{(directory / 'dist/simple').as_uri()}/"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The repository in a directory of its name: its files, nothing compiled."""
+    names = subprocess.check_output(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT)
+    for name in names.decode().strip("\0").split("\0"):
+        target = tmp_path / "rocm_sdk" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target)
+    return tmp_path / "rocm_sdk"
+
+
+def lines(page: str, heading: str) -> str:
+    """The first block of shell lines below a heading."""
+    text = (ROOT / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    found = re.search(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    ours, count = ADDRESS.subn(index, text)
+    assert count == 1, text
+    python = Path(sys.executable).resolve().parent
+    environment = clean_environment() | {"PIP_ROOT_USER_ACTION": "ignore", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    environment["PATH"] = f"{python}:{environment['PATH']}"
+    result = subprocess.run(
+        ["bash", "-euxc", ours], cwd=cwd, env=environment | variables, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "does not provide the extra" not in result.stderr
+    return result
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
+def test_install_in_a_clone(page: str, clone: Path, index: str, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    run(f". {tmp_path}/venv/bin/activate\n{lines(page, 'Install')}", clone, index)
+    shown = subprocess.check_output([tmp_path / "venv/bin/rocm-sdk", "version"], text=True)
+    assert shown == f"{VERSION}\n"
+    python = tmp_path / "venv/bin/python"
+    subprocess.run([python, "-m", "rocm_sdk.adoption", "--check"], cwd=tmp_path, check=True)
+
+
+def test_from_nothing_to_torch(clone: Path, index: str, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.gpu(1, "gfx942")
+    text = lines("docs/quickstart.md", "From nothing to PyTorch")
+    result = run(text, clone.parent, index, ROCM_SDK_ROOTFS=str(machine.root))
+    assert result.stdout.endswith("True\n")
+    assert "gfx942" in result.stdout
