@@ -32,12 +32,12 @@ class LoadFailures:
         return list(dict.fromkeys(os.path.dirname(each.path) for each in self._by_name.values()))
 
     def is_unaided(self, result: LoadResult) -> bool:
-        """Whether it failed only because the SDK has no RPATHs, so that the loader has to find its libraries."""
+        """Whether it failed only because no RPATH leads into the SDK, so that the loader has to find its libraries."""
         match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
         if match is None or match[1] not in self._by_name:
             return False
         needing = [each for each in self.needed_by(result.path) if match[1] in _needed(each)]
-        return all(each.search_path is None for each in needing)
+        return not any(each.searches_in(self._installation.site) for each in needing)
 
     def problem_of(self, result: LoadResult) -> Problem:
         """The problem behind a refusal, in the words of the exception that it would be."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
 _FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
+_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 _MAGIC = b"\x7fELF"
 _TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
 _MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
@@ -47,6 +48,27 @@ class SharedObject:
     def search_path(self) -> str | None:
         """Its DT_RUNPATH, or its DT_RPATH."""
         return (self.facts.runpath or self.facts.rpath) if self.facts else None
+
+    def foreign_entries(self, site: str) -> list[str]:
+        """The entries of its search path that lead out of the SDK: directories of the machine where it was built."""
+        return [entry for entry in self._entries if not _is_below(self._directory(entry), site)]
+
+    def searches_in(self, site: str) -> bool:
+        """Whether an entry of its search path leads into the SDK."""
+        return any(_is_below(self._directory(entry), site) for entry in self._entries)
+
+    @property
+    def _entries(self) -> list[str]:
+        """Without those that name what only the linker knows ($LIB, $PLATFORM)."""
+        entries = (self.search_path or "").split(":")
+        return [entry for entry in entries if entry and "$" not in self._directory(entry)]
+
+    def _directory(self, entry: str) -> str:
+        return os.path.normpath(_ORIGIN.sub(lambda _: os.path.dirname(self.path), entry))
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
 
 
 def shared_objects(installation: Installation) -> list[SharedObject]:

@@ -292,9 +292,8 @@ CASES = (
     Case(
         "E-LIB-004",
         lambda e: replace_library(
-            e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-rpath,/nowhere", needs="libhsa-runtime64.so.1"
+            e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-rpath,$ORIGIN/nowhere", needs="libhsa-runtime64.so.1"
         ),
-        ("--skip", "W-LIB-011"),
     ),
     Case("E-LIB-006", lambda e: truncate(library(e, "libhsa-runtime64.so.1"))),
     Case("W-LIB-010", lambda e: replace_library(e, "librocblas.so.5", "librocblas.so.9")),

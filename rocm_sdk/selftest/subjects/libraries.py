@@ -109,14 +109,8 @@ def _check_search_path(installation: Installation, each: SharedObject, recorder:
     if each.search_path is None:
         return
     tag = "DT_RUNPATH" if each.facts and each.facts.runpath else "DT_RPATH"
-    for entry in each.search_path.split(":"):
-        real = os.path.normpath(re.sub(r"\$(ORIGIN|\{ORIGIN\})", os.path.dirname(each.path), entry))
-        if entry and "$" not in real and not _is_below(real, installation.site):
-            recorder.say("W-LIB-011", each.path, library=each.name, tag=tag, directory=entry)
-
-
-def _is_below(path: str, directory: str) -> bool:
-    return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
+    for entry in each.foreign_entries(installation.site):
+        recorder.say("W-LIB-011", each.path, library=each.name, tag=tag, directory=entry)
 
 
 def _check_names(installation: Installation, objects: list[SharedObject], recorder: Recorder) -> None:
