@@ -6,7 +6,8 @@ from contextlib import redirect_stdout, suppress
 
 from sphinx.application import Sphinx
 
-from rocm_sdk.cli.parser import COMMANDS, parse
+from rocm_sdk.cli.commands import COMMANDS
+from rocm_sdk.cli.parser import parse
 
 _PLACE = "<!-- the help of each command -->"
 

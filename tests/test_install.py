@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.cli.parser import COMMANDS
+from rocm_sdk.cli.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "csrc/include/rocm_sdk"

@@ -1,7 +1,7 @@
-"""The command `rocm-sdk`. One file per subcommand; a new one is a row in `parser.COMMANDS`.
+"""The command `rocm-sdk`. One file per subcommand; a new one is a row in `commands.COMMANDS`.
 
 stdout has the result alone, for `$(...)`; everything else goes to stderr. The exit status is 0, 1 if there is no
-result, 2 for wrong usage. Calls without options skip argparse, whose import takes longer than most results.
+result, 2 for wrong usage. A call imports the module of its command alone, and argparse where an option has a value.
 """
 
 import sys
@@ -33,27 +33,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    if given == ["version"]:
-        from . import version
+    from .commands import COMMANDS, module_of
 
-        return version.run(None)
-    if given == ["targets"]:
-        from . import targets
+    if given and given[0] in COMMANDS:
+        from .plain_call import plain_options
 
-        return targets.run(None)
-    if given == ["gpus", "--arch"]:
-        from . import gpus
-
-        return gpus.print_targets()
-    if given[:1] == ["path"] and len(given) == 2:
-        from . import path
-
-        if given[1] in path.DIRECTORIES:
-            return path.print_directory(given[1])
+        module = module_of(given[0])
+        options = plain_options(module, given[1:])
+        if options is not None:
+            status: int = module.run(options)
+            return status
     from .parser import parse
 
-    run, options = parse(given)
-    return run(options)
+    run, parsed = parse(given)
+    return run(parsed)
 
 
 # ---- streams; exit statuses are those of git

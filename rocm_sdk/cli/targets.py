@@ -30,10 +30,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
 
 
-def run(options: "Namespace | None") -> int:
+def run(options: "Namespace") -> int:
     """Prints the answer in one line; status 1 if there is none, or if something is missing."""
-    if options is None:
-        return _print_built()
     flags = next((name for name in _FLAGS if getattr(options, name.replace("-", "_"))), None)
     if flags is not None:
         return _print_flags(_FLAGS[flags], options.selection or "sdk", as_json=options.json)

@@ -16,7 +16,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument("--json", action="store_true", help="for programs, with the version of the loader")
 
 
-def run(options: "Namespace | None") -> int:
+def run(options: "Namespace") -> int:
     """Prints the version. Raises BadMetadataError if there is none, and for a text that no version is."""
     version = sdk_version()
     if version is None or not version.isascii() or not version.isprintable() or " " in version:
@@ -34,7 +34,7 @@ def run(options: "Namespace | None") -> int:
         from .output import complain
 
         complain(f"no package of the SDK is installed: this is the ROCm of {fallback} (ROCM_SDK_FALLBACK)")
-    if options is not None and options.json:
+    if options.json:
         from rocm_sdk._native import loader_version
 
         from .output import tell_json

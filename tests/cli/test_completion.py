@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sample_site import Site
 
-from rocm_sdk.cli.parser import COMMANDS
+from rocm_sdk.cli.commands import COMMANDS
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rocm_sdk.cli.parser import COMMANDS, parse
+from rocm_sdk.cli.commands import COMMANDS
+from rocm_sdk.cli.parser import parse
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]

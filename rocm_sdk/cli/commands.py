@@ -1,0 +1,33 @@
+"""The table of subcommands, and their modules."""
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than some commands
+if TYPE_CHECKING:
+    from types import ModuleType
+
+# Subcommand -> summary. Its module is rocm_sdk.cli.NAME, "_" in it for "-", with add_arguments(parser), run(options)
+# and EXAMPLE.
+COMMANDS = {
+    "adopt": "take over the files that AMD's distribution rocm also installs",
+    "check-gpu": "check whether the installed libraries have code for a GPU",
+    "code": "print the GPU code that files hold: targets, sizes, containers",
+    "completion": "print the completion script for a shell",
+    "env": "print the variables that a build needs, for a shell to evaluate",
+    "explain": "explain a problem code of `rocm-sdk test` or of an error",
+    "gpus": "print the GPUs of this machine, and why one cannot be used",
+    "info": "show everything about this installation",
+    "init": "extract the development tree, or update it",
+    "list": "print the libraries that have a short name, and their files",
+    "path": "print the file of a library, or a directory of the SDK",
+    "run": "run a program that finds this SDK's libraries and tools",
+    "store": "manage the store of development files that environments share",
+    "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",
+    "test": "check the installation and show how to fix what is wrong",
+    "tree": "show what loading libraries brings into a process",
+    "version": "print the version of the installed SDK",
+}
+
+
+def module_of(name: str) -> "ModuleType":
+    """Imports the module of one subcommand, and no other."""
+    module: ModuleType = __import__(f"{__package__}.{name.replace('-', '_')}", fromlist=["run"])
+    return module

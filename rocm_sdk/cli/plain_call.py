@@ -1,0 +1,111 @@
+"""The options of a plain call, without argparse, whose import takes longer than most commands.
+
+A plain call has names, and options that take no value and are written in full: `path --root`, `code FILE`, `gpus
+--arch`. The options come from the same add_arguments(parser) that argparse reads. Whatever is not plain, wrong usage
+included, is left to argparse.
+"""
+
+from types import SimpleNamespace
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than some commands
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+_FLAGS = {"store_true": True, "store_const": None}  # action -> the value that it gives; None: its `const`
+_COUNTS = {None: (1, 1), "?": (0, 1), "*": (0, 1 << 30), "+": (1, 1 << 30)}  # nargs -> fewest and most words
+
+
+class _NotPlainError(Exception):
+    """The command, or the call, takes argparse."""
+
+
+class _Group:
+    """Of options of which a call has at most one, or exactly one."""
+
+    def __init__(self, recorder: "_Recorder", required: bool) -> None:
+        self.recorder = recorder
+        self.required = required
+        self.members: list[str] = []
+
+    def add_argument(self, *names: str, **settings: "Any") -> None:
+        self.members.append(self.recorder.add_argument(*names, **settings))
+
+
+class _Recorder:
+    """Takes the arguments of a command in the place of an ArgumentParser."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.flags: dict[str, tuple[str, Any]] = {}  # option -> its name among the values, and what it gives
+        self.names: list[tuple[str, str | None]] = []  # arguments without an option: name, nargs
+        self.groups: list[_Group] = []
+
+    def add_argument(self, *names: str, **settings: "Any") -> str:
+        action, default = settings.get("action", "store"), settings.get("default")
+        if not names[0].startswith("-"):
+            if "choices" in settings or "type" in settings or settings.get("nargs") not in _COUNTS:
+                raise _NotPlainError
+            self.names.append((names[0], settings.get("nargs")))
+            self.values[names[0]] = [] if settings.get("nargs") == "*" and default is None else default
+            return names[0]
+        long = next((name for name in names if name.startswith("--")), names[0])
+        name = settings.get("dest") or long.lstrip("-").replace("-", "_")
+        if isinstance(default, str) and "type" in settings:
+            raise _NotPlainError  # argparse converts it
+        self.values.setdefault(name, False if action == "store_true" and default is None else default)
+        if action in _FLAGS and "nargs" not in settings:
+            self.flags.update(dict.fromkeys(names, (name, settings.get("const", _FLAGS[action]))))
+        return str(name)
+
+    def add_argument_group(self, *_title: str) -> "_Recorder":
+        return self
+
+    def add_mutually_exclusive_group(self, required: bool = False) -> _Group:
+        self.groups.append(_Group(self, required))
+        return self.groups[-1]
+
+    def set_defaults(self, **values: "Any") -> None:
+        self.values.update(values)
+
+
+def plain_options(module: "ModuleType", words: list[str]) -> SimpleNamespace | None:
+    """The options of a call with these words; None where argparse has to look."""
+    recorder = _Recorder()
+    given: list[str] = []
+    positional: list[str] = []
+    try:
+        module.add_arguments(recorder)
+    except _NotPlainError:
+        return None
+    for word in words:
+        if not word.startswith("-"):
+            positional.append(word)
+        elif word in recorder.flags:
+            name, value = recorder.flags[word]
+            recorder.values[name] = value
+            given.append(name)
+        else:
+            return None
+    if not _take_names(recorder, positional, given):
+        return None
+    for group in recorder.groups:
+        count = sum(given.count(name) for name in dict.fromkeys(group.members))
+        if count > 1 or (group.required and count == 0):
+            return None
+    return SimpleNamespace(**recorder.values)
+
+
+def _take_names(recorder: _Recorder, words: list[str], given: list[str]) -> bool:
+    """Gives the words to the one argument that takes them; False where there is none, or a choice."""
+    if len(recorder.names) > 1:
+        return False
+    for name, nargs in recorder.names:
+        fewest, most = _COUNTS[nargs]
+        if not fewest <= len(words) <= most:
+            return False
+        if words:
+            recorder.values[name] = words if nargs in ("*", "+") else words[0]
+            given.append(name)
+        return True
+    return not words

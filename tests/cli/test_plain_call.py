@@ -1,0 +1,88 @@
+"""Calls that skip argparse get the options that argparse would give; what is not plain is left to it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from sample_site import clean_environment
+
+from rocm_sdk.cli.commands import COMMANDS, module_of
+from rocm_sdk.cli.parser import parse
+from rocm_sdk.cli.plain_call import plain_options
+
+PLAIN = (
+    ("version",),
+    ("version", "--json"),
+    ("targets",),
+    ("targets", "--missing", "--json"),
+    ("targets", "machine", "--cmake"),
+    ("gpus", "--arch", "--visible"),
+    ("path", "amdhip64"),
+    ("path", "--root"),
+    ("path", "--json", "--cmake"),
+    ("list", "--installed"),
+    ("explain",),
+    ("explain", "E-LIB-006"),
+    ("code", "a.so", "b.so", "--kernels"),
+    ("check-gpu", "--unofficial"),
+    ("tree",),
+    ("tree", "amdhip64", "hipsparse", "--svg"),
+    ("env", "--fish"),
+    ("env",),
+    ("info", "--sizes"),
+    ("init", "--quiet"),
+    ("adopt", "--check"),
+    ("test", "-v", "--deep"),
+)
+LEFT_TO_ARGPARSE = (
+    ("version", "--jso"),  # abbreviations
+    ("version", "7"),
+    ("path",),
+    ("path", "--root", "--cmake"),
+    ("path", "amdhip64", "--root"),
+    ("path", "--header", "hip"),
+    ("gpus", "--all", "--arch"),
+    ("code",),
+    ("code", "--", "-x"),
+    ("check-gpu", "--gpu", "gfx942"),
+    ("explain", "E-LIB-006", "E-LIB-007"),
+    ("run", "true"),
+    ("store", "prune"),
+    ("completion", "bash"),
+    ("test", "--help"),
+)
+
+
+@pytest.mark.parametrize("words", PLAIN, ids=" ".join)
+def test_the_options_are_those_of_argparse(words: tuple[str, ...]) -> None:
+    plain = plain_options(module_of(words[0]), list(words[1:]))
+    run, parsed = parse(list(words))
+    assert plain is not None
+    assert {"run": run} | vars(plain) == vars(parsed)
+
+
+@pytest.mark.parametrize("words", LEFT_TO_ARGPARSE, ids=" ".join)
+def test_what_is_left_to_argparse(words: tuple[str, ...]) -> None:
+    assert plain_options(module_of(words[0]), list(words[1:])) is None
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_imports_no_other(command: str) -> None:
+    """Whether it is plain or has wrong options."""
+    program = """if True:
+        import sys
+        from rocm_sdk.cli import main
+        try:
+            main([sys.argv[1], "--no-such-option"])
+        finally:
+            print(*(name for name in sys.modules if name.startswith("rocm_sdk.cli.")))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program, command], env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert f"rocm_sdk.cli.{command.replace('-', '_')}" in done.stdout.split(), done.stderr
+    imported = {name.split(".")[2].replace("_", "-") for name in done.stdout.split()} & COMMANDS.keys()
+    expected = {command} | ({"path"} if command == "env" else set())  # which tells the same directories
+    assert imported <= expected
