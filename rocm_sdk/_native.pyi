@@ -60,6 +60,7 @@ Code = Literal[
     "N-LIB-019",
     "E-LIB-020",
     "N-LIB-021",
+    "E-LIB-023",
     "E-API-001",
     "E-API-002",
     "E-API-003",
@@ -396,6 +397,7 @@ def problem_table() -> tuple[
     ],
     ...,
 ]: ...
+def sdk_indexes() -> tuple[tuple[tuple[int, int], tuple[int, int], str, str, str], ...]: ...
 def problem_aliases() -> tuple[tuple[str, str], ...]: ...
 def problem_texts(
     code: str, path: str | None, facts: dict[str, str], installation: dict[str, str], /

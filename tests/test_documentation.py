@@ -22,6 +22,7 @@ from sample_device_code import bundle, compressed, library, objects
 from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
 
+from rocm_sdk._native import sdk_indexes
 from rocm_sdk_build.sample import write_sample_site
 from rocm_sdk_build.site_tree import Shape
 
@@ -157,6 +158,28 @@ def test_c_programs(sample: Path, cwd: Path, text: str, output: str) -> None:
     subprocess.run([*command, str(ROOT / "build/c/gcc/librocm_sdk.a"), *flags, "-o", str(program)], check=True)
     result = run(sample, [str(program), str(sample)], cwd)
     assert (result.returncode, result.stdout, result.stderr) == (0, output, "")
+
+
+ADDRESS = re.compile(r"https?://[\w.]*(?:repo|nightlies)\.amd\.com/[\w./-]*")
+
+
+def test_only_the_table_has_addresses_of_indexes() -> None:
+    """What a page prints is in the table; a command takes a stable index; code asks the table."""
+    rows = sdk_indexes()
+    addresses = {row[3] for row in rows}
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.check_output(listing, cwd=ROOT, text=True).splitlines():
+        if not (ROOT / name).is_file():
+            continue
+        found = set(ADDRESS.findall((ROOT / name).read_text(encoding="utf-8", errors="ignore")))
+        assert found == addresses if name == "csrc/diagnosis/index_table.c" else found <= addresses, (name, found)
+        assert not found or name.startswith(("csrc/diagnosis/index_table.c", "README", "docs/", "tests/")), name
+    stable = {row[3] for row in rows if row[2] == "stable"}
+    commands = [
+        line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines() if "--index-url" in line
+    ]
+    assert any(ADDRESS.search(line) for line in commands)
+    assert not [line for line in commands if not stable.issuperset(ADDRESS.findall(line))]
 
 
 @pytest.mark.parametrize("text", blocks("json"))

@@ -27,6 +27,19 @@
 #define HARDWARE  RSDK_FIX_HARDWARE
 #define WORDS     RSDK_FIX_WORDS
 
+/* Where no installer can be told: a ROCm that is no package of Python, a version that no index is known to have, a
+ * file that is nobody's. */
+#define PREFIX                                                                                                         \
+    {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                        \
+        ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"                        \
+    }
+#define SAME                                                                                                           \
+    { ANY, WORDS, "install {$requirement} again from where it came: its index is not known" }
+#define MORE                                                                                                           \
+    { ANY, WORDS, "install {$requirement} from where the SDK came: its index is not known" }
+#define FILE_ITSELF                                                                                                    \
+    { ANY, WORDS, "get {$path} again from where it came" }
+
 /* clang-format off */
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
@@ -38,13 +51,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install_sdk}"}),
         "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
     ROW(E, PKG, 002, ERROR, "{distribution} has version {version}, rocm-sdk-core {core_version}", "packages of one SDK must have one version, up to a .postN",
-        FIXES({ANY, TRIED, "{install}"}),
+        FIXES({ANY, TRIED, "{install}"},
+              MORE),
         "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
     ROW(E, PKG, 003, ERROR, "the platform directory {path} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
     ROW(E, PKG, 004, ERROR, "{distribution} is in {path}, rocm-sdk-core in {site}", "libraries find each other by relative paths, which hold in one site-packages only",
-        FIXES({ANY, WORDS, "{install}  # all packages of the SDK into one environment"}),
+        FIXES({ANY, WORDS, "{install}  # all packages of the SDK into one environment"},
+              MORE),
         "Usual when the user's site-packages holds one package and the system's the other.", NULL)
     ROW(W, PKG, 005, WARNING, "two SDKs are visible: {version} in {site}, {other_version} in {path}", "sys.path leads to both, and the first one wins",
         FIXES({ANY, WORDS, "uninstall one, or take its directory out of sys.path"}),
@@ -62,27 +77,32 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "nothing needs to be done; tools that compare paths as texts may see two SDKs"}),
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
     ROW(W, PKG, 010, WARNING, "the packages were chosen for {family}, the GPU here needs {needed}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was exchanged",
-        FIXES({ANY, HARDWARE, "{rebuild}"}),
+        FIXES({ANY, HARDWARE, "{rebuild}"},
+              {ANY, WORDS, "install {$selector} from where the SDK came: its index is not known"}),
         "The package rocm looks at the GPU when pip builds it; a cached wheel remembers the machine where that was.", NULL)
     ROW(E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
-        FIXES({ANY, TRIED, "{install}"}),
+        FIXES({ANY, TRIED, "{install}"},
+              MORE),
         "The profiler's programs load libraries out of the core package.", NULL)
     ROW(W, PKG, 012, WARNING, "this program is frozen ({path})", "a frozen program carries a copy of the SDK that no pip knows",
         FIXES({ANY, WORDS, "nothing where PyInstaller made it, which collects the SDK by itself; with others: collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(E, PKG, 013, ERROR, "the metadata {path} cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{overwrite}"}),
+        FIXES({ANY, TRIED, "{overwrite}"},
+              SAME),
         "Without it neither pip nor we know what belongs to the package.", NULL)
     ROW(E, PKG, 014, ERROR, "a package of the SDK is not installed", "{detail}",
         FIXES({ANY, WORDS, "{install}, or unset {variable}"},
-              {ANY, TRIED, "{install}"}),
+              {ANY, TRIED, "{install}"},
+              MORE),
         "Raised as PackageNotInstalledError. One message names all packages that are missing, and the line that installs them.", NULL)
     ROW(E, PKG, 015, ERROR, "the installed SDK has another version than the program expects", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
               {ANY, WORDS, "install the version that the message names"}),
         "The program passes check_version to initialize_process. Raised as VersionMismatchError with fail_on_version_mismatch, issued as VersionMismatchWarning without.", NULL)
     ROW(E, PKG, 016, ERROR, "{distribution} does not fit the core package", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              SAME),
         "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.", NULL)
     ROW(E, PKG, 017, ERROR, "{distribution} {version} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
@@ -96,13 +116,16 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- files ---- */
     ROW(E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "Usual after a second `pip install --target` into one directory, which replaces directories that packages share.", NULL)
     ROW(E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution} says", "it has {found} bytes, {wanted} were installed: it was changed, or written in part",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "A full disk, an interrupted copy, or a tool that changed the file in place.", NULL)
     ROW(E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution} says", "its hash differs: it was changed after the installation, or the disk is damaged",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "Found with --deep only, which reads every file.", NULL)
     ROW(E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode}",
         FIXES({ANY, TRIED, "chmod u+r {$path}"}),
@@ -111,18 +134,22 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
-        FIXES({ANY, TRIED, "{reinstall}  # if that does not help, tell who built the package"}),
+        FIXES({ANY, TRIED, "{reinstall}  # if that does not help, tell who built the package"},
+              PREFIX, SAME, FILE_ITSELF),
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
-        FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"}),
+        FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
+              {ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given.", NULL)
     ROW(E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME),
         "Many at once: a directory was deleted or replaced, or a disk was full.", NULL)
 
     /* ---- libraries ---- */
     ROW(E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
     ROW(E, LIB, 002, ERROR, "{needing} needs {name}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
         FIXES({DEBIAN, ELSEWHERE, "apt-get install {debian}"},
@@ -131,19 +158,23 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ARCH, ELSEWHERE, "pacman -S {arch}"},
               {GENTOO, ELSEWHERE, "emerge {gentoo}"},
               {NIXOS, ELSEWHERE, "add the package that holds {name} to programs.nix-ld.libraries, or start in an FHS environment"},
-              {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"}),
+              {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
+              {ANY, ELSEWHERE, "install the package of the system that holds {name}"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
     ROW(E, LIB, 003, ERROR, "{name} is missing: its package is not installed", "{needing} needs it, and it belongs to {requirement}",
-        FIXES({ANY, TRIED, "{install}"}),
+        FIXES({ANY, TRIED, "{install}"},
+              MORE),
         "A package of the SDK is missing.", NULL)
     ROW(E, LIB, 004, ERROR, "{needing} does not find {name}", "it is in {present}, and the RPATH of {needing} does not lead there",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built so: tell who built it.", NULL)
     ROW(E, LIB, 005, ERROR, "{library} needs glibc {wanted}", "this system has glibc {present}",
         FIXES({CONTAINER, WORDS, "start from a newer base image, or use an SDK that was built for glibc {present}"}, {ANY, WORDS, "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
     ROW(E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "The file contradicts itself or is shorter than it says: a download or a tool such as an old patchelf broke it.", NULL)
     ROW(E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`; an update of the SDK or the driver may help"}),
@@ -161,13 +192,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
     ROW(W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "Who needs it by its SONAME does not find it, or finds another copy.", NULL)
     ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory}",
         FIXES({ANY, WORDS, "tell who built the package; LD_LIBRARY_PATH and files there can change what is loaded"}),
         "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
     ROW(E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
-        FIXES({ANY, WORDS, "install the packages that were built for this machine, not a copy of another one's: {reinstall}"}),
+        FIXES({ANY, WORDS, "install the packages that were built for this machine, not a copy of another one's: {reinstall}"},
+              {ANY, WORDS, "take files that were built for this machine"}),
         "Usual after copying an environment, or after `pip download` for another platform.", NULL)
     ROW(W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
         FIXES({ANY, WORDS, "tell who built the package; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
@@ -192,21 +225,29 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "nothing for programs that call rocm_sdk.initialize_process; others: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
-        FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"}),
+        FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
+              PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
     ROW(N, LIB, 021, NOTE, "the SDK in {path} is for another machine", "its libraries are: {detail}",
         FIXES({ANY, WORDS, "nothing, if it is meant for another machine; its libraries were not loaded"}),
         "Said of a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
+    ROW(E, LIB, 023, ERROR, "{needing} needs {name}, which is not there", "it is in neither the system nor the ROCm in {prefix}, and no RECORD says what that ROCm had",
+        FIXES({ANY, TRIED, "{install}"},
+              {ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"}),
+        "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(E, API, 001, ERROR, "the library {shortname} is not found", "{detail}",
-        FIXES({ANY, WORDS, "{reinstall}"}),
+        FIXES({ANY, WORDS, "{reinstall}"},
+              {ANY, WORDS, "add it to the ROCm in {$prefix}, in the way in which that was installed"},
+              SAME),
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
     ROW(E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk tree {shortname}  # shows what it brings"}),
         "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
     ROW(E, API, 003, ERROR, "{shortname} has no function {symbol}", "{path} is another library than its name says, or a much older one",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "Each library has a function that names it, such as hipGetDeviceCount.", NULL)
     ROW(E, API, 004, ERROR, "no library has the name {name}", "the name is not in the catalog",
         FIXES({ANY, WORDS, "did you mean {near}? rocm-sdk list prints all names"},
@@ -215,7 +256,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- tools ---- */
     ROW(E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}"}),
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
         "Each program of the packages is started with an option that makes it say its version or its help.", NULL)
     ROW(E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
@@ -235,13 +277,16 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path}", "it {detail}",
         FIXES({ANY, TRIED, "{update}, as the owner of the environment  # or: rocm-sdk test --fix"},
               {ANY, WORDS, "{install}  # or the package {leads}"},
-              {ANY, TRIED, "{reinstall} && rocm-sdk init"}),
+              {ANY, TRIED, "{reinstall} && rocm-sdk init"},
+              {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
     ROW(E, DEVEL, 003, ERROR, "the CMake package {path} cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"}),
+        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
+              {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
     ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path}, which is not there; there is {found}",
-        FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, tell who built the package"}),
+        FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, tell who built the package"},
+              {ANY, WORDS, "tell who built the package"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
         FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
@@ -256,7 +301,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "do what the message says, then rocm-sdk init"}),
         "Raised as DevelopmentTreeError. What was there before is there still.", NULL)
     ROW(E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"}),
+        FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
+              {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
     ROW(E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the time that was to be waited",
         FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
@@ -403,7 +449,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "unset it, or install the packages of {target}"}),
         "Kernels of the presented target are looked for.", NULL)
     ROW(W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
-        FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"}),
+        FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"},
+              {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
         "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
     ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable}={value} changes {what}",
         FIXES({ANY, WORDS, "nothing, if it is meant"}),
@@ -447,10 +494,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
         "More than four times the size is asked about first. Raised as RewriteError.", NULL)
     ROW(N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail}",
-        FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"}),
+        FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"},
+              {ANY, WORDS, "take {$path} as it was from where it came, if its other code is needed"}),
         "`rocm-sdk code` has made it of another file, mostly to leave out code for GPUs that are not there.", NULL)
     ROW(W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail}",
-        FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"}),
+        FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"},
+              {ANY, WORDS, "where results are wrong or a GPU hangs, take {$path} as it was from where it came"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
 
     /* ---- the test itself ---- */

@@ -19,6 +19,10 @@ static const rsdk_host_package *row_of(const char *name) {
     return &searches;
 }
 
+bool rsdk_host_package_is_known(const char *name) {
+    return row_of(name) != &searches;
+}
+
 rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
     if (name[strspn(name, plain)] != '\0') {

@@ -9,4 +9,7 @@
  * RSDK_NO_MEMORY is the only failure. */
 rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, rsdk_error *error);
 
+/* Whether the table has the library. */
+bool rsdk_host_package_is_known(const char *name);
+
 #endif

@@ -1,11 +1,9 @@
 /* What installers are told, one per row. The exact version is always given: it alone keeps out the empty placeholders
- * that the public index has under the names of the SDK. An SDK is installed afresh from AMD's own index, which is named
- * for the same reason. Sources: the documentation of pip, uv, pipx and conda. */
+ * that the public index has under the names of the SDK. The index is named for the same reason ({source}, {index}),
+ * where the installer's configuration does not name one. Sources: the documentation of pip, uv, pipx and conda. */
 #include "diagnosis/tables.h"
 
-#define SDK                                                                                                            \
-    "--upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/"                                                  \
-    " \"rocm[libraries]\""
+#define SDK "--upgrade --index-url {index} \"{index_requirement}\""
 
 /* clang-format off */
 const rsdk_installer_row rsdk_installers[] = {

@@ -124,11 +124,52 @@ static const rsdk_catalog_entry *catalog_entry_of(const char *name) {
     return NULL;
 }
 
+/* The SDK has no list of its files, so that a missing one may have been among them. A ROCm of the system has: that of
+ * the system's packages. */
+static bool may_have_had(const explanation *e, const rsdk_recorded_file *recorded) {
+    const char *place = rsdk_sdk_fallback(e->sdk);
+    return !recorded->has_records && (place == NULL || strcmp(place, "system") != 0);
+}
+
+/* What is there, as one requirement: part of it alone would leave the rest without a RECORD. */
+static rsdk_status add_whole_sdk(explanation *e) {
+    const char *extras = "", *version = rsdk_sdk_version(e->sdk);
+    rsdk_error *error = e->error;
+    if (version == NULL || rsdk_sdk_fallback(e->sdk) != NULL) {
+        return RSDK_OK;
+    }
+    for (unsigned id = 0; id < RSDK_PACKAGE_COUNT; id++) {
+        const rsdk_package_entry *package = rsdk_package_get((rsdk_package_id)id);
+        const char *directory = NULL;
+        if (!package->is_required &&
+            rsdk_sdk_package_directory(e->sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK) {
+            extras = rsdk_arena_format(e->arena, "%s%s%s", extras, extras[0] != '\0' ? "," : "", package->name);
+            RSDK_NEED(extras);
+        }
+    }
+    const char *format = extras[0] != '\0' ? "rocm[%s]==%s" : "rocm%s==%s";
+    const char *requirement = rsdk_arena_format(e->arena, format, extras, version);
+    RSDK_NEED(requirement);
+    return add(e, "requirement", requirement);
+}
+
+static rsdk_status explain_unrecorded(explanation *e, const char *name) {
+    const char *core = NULL;
+    RSDK_TRY(rsdk_sdk_package_directory(e->sdk, RSDK_CORE, &core, e->error));
+    RSDK_TRY(add(e, "prefix", core));
+    RSDK_TRY(add_whole_sdk(e));
+    return find(e, RSDK_E_LIB_023, who_needs(e, name));
+}
+
 /* The catalog knows the package of the library. */
-static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name) {
+static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name,
+                                      const rsdk_recorded_file *recorded) {
     rsdk_error *error = e->error;
     const char *directory = NULL, *version = rsdk_sdk_version(e->sdk);
     if (rsdk_sdk_package_directory(e->sdk, entry->package, &directory, NULL) == RSDK_OK) {
+        if (may_have_had(e, recorded)) {
+            return explain_unrecorded(e, name);
+        }
         const char *path = rsdk_arena_format(e->arena, "%s/%s/%s", directory, entry->directory, name);
         RSDK_NEED(path);
         return find(e, RSDK_E_FILE_001, path);
@@ -154,7 +195,10 @@ static rsdk_status explain_missing_name(explanation *e, const char *name, const 
         return find(e, RSDK_E_FILE_001, recorded.path);
     }
     if (entry != NULL) {
-        return explain_of_catalog(e, entry, name);
+        return explain_of_catalog(e, entry, name, &recorded);
+    }
+    if (may_have_had(e, &recorded) && !rsdk_host_package_is_known(name)) {
+        return explain_unrecorded(e, name);
     }
     RSDK_TRY(rsdk_host_package_add(e->finding, e->arena, name, e->error));
     return find(e, RSDK_E_LIB_002, e->path);

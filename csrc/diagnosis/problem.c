@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "diagnosis/cause.h"
 #include "diagnosis/finding.h"
+#include "diagnosis/index_choice.h"
 #include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 
@@ -64,7 +65,8 @@ static const char *value_named(const composer *c, const char *name) {
                   {"environment", in->environment},
                   {"application", in->environment != NULL ? rsdk_path_name(in->environment) : NULL},
                   {"site", in->site},
-                  {"packages", in->packages}};
+                  {"packages", in->packages},
+                  {"index_requirement", rsdk_index_of_today()->requirement}};
     const char *value = rsdk_finding_fact(c->finding, name);
     for (size_t i = 0; value == NULL && i < sizeof values / sizeof *values; i++) {
         value = strcmp(values[i].name, name) == 0 ? values[i].value : NULL;
@@ -159,15 +161,59 @@ static void add_conda_requirement(const composer *c, rsdk_text *text) {
     rsdk_text_clear(&requirement);
 }
 
+/* The version that a command asks for; NULL: it names none. */
+static const char *version_asked_for(const composer *c) {
+    static const char *const names[] = {"requirement", "selector"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *requirement = value_named(c, names[i]);
+        const char *equals = requirement != NULL ? strstr(requirement, "==") : NULL;
+        if (equals != NULL) {
+            return equals + 2;
+        }
+    }
+    return NULL;
+}
+
+/* The site's index, else that of the row. One with a password is not repeated: the shell fills it in. */
+static void add_index(rsdk_text *text, const rsdk_index_row *row) {
+    const char *site = rsdk_index_of_site();
+    if (site != NULL && strchr(site, '@') != NULL) {
+        rsdk_text_add(text, "\"$ROCM_SDK_INDEX\"");
+    } else {
+        add_word(text, site != NULL ? site : row->address);
+    }
+}
+
+/* Options that name where packages come from: what is known of the installation, the site's index, the configuration
+ * of the installer (a source of no words), or the index that serves the version. */
+static void add_source(composer *c, rsdk_text *text) {
+    const char *source = c->installation->source, *version = version_asked_for(c);
+    const rsdk_index_row *row = version != NULL ? rsdk_index_for_version(version) : NULL;
+    if (source != NULL && source[0] != '\0') {
+        rsdk_text_add(text, "%s ", source);
+    } else if (rsdk_index_of_site() != NULL || (source == NULL && row != NULL)) {
+        rsdk_text_add(text, "--index-url ");
+        add_index(text, row);
+        rsdk_text_add(text, " ");
+    } else if (source == NULL) {
+        c->lacks_facts = true;
+        rsdk_text_add(text, "%s ", words_for("source"));
+    }
+}
+
 static void add_named(composer *c, const char *name, bool is_word, unsigned depth, rsdk_text *text) {
     const char *value = value_named(c, name), *command = command_named(c, name);
+    bool is_requirement = is_word && (strcmp(name, "requirement") == 0 || strcmp(name, "selector") == 0);
     if (value != NULL && is_word) {
+        /* Without a version a command might install a placeholder. */
+        c->lacks_facts |= is_requirement && depth > 0 && strstr(value, "==") == NULL;
         add_word(text, value);
     } else if (value != NULL) {
         add_value(text, value);
     } else if (strcmp(name, "source") == 0) {
-        rsdk_text_add(text, "%s%s", c->installation->source != NULL ? c->installation->source : "",
-                      c->installation->source != NULL && c->installation->source[0] != '\0' ? " " : "");
+        add_source(c, text);
+    } else if (strcmp(name, "index") == 0) {
+        add_index(text, rsdk_index_of_today());
     } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "distribution") != NULL &&
                value_named(c, "version") != NULL) {
         add_conda_requirement(c, text);
@@ -218,19 +264,17 @@ static const char *text_of(composer *c, const char *template, rsdk_arena *arena)
 
 /* ---- the fix ---- */
 
-/* The first fix of a system whose facts are known; *fix is NULL where there is none. With `takes_words` its last. */
-static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_system system, bool takes_words,
-                                rsdk_arena *arena, const char **fix, rsdk_error *error) {
-    const char *last = NULL;
+/* The first fix of a system whose facts are known; *fix is NULL where there is none. */
+static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_system system, rsdk_arena *arena,
+                                const char **fix, rsdk_error *error) {
     *fix = NULL;
     for (size_t i = 0; *fix == NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
         if (row->fixes[i].system == system) {
-            last = text_of(c, row->fixes[i].text, arena);
-            RSDK_NEED(last);
-            *fix = c->lacks_facts ? NULL : last;
+            const char *text = text_of(c, row->fixes[i].text, arena);
+            RSDK_NEED(text);
+            *fix = c->lacks_facts ? NULL : text;
         }
     }
-    *fix = *fix == NULL && takes_words ? last : *fix;
     return RSDK_OK;
 }
 
@@ -249,13 +293,17 @@ static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena 
                               rsdk_error *error) {
     *fix = NULL;
     if (rsdk_system_is_container()) {
-        RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_CONTAINER, false, arena, fix, error));
+        RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_CONTAINER, arena, fix, error));
     }
     if (*fix == NULL && c->system != RSDK_SYSTEM_ANY) {
-        RSDK_TRY(choose_among(c, row, c->system, false, arena, fix, error));
+        RSDK_TRY(choose_among(c, row, c->system, arena, fix, error));
     }
     if (*fix == NULL) {
-        RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_ANY, true, arena, fix, error));
+        RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_ANY, arena, fix, error));
+    }
+    if (*fix == NULL) { /* no command with words in place of what is not known: its page says what there is to do */
+        c->has_command = false;
+        *fix = rsdk_arena_format(arena, "rocm-sdk explain %s", row->name);
     }
     RSDK_NEED(*fix);
     return c->has_command && c->installation->note != NULL ? add_note(c, arena, fix, error) : RSDK_OK;

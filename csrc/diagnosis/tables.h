@@ -56,4 +56,16 @@ typedef struct rsdk_installer_row {
 extern const rsdk_installer_row rsdk_installers[];
 extern const size_t rsdk_installer_count;
 
+/* An index of AMD's wheels. */
+typedef struct rsdk_index_row {
+    unsigned first[2], last[2]; /* the releases that it serves, as major and minor; last 0.0: all later ones */
+    const char *stream;         /* "stable", "nightly" */
+    const char *word;           /* what versions of the stream have behind their numbers; NULL: nothing of its own */
+    const char *address;
+    const char *requirement; /* what a command for a whole SDK asks it for */
+} rsdk_index_row;
+
+extern const rsdk_index_row rsdk_indexes[];
+extern const size_t rsdk_index_count;
+
 #endif

@@ -80,6 +80,23 @@ static PyObject *problem_aliases(PyObject *module, PyObject *unused) {
     return rsdk_result_tuple(rsdk_state_get(module), build_alias, rsdk_code_aliases, rsdk_code_alias_count);
 }
 
+static PyObject *build_index(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_index_row *row = (const rsdk_index_row *)table + index;
+    return Py_BuildValue("((II)(II)sss)", row->first[0], row->first[1], row->last[0], row->last[1], row->stream,
+                         row->address, row->requirement);
+}
+
+PyDoc_STRVAR(sdk_indexes_doc,
+             "sdk_indexes()\n--\n\n"
+             "The indexes of AMD's wheels: tuples (first release, last release, stream, address, requirement), a\n"
+             "release as (major, minor); (0, 0) as the last one means all later ones.");
+
+static PyObject *sdk_indexes(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_result_tuple(rsdk_state_get(module), build_index, rsdk_indexes, rsdk_index_count);
+}
+
 /* ---- problems ---- */
 
 /* The values of a dict of str, as texts that are borrowed from `bytes`, a list. */
@@ -220,6 +237,7 @@ static PyObject *explain_load(PyObject *module, PyObject *args) {
 PyMethodDef rsdk_problem_methods[] = {
     {"problem_table", problem_table, METH_NOARGS, problem_table_doc},
     {"problem_aliases", problem_aliases, METH_NOARGS, problem_aliases_doc},
+    {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},
     {NULL, NULL, 0, NULL},

@@ -178,6 +178,7 @@ rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_reco
         RSDK_NEED(site);
         query q = {.site = site, .relative = rsdk_path_below(path, site)};
         RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
+        found->has_records |= has_any;
     }
     return RSDK_OK;
 }
@@ -199,6 +200,7 @@ rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena
         RSDK_NEED(site);
         query q = {.site = site, .pattern = pattern, .directory = rsdk_path_name(directory)};
         RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
+        found->has_records |= has_any;
     }
     return RSDK_OK;
 }

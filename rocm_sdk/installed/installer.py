@@ -5,7 +5,6 @@ Only files are read, and only once something is wrong.
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import pwd
@@ -18,17 +17,14 @@ from urllib.parse import unquote, urlsplit
 from .distributions import Distribution, name_of_directory, sdk_distributions
 from .files import names_in, read_beginning
 
-AMD_INDEX = "https://repo.amd.com/rocm/whl-multi-arch/"
-
 _LIMIT = 1 << 20  # bytes of each file
 _PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-meta", "pyvenv.cfg"
 _SITES = frozenset({"site-packages", "dist-packages"})
 _SYSTEM_PREFIXES = ("/usr",)
 
-# Variables and keys of configuration files that name an index or a directory of packages.
-_PIP_VARIABLES = ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS")
-_UV_VARIABLES = ("UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_FIND_LINKS")
-_KEYS = ("index-url", "extra-index-url", "find-links", "index", "default-index")
+# What an installer asks that is told of no index: placeholders lie there under the names of the SDK.
+_PUBLIC_INDEXES = frozenset({"https://pypi.org/simple", "https://pypi.python.org/simple"})
+_UV_SECTIONS = frozenset({"", "pip"})  # of uv.toml, or below [tool.uv]
 
 
 def installation_facts(site: str, distribution: str | None = None) -> dict[str, str]:
@@ -45,11 +41,9 @@ def installation_facts(site: str, distribution: str | None = None) -> dict[str, 
         facts["environment"] = _shown(prefix)
     if prefix is None and (packages := _requirements_in(site)):
         facts["packages"] = packages
-    notes = [_obstacle(site)]
-    if installer not in {"system", "conda"}:
-        facts["source"], note = _source(metadata, installer)
-        notes.append(note)
-    if note := "; ".join(filter(None, notes)):
+    if (source := _source(metadata, installer, prefix)) is not None:
+        facts["source"] = source
+    if note := _obstacle(site):
         facts["note"] = note
     return facts
 
@@ -168,13 +162,15 @@ def _first_word(metadata: Distribution | None, name: str) -> str:
 # ---- where the packages come from
 
 
-def _source(metadata: Distribution | None, installer: str) -> tuple[str, str]:
-    """Options that name the source, and a note. An index in the installer's own configuration is not repeated."""
+def _source(metadata: Distribution | None, installer: str, prefix: str | None) -> str | None:
+    """Options that name the source; "" where the installer's configuration does, None where nothing does.
+
+    An index of the configuration is not repeated: it may hold a password.
+    """
     if (directory := _directory_of_archive(metadata)) is not None:
-        return f"--find-links {_quoted(directory)}", ""
-    if _has_index(installer):
-        return "", ""
-    return "--index-url <the index that you installed ROCm from>", f"AMD's index: {AMD_INDEX}"
+        return f"--find-links {_quoted(directory)}"
+    index = _index_of_uv() if installer.startswith("uv") else _index_of_pip(prefix or sys.prefix)
+    return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else ""
 
 
 def _directory_of_archive(metadata: Distribution | None) -> str | None:
@@ -196,41 +192,92 @@ def _quoted(path: str) -> str:
     return shlex.quote(path)
 
 
-@functools.cache
-def _has_index(installer: str) -> bool:
-    """Whether the installer's variables or configuration files name an index besides the public one."""
-    is_uv = installer.startswith("uv")
-    variables = _UV_VARIABLES if is_uv else _PIP_VARIABLES
-    files = _uv_files() if is_uv else _pip_files()
-    return any(os.environ.get(name) for name in variables) or any(_names_index(path) for path in files)
+def _index_of_pip(prefix: str) -> str | None:
+    """The index that pip takes packages from, as its variables and files say; None if they do not.
+
+    A section of the command counts before [global], whichever file has it.
+    """
+    if index := os.environ.get("PIP_INDEX_URL"):
+        return index
+    files = [_settings_of(path) for path in _pip_files(prefix)]
+    values = (each.get((section, "index-url")) for section in ("install", "global") for each in files)
+    return next(filter(None, values), None)
 
 
-def _pip_files() -> list[str]:
+def _index_of_uv() -> str | None:
+    """The same of uv. Of several [[index]] tables the one with `default = true` replaces the public index."""
+    for variable in ("UV_DEFAULT_INDEX", "UV_INDEX_URL"):
+        if index := os.environ.get(variable):
+            name, equals, address = index.partition("=")
+            return address if equals and "://" not in name else index  # it may have a name
+    for settings in map(_settings_of, _uv_files()):
+        for (section, key), value in settings.items():
+            if key == "index-url" and section in _UV_SECTIONS:
+                return value
+            if key == "default" and value == "true" and section.startswith("index "):
+                return settings.get((section, "url"))
+    return None
+
+
+def _pip_files(prefix: str) -> list[str]:
+    """pip's files, the first counts: those of PIP_CONFIG_FILE, of the environment, of the user, of the machine."""
+    named = os.environ.get("PIP_CONFIG_FILE")
+    if named == os.devnull:  # switches all of them off
+        return []
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    own = [os.environ["PIP_CONFIG_FILE"]] if os.environ.get("PIP_CONFIG_FILE") else []
+    machine = (os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")
     return [
-        *own,
-        f"{sys.prefix}/pip.conf",
+        *([named] if named else []),
+        f"{prefix}/pip.conf",
         f"{config}/pip/pip.conf",
         os.path.expanduser("~/.pip/pip.conf"),
         "/etc/pip.conf",
+        *(f"{each}/pip/pip.conf" for each in machine),
     ]
 
 
 def _uv_files() -> list[str]:
+    """uv's files, the first counts. The project is the nearest directory above that has one."""
+    if named := os.environ.get("UV_CONFIG_FILE"):
+        return [named]
+    if os.environ.get("UV_NO_CONFIG"):
+        return []
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    own = [os.environ["UV_CONFIG_FILE"]] if os.environ.get("UV_CONFIG_FILE") else []
-    return [*own, "uv.toml", "pyproject.toml", f"{config}/uv/uv.toml", "/etc/uv/uv.toml"]
+    return [*_project_files(), f"{config}/uv/uv.toml", "/etc/xdg/uv/uv.toml", "/etc/uv/uv.toml"]
 
 
-def _names_index(path: str) -> bool:
-    """Whether a line of the file sets an index: `index-url = ...`, or the table `[[tool.uv.index]]`."""
+def _project_files() -> list[str]:
+    try:
+        directory = os.getcwd()
+    except OSError:  # it does not exist any more
+        return []
+    while True:
+        for name in ("uv.toml", "pyproject.toml"):
+            if os.path.isfile(path := os.path.join(directory, name)):
+                return [path]
+        if directory == os.path.dirname(directory):
+            return []
+        directory = os.path.dirname(directory)
+
+
+def _settings_of(path: str) -> dict[tuple[str, str], str]:
+    """The values of a file of pip or uv, by section and key; of [[tool.uv.index]] tables each has a section."""
     try:
         lines = read_beginning(path, _LIMIT).decode("utf-8", errors="replace").splitlines()
     except OSError:
-        return False
-    keys = (line.partition("=")[0].strip().replace("_", "-") for line in lines)
-    return any(key in _KEYS or key in {"[[index]]", "[[tool.uv.index]]"} for key in keys)
+        return {}
+    settings: dict[tuple[str, str], str] = {}
+    section = ""
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith(("#", ";")):
+            continue
+        if line.startswith("["):
+            name = line.split("#")[0].strip().strip("[]").strip().removeprefix("tool.uv").lstrip(".")
+            section = f"{name} {number}" if line.startswith("[[") else name
+        key, equals, value = line.partition("=")
+        if equals:
+            settings.setdefault((section, key.strip().replace("_", "-")), value.partition(" #")[0].strip().strip("\"'"))
+    return settings
 
 
 # ---- obstacles

@@ -53,7 +53,7 @@ static void no_sdk_is_no_error(void **state) {
     assert_null(rsdk_sdk_warning(f->sdk, 0));
     assert_not_installed(f, RSDK_CORE, "rocm-sdk-core", "rocm[libraries]");
     assert_not_installed(f, RSDK_LIBRARIES, "rocm-sdk-libraries",
-                         "pip install --upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/ ");
+                         "pip install --upgrade --index-url https://stable.repo.amd.com/rocm/whl-next/ ");
     rsdk_sdk_free(NULL);
 }
 
@@ -271,7 +271,7 @@ static void wanted_family_is_taken_or_missed(void **state) {
     assert_directory(f, RSDK_LIBRARIES, "_rocm_sdk_libraries_gfx942");
     open_site(f, "gfx1100");
     assert_not_installed(f, RSDK_LIBRARIES, "installed: gfx94X-dcgpu",
-                         "pip install rocm-sdk-libraries-gfx1100==7, or unset ROCM_SDK_TARGET_FAMILY");
+                         "rocm-sdk-libraries-gfx1100==7, or unset ROCM_SDK_TARGET_FAMILY");
     assert_non_null(strstr(f->error.message, "target family gfx1100"));
 }
 

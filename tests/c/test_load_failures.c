@@ -137,6 +137,13 @@ static void remove_outside(const sample_site *site) {
     (void)unlink(sample_path(site, OUTSIDE "/libMIOpen.so.1"));
 }
 
+/* The same in an SDK that says which files it has. */
+static void remove_outside_of_recorded(const sample_site *site) {
+    remove_outside(site);
+    sample_directory(site, "rocm_sdk_core-7.dist-info");
+    sample_file(site, "rocm_sdk_core-7.dist-info/RECORD", CORE_LIB "/libroctx64.so.4,,\n");
+}
+
 static void need_newer_glibc(const sample_site *site) {
     sample_file(site, "version", "GLIBC_9.99 { global: of_the_future; };\n");
     sample_compile(site, &(sample_library){.directory = OUTSIDE,
@@ -206,7 +213,7 @@ static const failure failures[] = {
                     .needs = OUTSIDE "/libnuma.so.1.test " OUTSIDE "/libgfortran.so.5"},
                    {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"},
                    {.file = "librocm_smi64.so.7", .source = ""}},
-     .damage = remove_outside,
+     .damage = remove_outside_of_recorded,
      .status = RSDK_LOAD_FAILED,
      .message = {"cannot load roctx64", "libd.so.1 needs libnuma.so.1.test, which is in neither the SDK nor the system",
                  "also missing: libgfortran.so.5", "loaded before and usable: rocm_smi64"},
@@ -216,17 +223,26 @@ static const failure failures[] = {
     {.name = "needed_name_that_a_shell_would_obey_is_in_no_command",
      .libraries = {{.directory = OUTSIDE, .file = "libx.so.1", .soname = "libx$(id);id.so.1", .source = ""},
                    {.file = "libroctx64.so.4", .source = "", .needs = OUTSIDE "/libx.so.1"}},
-     .damage = remove_outside,
+     .damage = remove_outside_of_recorded,
      .status = RSDK_LOAD_FAILED,
      .message = {"libroctx64.so.4 needs libx$(id);id.so.1, which is in neither the SDK nor the system"},
-     .fix = "PACKAGE on Debian"},
+     .fix = "install the package of the system that holds"},
+    {.name = "missing_library_of_an_unrecorded_sdk_may_have_been_its_own",
+     .libraries = {{.directory = OUTSIDE, .file = "libhsakmt.so.1", .source = ""},
+                   {.file = "libd.so.1", .source = "", .needs = OUTSIDE "/libhsakmt.so.1"},
+                   {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"}},
+     .damage = remove_outside,
+     .status = RSDK_LOAD_FAILED,
+     .message = {"E-LIB-023 libd.so.1 needs libhsakmt.so.1, which is not there", "no RECORD says what that ROCm had"},
+     .path_in_message = {"_rocm_sdk_core"},
+     .fix = "install the ROCm in "},
     {.name = "missing_library_of_another_package_is_named",
      .libraries = {{.directory = OUTSIDE, .file = "libMIOpen.so.1", .source = ""},
                    {.file = "libroctx64.so.4", .source = "", .needs = OUTSIDE "/libMIOpen.so.1"}},
      .damage = remove_outside,
      .status = RSDK_LOAD_FAILED,
      .message = {"E-LIB-003 libMIOpen.so.1 is missing: its package is not installed", "libroctx64.so.4 needs it"},
-     .fix = "pip install 'rocm[libraries]"},
+     .fix = "install 'rocm[libraries]' from where the SDK came"}, /* its version is not known */
     {
         .name = "needed_name_that_is_no_soname_is_named",
         .libraries = {{.file = "libd.so.1", .source = ""},
@@ -245,7 +261,7 @@ static const failure failures[] = {
                     .source = "void nobody_has_this(void); void f(void) { nobody_has_this(); }"}},
      .status = RSDK_LOAD_FAILED,
      .message = {"undefined symbol: nobody_has_this"},
-     .fix = "--force-reinstall"},
+     .fix = "again from where it came"},
     {.name = "undefined_symbol_of_a_member_is_the_linkers_word",
      .libraries = {{.file = "libd.so.1", .source = "void nobody_has_this(void); void f(void) { nobody_has_this(); }"},
                    {.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"}},
@@ -268,7 +284,7 @@ static const failure failures[] = {
      .damage = replace_by_text,
      .status = RSDK_BAD_ELF,
      .message = {"roctx64: ", "not an ELF file", "E-LIB-006"},
-     .fix = "--force-reinstall"},
+     .fix = "again from where it came"},
     {.name = "unreadable_library_is_named",
      .libraries = {{.file = "libroctx64.so.4", .source = ""}},
      .damage = make_unreadable,

@@ -110,8 +110,9 @@ static bool use_fact(const char *name) {
 /* A {name} is a fact that has words, a command, or a field of the installation that stands for a fact. Braces around
  * anything else are text, but never around something that looks like a name. */
 static void walk(const char *template, const char *where) {
-    static const char *const others[] = {"install",   "reinstall",        "install_sdk", "rebuild",
-                                         "overwrite", "system_reinstall", "packages"};
+    static const char *const others[] = {"install",  "reinstall", "install_sdk",
+                                         "rebuild",  "overwrite", "system_reinstall",
+                                         "packages", "index",     "index_requirement"};
     for (const char *open = strchr(template, '{'); open != NULL; open = strchr(open + 1, '{')) {
         const char *start = open + 1 + (open[1] == '$'), *end = strchr(start, '}');
         char name[NAME_SIZE] = "";
@@ -184,6 +185,9 @@ static void make_with(rsdk_code code, const char *path, const rsdk_fact *facts, 
 
 #define FACTS(...) ((const rsdk_fact[]){__VA_ARGS__}), COUNT_OF(((const rsdk_fact[]){__VA_ARGS__}))
 
+#define OF_7  "https://repo.amd.com/rocm/whl-multi-arch/"
+#define OF_10 "https://stable.repo.amd.com/rocm/whl-next/"
+
 static void the_first_fix_counts_whose_facts_are_known(void **state) {
     (void)state;
     make_with(RSDK_W_GPU_017, "/dev/kfd", FACTS({"group", "render"}, {"gid", "109"}), NULL);
@@ -196,15 +200,86 @@ static void the_first_fix_counts_whose_facts_are_known(void **state) {
     assert_string_equal(fix, "start the container with --device=/dev/kfd --device=/dev/dri");
 }
 
-static void words_stand_for_facts_that_no_fix_has(void **state) {
+/* The title and the cause have words for what is not known; a command with words in it would not run. */
+static void a_fix_that_cannot_be_filled_in_is_not_printed(void **state) {
+    static const char *const placeholders[] = {"DISTRIBUTION", "=VERSION", "PACKAGE", "APPLICATION", "INDEX", "PID"};
     (void)state;
     make_with(RSDK_E_FILE_001, NULL, NULL, 0, NULL);
     assert_string_equal(title, "a file of a package is missing");
-    assert_string_equal(fix, "pip install --force-reinstall --no-deps DISTRIBUTION==VERSION");
+    assert_string_equal(fix, "rocm-sdk explain E-FILE-001");
+    make_with(RSDK_E_FILE_001, "/a b", NULL, 0, NULL);
+    assert_string_equal(fix, "get '/a b' again from where it came");
+    make_with(RSDK_E_FILE_001, "/a", FACTS({"prefix", "/opt/rocm"}), NULL);
+    assert_string_equal(fix, "install the ROCm in /opt/rocm again, in the way in which it was installed");
+    make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm"}), NULL); /* a placeholder would do */
+    assert_string_equal(fix, "install rocm from where the SDK came: its index is not known");
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}), NULL);
-    assert_string_equal(fix, "pip install rocm==7.10.0");
+    assert_string_equal(fix, "pip install --index-url " OF_7 " rocm==7.10.0");
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}, {"variable", "V"}), NULL);
-    assert_string_equal(fix, "pip install rocm==7.10.0, or unset V");
+    assert_string_equal(fix, "pip install --index-url " OF_7 " rocm==7.10.0, or unset V");
+    for (unsigned code = RSDK_NO_CODE + 1; code < RSDK_CODE_COUNT; code++) {
+        make_with((rsdk_code)code, NULL, NULL, 0, NULL);
+        for (size_t i = 0; i < COUNT_OF(placeholders); i++) {
+            if (strstr(fix, placeholders[i]) != NULL) {
+                fail_msg("%s has '%s' in its fix: %s", rsdk_code_name((rsdk_code)code), placeholders[i], fix);
+            }
+        }
+    }
+}
+
+/* ---- indexes ---- */
+
+static void assert_index(const char *requirement, const char *address) {
+    char wanted[TEXT_SIZE];
+    make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", requirement}), NULL);
+    if (address != NULL) {
+        (void)snprintf(wanted, sizeof wanted, "pip install --index-url %s ", address);
+        assert_non_null(strstr(fix, wanted));
+    } else {
+        assert_null(strstr(fix, "index-url"));
+        assert_null(strstr(fix, "pip"));
+    }
+}
+
+static void the_index_is_the_one_that_has_the_version(void **state) {
+    (void)state;
+    assert_index("rocm==7.9.1", NULL);
+    assert_index("rocm==7.10.0", OF_7);
+    assert_index("rocm==7.14", OF_7);
+    assert_index("rocm==7.15.0", NULL);
+    assert_index("rocm==10.0.0", OF_10);
+    assert_index("rocm==11.2.0+local.dev1", OF_10);
+    assert_index("rocm==7.11.0a20251124", "https://rocm.nightlies.amd.com/whl-multi-arch/");
+    assert_index("rocm==10.1.0a20261101", "https://nightly.repo.amd.com/rocm/whl-next/");
+    assert_index("rocm==10.1.0rc2", "https://rc.repo.amd.com/rocm/whl-next/");
+    assert_index("rocm==10.1.0.dev0+abcdef", "https://dev.repo.amd.com/rocm/whl-next/");
+    assert_index("rocm==7.*", OF_7);
+    assert_index("rocm==10.*", OF_10);
+    assert_index("rocm==5.*", NULL);
+    assert_index("rocm==*", NULL);
+    assert_index("rocm==99999999999999999999.99999999999999999999", OF_10);
+    make_with(RSDK_E_PKG_001, "/site", NULL, 0, NULL);
+    assert_string_equal(fix, "pip install --upgrade --index-url " OF_10 " \"rocm[libraries]\"");
+}
+
+static void the_index_of_the_site_replaces_all(void **state) {
+    (void)state;
+    const rsdk_installation configured = {.source = ""}, wheels = {.source = "--find-links /wheels"};
+    const rsdk_fact facts[] = {{"requirement", "rocm==5.2.3"}};
+    assert_int_equal(setenv("ROCM_SDK_INDEX", "https://mirror/rocm one/", 1), 0);
+    make_with(RSDK_E_PKG_001, "/site", NULL, 0, NULL);
+    assert_string_equal(fix, "pip install --upgrade --index-url 'https://mirror/rocm one/' \"rocm[libraries]\"");
+    make_with(RSDK_E_PKG_014, NULL, facts, 1, &configured);
+    assert_string_equal(fix, "pip install --index-url 'https://mirror/rocm one/' rocm==5.2.3");
+    make_with(RSDK_E_PKG_014, NULL, facts, 1, &wheels); /* where it did come from */
+    assert_string_equal(fix, "pip install --find-links /wheels rocm==5.2.3");
+    assert_int_equal(setenv("ROCM_SDK_INDEX", "https://user:secret@mirror/", 1), 0);
+    make_with(RSDK_E_PKG_014, NULL, facts, 1, NULL);
+    assert_string_equal(fix, "pip install --index-url \"$ROCM_SDK_INDEX\" rocm==5.2.3");
+    assert_int_equal(setenv("ROCM_SDK_INDEX", "", 1), 0);
+    make_with(RSDK_E_PKG_014, NULL, facts, 1, &configured);
+    assert_string_equal(fix, "pip install rocm==5.2.3");
+    assert_int_equal(unsetenv("ROCM_SDK_INDEX"), 0);
 }
 
 static void the_fix_of_this_system_comes_before_that_of_any(void **state) {
@@ -225,7 +300,7 @@ static void the_fix_of_this_system_comes_before_that_of_any(void **state) {
               NULL);
     assert_string_equal(fix, wanted[rsdk_system_current()]);
     make_with(RSDK_E_LIB_002, "/a/libb.so", NULL, 0, NULL);
-    assert_non_null(strstr(fix, rsdk_system_current() == RSDK_SYSTEM_NIXOS ? "holds a file" : "PACKAGE on Debian"));
+    assert_string_equal(fix, "rocm-sdk explain E-LIB-002");
     make_with(RSDK_E_LIB_005, "/a/libb.so", FACTS({"present", "2.28"}), NULL);
     assert_int_equal(strstr(fix, "newer base image") != NULL, rsdk_system_is_container());
 }
@@ -336,7 +411,8 @@ static void a_note_is_a_comment_behind_a_command(void **state) {
     (void)state;
     const rsdk_installation known = {.installer = "pip", .python = "/v/bin/python", .note = "/usr belongs\nto root"};
     make_with(RSDK_E_FILE_001, NULL, FACTS({"requirement", "rocm-sdk-core==7.10.0"}), &known);
-    assert_string_equal(fix, "/v/bin/python -m pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0"
+    assert_string_equal(fix, "/v/bin/python -m pip install --force-reinstall --no-deps --index-url " OF_7
+                             " rocm-sdk-core==7.10.0"
                              "  # /usr belongs to root");
     make_with(RSDK_E_FILE_004, "/a", FACTS({"mode", "0000"}), &known);
     assert_string_equal(fix, "chmod u+r /a"); /* no command of the installer */
@@ -352,14 +428,14 @@ static void what_is_known_of_the_installation_is_used(void **state) {
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &conda);
     assert_string_equal(fix, "conda install --prefix '/opt/my env' --force-reinstall rocm-sdk-core=1");
     make_with(RSDK_E_FILE_001, NULL, facts + 1, 1, &conda); /* a version without the name of what has it */
-    assert_string_equal(fix, "conda install --prefix '/opt/my env' --force-reinstall DISTRIBUTION=VERSION");
+    assert_string_equal(fix, "rocm-sdk explain E-FILE-001");
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &target);
     assert_string_equal(fix, "/p -m pip install --target /s --upgrade --no-deps --find-links /w a==1 b==1");
     make_with(RSDK_E_FILE_001, NULL, facts, 3,
               &(rsdk_installation){.installer = "target", .python = "/p", .site = "/s"});
-    assert_string_equal(fix, "/p -m pip install --target /s --upgrade --no-deps rocm-sdk-core==1");
+    assert_string_equal(fix, "install rocm-sdk-core==1 again from where it came: its index is not known");
     make_with(RSDK_E_FILE_001, NULL, facts, 3, &(rsdk_installation){.installer = "no such installer"});
-    assert_string_equal(fix, "pip install --force-reinstall --no-deps rocm-sdk-core==1");
+    assert_string_equal(fix, "install rocm-sdk-core==1 again from where it came: its index is not known");
 }
 
 /* ---- problems of errors ---- */
@@ -469,7 +545,9 @@ int main(void) {
         cmocka_unit_test(an_alias_is_no_code_of_today),
         cmocka_unit_test(templates_name_known_facts_and_each_fact_is_named),
         cmocka_unit_test(the_first_fix_counts_whose_facts_are_known),
-        cmocka_unit_test(words_stand_for_facts_that_no_fix_has),
+        cmocka_unit_test(a_fix_that_cannot_be_filled_in_is_not_printed),
+        cmocka_unit_test(the_index_is_the_one_that_has_the_version),
+        cmocka_unit_test(the_index_of_the_site_replaces_all),
         cmocka_unit_test(the_fix_of_this_system_comes_before_that_of_any),
         cmocka_unit_test(a_word_of_a_command_is_what_was_found),
         cmocka_unit_test(a_name_that_ends_with_a_line_break_is_no_other_name),

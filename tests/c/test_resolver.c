@@ -156,7 +156,7 @@ static void one_error_names_all_missing_packages(void **state) {
     assert_non_null(strstr(f->error.message, "not installed: rocm-sdk-core, rocm-sdk-libraries"));
     assert_string_equal(
         problem_fix_of(&f->error, f->sdk),
-        "pip install --upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/ \"rocm[libraries]\"");
+        "pip install --upgrade --index-url https://stable.repo.amd.com/rocm/whl-next/ \"rocm[libraries]\"");
     assert_int_equal(rsdk_loader_locate_all(f->sdk, names, 3, locations, NULL), RSDK_PACKAGE_NOT_INSTALLED);
 }
 

@@ -72,7 +72,7 @@ def test_without_an_sdk(tmp_path: Path) -> None:
     for words in (["version"], ["targets"], ["path", "amdhip64"]):
         result = call(tmp_path, *words)
         assert (result.returncode, result.stdout) == (1, "")
-        assert " install --upgrade --index-url https://repo.amd.com/rocm/whl-multi-arch/ " in result.stderr
+        assert " install --upgrade --index-url https://stable.repo.amd.com/rocm/whl-next/ " in result.stderr
 
 
 def test_an_sdk_that_does_not_name_its_targets(site: Site) -> None:

@@ -1,7 +1,7 @@
 """Each command that is printed as a fix is run here, in an environment with the broken installation, and helps.
 
 The packages come from an index that is served on this machine, with the placeholders of the public one beside the right
-packages. AMD's own index, which the fix for "no SDK at all" names, is replaced by it.
+packages. It is the site's own index (ROCM_SDK_INDEX), in place of AMD's.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from sample_site import CORE, LIBRARIES, clean_environment, compile_library
 import rocm_sdk
 from rocm_sdk.problems import ENTRIES
 
-AMD_INDEX = "https://repo.amd.com/rocm/whl-multi-arch/"
 PLACES = "-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_libraries/lib"
 TOOL = """
 import os, sys
@@ -153,9 +152,10 @@ class Environment:
         self.variables = clean_environment() | {
             "PYTHONPATH": str(tools),
             "PATH": os.pathsep.join((str(self.root / "bin"), str(Path(sys.executable).parent), os.environ["PATH"])),
-            "PIP_INDEX_URL": index,
+            "ROCM_SDK_INDEX": index,
+            "PIP_CONFIG_FILE": os.devnull,
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "UV_INDEX_URL": index,
+            "UV_NO_CONFIG": "1",
             "UV_CACHE_DIR": str(folder / "uv-cache"),
         }
         without_pip = ["--without-pip"] if installer == "uv" else []
@@ -183,6 +183,7 @@ class Environment:
 
     def _change(self, action: str, *words: str) -> None:
         tool = ["uv", "pip"] if self.installer == "uv" else [str(self.python), "-m", "pip"]
+        words = (*(("--index-url", self.index) if action == "install" else ()), *words)
         place = ["--python", str(self.python)] if self.installer == "uv" else []
         self.run(" ".join([*tool, action, *place, *(f"'{word}'" for word in words)]))
 
@@ -246,6 +247,11 @@ def replace_library(environment: Environment, name: str, soname: str, *flags: st
     compile_library(path, soname, "", (library(environment, needs),) if needs is not None else (), flags)
 
 
+def remove_metadata(environment: Environment) -> None:
+    for path in environment.site.glob("rocm*.dist-info"):
+        shutil.rmtree(path)
+
+
 def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:200])
 
@@ -287,6 +293,7 @@ CASES = (
     Case("E-FILE-005", lambda e: (e.site / CORE / "bin/rocm-smi").chmod(0o644)),
     Case("E-FILE-006", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").write_text(POINTER)),
     Case("E-FILE-008", lambda e: shutil.rmtree(e.site / LIBRARIES / "lib/rocblas")),
+    Case("E-LIB-023", lambda e: (remove_metadata(e), library(e, "libhsa-runtime64.so.1").unlink())),
     Case("E-LIB-001", lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-z,nodlopen")),
     Case("E-LIB-003", lambda e: e.uninstall("rocm-sdk-libraries")),
     Case(
@@ -310,7 +317,7 @@ def test_it_helps(environment: Environment, case: Case) -> None:
     case.breaks(environment)
     found = environment.test(*case.words)
     assert [each["code"] for each in found] == [case.code], found
-    command = found[0]["fix"].replace(AMD_INDEX, environment.index)
+    command = found[0]["fix"]
     assert not re.search(r"[<{]", command), command
     environment.run(command)
     for path in environment.site.glob("_rocm_sdk_*/bin/*"):

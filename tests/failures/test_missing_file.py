@@ -39,7 +39,8 @@ def test_a_c_program_says_the_same(linked_site: Site, c_program: Path) -> None:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert "E-FILE-001 libhsa-runtime64.so.1 of rocm-sdk-core is missing\n" in result.stderr
-    assert result.stderr.endswith("pip install --force-reinstall --no-deps rocm-sdk-core==7.10.0\n")
+    index = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
+    assert result.stderr.endswith(f"pip install --force-reinstall --no-deps {index} rocm-sdk-core==7.10.0\n")
 
 
 def test_many_are_one_problem(linked_site: Site) -> None:

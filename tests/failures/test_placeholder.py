@@ -12,7 +12,7 @@ from sample_devel import DevelSite, core_files
 from sample_report import install, run_test
 from sample_site import Site
 
-AMD_INDEX = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
+AMD_INDEX = "--index-url https://stable.repo.amd.com/rocm/whl-next/"
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,12 @@ def no_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path / "tools"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(installer, "_pip_files", lambda: [str(tmp_path / "config/pip/pip.conf")])
-    installer._has_index.cache_clear()
+    monkeypatch.setenv("XDG_CONFIG_DIRS", str(tmp_path / "machine"))
+    monkeypatch.delenv("ROCM_SDK_INDEX", raising=False)
+    files = installer._pip_files
+    monkeypatch.setattr(
+        installer, "_pip_files", lambda prefix: [each for each in files(prefix) if each != "/etc/pip.conf"]
+    )
 
 
 @pytest.fixture
@@ -55,6 +59,14 @@ def site(tmp_path: Path) -> DevelSite:
     return found
 
 
+@pytest.fixture
+def uv_site(site: DevelSite, tool: Callable[[str], None]) -> DevelSite:
+    """The same as uv leaves it, with uv in PATH."""
+    recorded_by(site, "uv")
+    tool("uv")
+    return site
+
+
 def recorded_by(site: DevelSite, name: str) -> None:
     (site.path / "rocm_sdk_core-7.10.0+local.1.dist-info/INSTALLER").write_text(f"{name}\n")
 
@@ -67,15 +79,14 @@ def fix(site: DevelSite) -> str:
     return reinstall_fix("rocm-sdk-core", str(site.path))
 
 
-AMD = "https://repo.amd.com/rocm/whl-multi-arch/"
-UNKNOWN = "--index-url <the index that you installed ROCm from> "
+AMD = "--index-url https://repo.amd.com/rocm/whl-multi-arch/ "
 WHAT = "rocm-sdk-core==7.10.0+local.1"
 
 
 def test_pip(site: DevelSite) -> None:
     (site.path / "pip").mkdir()
     python = f"'{environment_of(site)}/bin/python'"
-    assert fix(site) == f"{python} -m pip install --force-reinstall --no-deps {UNKNOWN}{WHAT}  # AMD's index: {AMD}"
+    assert fix(site) == f"{python} -m pip install --force-reinstall --no-deps {AMD}{WHAT}"
 
 
 def test_uv_where_it_is(site: DevelSite, tool: Callable[[str], None]) -> None:
@@ -140,31 +151,99 @@ def test_the_directory_of_the_wheel_is_used(site: DevelSite, tmp_path: Path) -> 
     note.write_text(json.dumps({"url": wheel.as_uri(), "archive_info": {}}))
     assert f"--find-links '{wheel.parent}' {WHAT}" in fix(site)
     wheel.unlink()
-    assert UNKNOWN in fix(site)
+    assert AMD in fix(site)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"url": 1}', '{"url": "file:///\\u0000"}', "[" * 100_000, "\udcff"])
 def test_a_note_that_says_nothing(site: DevelSite, text: str) -> None:
     note = site.path / "rocm_sdk_core-7.10.0+local.1.dist-info/direct_url.json"
     note.write_text(text, errors="surrogateescape")
-    assert UNKNOWN in fix(site)
+    assert AMD in fix(site)
 
 
-def test_an_index_of_the_configuration_is_not_repeated(
-    site: DevelSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+Settings = tuple[dict[str, str], dict[str, str]]  # variables, and the texts of files
+
+OWN = "https://user:secret@index/simple"
+
+
+# What is in the variables and files of pip -> whether an index is set there that replaces the public one.
+@pytest.mark.parametrize(
+    ("settings", "is_set"),
+    [
+        (({"PIP_INDEX_URL": OWN}, {}), True),
+        (({"PIP_INDEX_URL": "https://pypi.org/simple/"}, {"config/pip/pip.conf": f"[global]\nindex-url={OWN}"}), False),
+        (({"PIP_EXTRA_INDEX_URL": OWN, "PIP_FIND_LINKS": "/wheels"}, {}), False),
+        (({}, {"config/pip/pip.conf": f"[global]\nextra-index-url = {OWN}\nfind-links = /wheels\n"}), False),
+        (({}, {"config/pip/pip.conf": f"[global]\nindex_url = {OWN}\n"}), True),
+        (({}, {"config/pip/pip.conf": f"[global]\n# index-url = {OWN}\n"}), False),
+        (({}, {"config/pip/pip.conf": f"[download]\nindex-url = {OWN}\n"}), False),
+        (({}, {"home/.pip/pip.conf": f"[install]\nindex-url = {OWN}\n"}), True),
+        (({}, {"machine/pip/pip.conf": f"[global]\nindex-url = {OWN}\n"}), True),
+        (({}, {"my env/pip.conf": f"[global]\nindex-url = {OWN}\n"}), True),
+        (({}, {"my env/pip.conf": "[global]\nindex-url = https://pypi.org/simple\n"}), False),
+        (({"PIP_CONFIG_FILE": os.devnull}, {"config/pip/pip.conf": f"[global]\nindex-url = {OWN}\n"}), False),
+        (({"PIP_CONFIG_FILE": "own.conf"}, {"own.conf": f"[global]\nindex-url = {OWN}\n"}), True),
+        (({"UV_DEFAULT_INDEX": OWN}, {"uv.toml": f'index-url = "{OWN}"\n'}), False),  # uv's are not pip's
+    ],
+)
+def test_an_index_that_pip_is_told(
+    site: DevelSite,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
+    is_set: bool,
 ) -> None:
-    """It may hold credentials, and the installer reads it itself."""
+    """It is not repeated: it may hold credentials, and the installer reads it itself."""
     (site.path / "pip").mkdir()
-    monkeypatch.setenv("PIP_INDEX_URL", "https://user:secret@index/simple")
-    assert "index-url" not in fix(site)
-    monkeypatch.delenv("PIP_INDEX_URL")
-    installer._has_index.cache_clear()
-    assert UNKNOWN in fix(site)
-    configuration = tmp_path / "config/pip/pip.conf"
-    configuration.parent.mkdir(parents=True)
-    configuration.write_text("[global]\nextra-index-url = https://user:secret@index/simple\n")
-    installer._has_index.cache_clear()
-    assert "index-url" not in fix(site)
+    configure(tmp_path, monkeypatch, settings)
+    assert ("index-url" not in fix(site)) is is_set
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_set"),
+    [
+        (({"UV_DEFAULT_INDEX": OWN}, {}), True),
+        (({"UV_DEFAULT_INDEX": f"own={OWN}"}, {}), True),
+        (({"UV_DEFAULT_INDEX": "public=https://pypi.org/simple"}, {}), False),
+        (({"UV_INDEX_URL": OWN}, {}), True),
+        (({"UV_INDEX": OWN, "UV_EXTRA_INDEX_URL": OWN, "UV_FIND_LINKS": "/wheels", "PIP_INDEX_URL": OWN}, {}), False),
+        (({}, {"config/uv/uv.toml": f'index-url = "{OWN}"\n'}), True),
+        (({}, {"config/uv/uv.toml": f'[pip]\nindex-url = "{OWN}"\n'}), True),
+        (({}, {"config/uv/uv.toml": f'[[index]]\nurl = "{OWN}"\n'}), False),
+        (({}, {"config/uv/uv.toml": f'[[index]]\nurl = "{OWN}"\ndefault = true\n'}), True),
+        (({}, {"uv.toml": f'[[index]]\ndefault = true  # ours\nurl = "{OWN}"\n'}), True),
+        (({}, {"pyproject.toml": f'[[tool.uv.index]]\nurl = "{OWN}"\ndefault = true\n'}), True),
+        (({}, {"pyproject.toml": f'[[tool.other.index]]\nurl = "{OWN}"\ndefault = true\n'}), False),
+        (({"UV_NO_CONFIG": "1"}, {"uv.toml": f'index-url = "{OWN}"\n'}), False),
+        (({"UV_CONFIG_FILE": "own.toml"}, {"own.toml": f'index-url = "{OWN}"\n'}), True),
+        (({"UV_CONFIG_FILE": "own.toml"}, {"own.toml": "", "uv.toml": f'index-url = "{OWN}"\n'}), False),
+    ],
+)
+def test_an_index_that_uv_is_told(
+    uv_site: DevelSite,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
+    is_set: bool,
+) -> None:
+    configure(tmp_path, monkeypatch, settings)
+    assert ("index-url" not in fix(uv_site)) is is_set
+
+
+def configure(folder: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    variables, files = settings
+    monkeypatch.chdir(folder)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def test_the_site_has_an_index_of_its_own(site: DevelSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCM_SDK_INDEX", "https://mirror/rocm/")
+    monkeypatch.setenv("PIP_INDEX_URL", OWN)  # of everything else
+    assert f" --index-url https://mirror/rocm/ {WHAT}" in fix(site)
 
 
 def test_nothing_is_installed() -> None:

@@ -88,7 +88,7 @@ def test_without_an_sdk_everything_is_named() -> None:
     """
     answer = run_python(program, "-I").stdout
     assert "rocm-sdk-core, rocm-sdk-libraries" in answer
-    assert '--index-url https://repo.amd.com/rocm/whl-multi-arch/ "rocm[libraries]"' in answer
+    assert '--index-url https://stable.repo.amd.com/rocm/whl-next/ "rocm[libraries]"' in answer
 
 
 def test_absent_file_says_what_was_tried(site: Site) -> None:

@@ -62,6 +62,7 @@ typedef enum rsdk_code {
     RSDK_N_LIB_019,
     RSDK_E_LIB_020,
     RSDK_N_LIB_021,
+    RSDK_E_LIB_023,
 
     RSDK_E_API_001,
     RSDK_E_API_002,

@@ -1,0 +1,57 @@
+/* The choice among the rows of the table of indexes. */
+#include "diagnosis/index_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char digits[] = "0123456789";
+
+const char *rsdk_index_of_site(void) {
+    const char *address = secure_getenv("ROCM_SDK_INDEX");
+    return address != NULL && address[0] != '\0' ? address : NULL;
+}
+
+/* Both parts of a release as one number. */
+static unsigned long number_of(unsigned long major, unsigned long minor) {
+    enum { STEP = 100000 };
+    return (major < STEP ? major : STEP) * STEP + (minor < STEP ? minor : STEP - 1);
+}
+
+/* Whether the range has a release that begins so: a pattern names many. */
+static bool serves(const rsdk_index_row *row, unsigned long lowest, unsigned long highest) {
+    bool is_open = row->last[0] == 0;
+    return highest >= number_of(row->first[0], row->first[1]) &&
+           (is_open || lowest <= number_of(row->last[0], row->last[1]));
+}
+
+/* Whether the word of a stream is behind the numbers of a version, before what is local to it. */
+static bool is_of_stream(const rsdk_index_row *row, const char *rest) {
+    size_t length = strcspn(rest, "+");
+    const char *found = row->word != NULL ? strstr(rest, row->word) : NULL;
+    return found != NULL && (row->word[0] == '\0' || found < rest + length);
+}
+
+const rsdk_index_row *rsdk_index_for_version(const char *version) {
+    char *rest = NULL;
+    if (strspn(version, digits) == 0) {
+        return NULL;
+    }
+    unsigned long major = strtoul(version, &rest, 10);
+    bool has_minor = rest[0] == '.' && strspn(rest + 1, digits) > 0;
+    unsigned long minor = has_minor ? strtoul(rest + 1, &rest, 10) : 0;
+    unsigned long lowest = number_of(major, minor), highest = has_minor ? lowest : number_of(major, (unsigned long)-1);
+    for (size_t i = 0; i < rsdk_index_count; i++) {
+        if (serves(&rsdk_indexes[i], lowest, highest) && is_of_stream(&rsdk_indexes[i], rest)) {
+            return &rsdk_indexes[i];
+        }
+    }
+    return NULL;
+}
+
+const rsdk_index_row *rsdk_index_of_today(void) {
+    const rsdk_index_row *row = rsdk_indexes;
+    while (strcmp(row->stream, "stable") != 0) {
+        row++;
+    }
+    return row;
+}

@@ -1,0 +1,18 @@
+/* Where AMD serves ROCm's wheels, one row for each range of releases and stream. The first row of the stream `stable`
+ * is that of today. Of rows for one release the first counts whose word of the version is in it. */
+#include "diagnosis/tables.h"
+
+/* clang-format off */
+const rsdk_index_row rsdk_indexes[] = {
+    /* first   last    stream     in versions  address                                          what to ask for */
+    {{10,  0}, {0, 0}, "nightly", "a",         "https://nightly.repo.amd.com/rocm/whl-next/",   "rocm[libraries]"},
+    {{10,  0}, {0, 0}, "rc",      "rc",        "https://rc.repo.amd.com/rocm/whl-next/",        "rocm[libraries]"},
+    {{10,  0}, {0, 0}, "dev",     ".dev",      "https://dev.repo.amd.com/rocm/whl-next/",       "rocm[libraries]"},
+    {{10,  0}, {0, 0}, "stable",  "",          "https://stable.repo.amd.com/rocm/whl-next/",    "rocm[libraries]"},
+    {{10,  0}, {0, 0}, "weekly",  NULL,        "https://weekly.repo.amd.com/rocm/whl-next/",    "rocm[libraries]"},
+    {{7,  10}, {7, 14}, "nightly", "a",        "https://rocm.nightlies.amd.com/whl-multi-arch/", "rocm[libraries]"},
+    {{7,  10}, {7, 14}, "stable", "",          "https://repo.amd.com/rocm/whl-multi-arch/",     "rocm[libraries]"},
+};
+/* clang-format on */
+
+const size_t rsdk_index_count = sizeof rsdk_indexes / sizeof *rsdk_indexes;
