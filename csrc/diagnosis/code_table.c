@@ -47,8 +47,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Raised as RocmSdkError where no other code applies.", NULL)
 
     /* ---- packages ---- */
-    ROW(E, PKG, 001, ERROR, "no ROCm SDK is installed in {site}", "there is no package rocm-sdk-core",
-        FIXES({ANY, TRIED, "{install_sdk}"}),
+    ROW(E, PKG, 001, ERROR, "no ROCm SDK is installed in {site}", "there is no package rocm-sdk-core{more}",
+        FIXES({ANY, WORDS, "correct {variable}, or install an SDK: {install_sdk}"},
+              {ANY, TRIED, "{install_sdk}"}),
         "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
     ROW(E, PKG, 002, ERROR, "{distribution} has version {version}, rocm-sdk-core {core_version}", "packages of one SDK must have one version, up to a .postN",
         FIXES({ANY, TRIED, "{install}"},

@@ -191,15 +191,15 @@ static PyObject *problem_texts(PyObject *module, PyObject *args) {
 
 /* ---- load failures ---- */
 
-PyDoc_STRVAR(
-    explain_load_doc,
-    "explain_load(site, path, dlerror_text, /)\n--\n\n"
-    "Why the linker refused the library `path` of the SDK in `site`: code, path and facts (tuple of str, str or\n"
-    "None, dict of str), as LibraryLoadError has them.");
+PyDoc_STRVAR(explain_load_doc, "explain_load(site, path, dlerror_text, fallback=None, /)\n--\n\n"
+                               "Why the linker refused the library `path` of the SDK in `site`, or of a fall-back: "
+                               "code, path and facts (tuple of str, str or\n"
+                               "None, dict of str), as LibraryLoadError has them.");
 
-static rsdk_status explain_in(const char *site, const rsdk_error *failure, rsdk_arena *arena, rsdk_finding *finding) {
+static rsdk_status explain_in(const char *site, const char *fallback, const rsdk_error *failure, rsdk_arena *arena,
+                              rsdk_finding *finding) {
     rsdk_sdk *sdk = NULL;
-    const rsdk_sdk_options options = {.search_path = &site, .search_path_count = 1};
+    const rsdk_sdk_options options = {.search_path = &site, .search_path_count = 1, .fallback = fallback};
     rsdk_error ignored = RSDK_ERROR_INIT;
     rsdk_status status = rsdk_sdk_open(&options, &sdk, &ignored);
     status = status == RSDK_NO_MEMORY ? status : rsdk_cause_of_error(failure, sdk, arena, finding);
@@ -210,18 +210,19 @@ static rsdk_status explain_in(const char *site, const rsdk_error *failure, rsdk_
 
 static PyObject *explain_load(PyObject *module, PyObject *args) {
     PyObject *site = NULL, *path = NULL, *text = NULL, *result = NULL;
+    const char *fallback = NULL;
     rsdk_error failure = RSDK_ERROR_INIT;
     rsdk_finding finding = {0};
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_status status = RSDK_OK;
     (void)module;
-    if (PyArg_ParseTuple(args, "O&O&O&", PyUnicode_FSConverter, &site, PyUnicode_FSConverter, &path,
-                         PyUnicode_FSConverter, &text)) {
+    if (PyArg_ParseTuple(args, "O&O&O&|z", PyUnicode_FSConverter, &site, PyUnicode_FSConverter, &path,
+                         PyUnicode_FSConverter, &text, &fallback)) {
         const char *file = PyBytes_AsString(path), *dlerror_text = PyBytes_AsString(text),
                    *place = PyBytes_AsString(site);
         Py_BEGIN_ALLOW_THREADS(void) rsdk_fail_as(&failure, RSDK_LOAD_FAILED, RSDK_E_LIB_001, file,
                                                   RSDK_FACTS({"dlerror", dlerror_text}), "%s", dlerror_text);
-        status = explain_in(place, &failure, &arena, &finding);
+        status = explain_in(place, fallback, &failure, &arena, &finding);
         Py_END_ALLOW_THREADS result = status == RSDK_OK ? rsdk_findings_build(finding.code, finding.path,
                                                                               finding.facts.items, finding.facts.count)
                                                         : PyErr_NoMemory();

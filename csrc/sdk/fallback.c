@@ -14,16 +14,17 @@ enum { VERSION_LIMIT = 64 };
 static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so";
 
 /* Where distributions have it. */
-static const struct system_place {
-    const char *prefix, *library_directory;
-} system_places[] = {
-    {"/opt/rocm", "lib"},
+static const char *const system_prefixes[] = {"/opt/rocm", "/usr"};
+
+/* Below a prefix; those of Debian and its like are by the machine (multiarch). */
+static const char *const library_directories[] = {
+    "lib",
 #if defined __x86_64__
-    {"/usr", "lib/x86_64-linux-gnu"},
+    "lib/x86_64-linux-gnu",
 #elif defined __aarch64__
-    {"/usr", "lib/aarch64-linux-gnu"},
+    "lib/aarch64-linux-gnu",
 #endif
-    {"/usr", "lib64"},
+    "lib64",
 };
 
 /* Whether a directory has the HIP runtime, in whatever version. */
@@ -77,8 +78,11 @@ static rsdk_status consider(rsdk_sdk *sdk, const char *place, const char *prefix
 }
 
 static rsdk_status consider_prefix(rsdk_sdk *sdk, const char *place, const char *prefix, rsdk_error *error) {
-    RSDK_TRY(consider(sdk, place, prefix, "lib", error));
-    return sdk->fallback.place == NULL ? consider(sdk, place, prefix, "lib64", error) : RSDK_OK;
+    for (size_t i = 0; sdk->fallback.place == NULL && i < sizeof library_directories / sizeof *library_directories;
+         i++) {
+        RSDK_TRY(consider(sdk, place, prefix, library_directories[i], error));
+    }
+    return RSDK_OK;
 }
 
 static const char *source_of(const rsdk_sdk_options *options) {
@@ -102,8 +106,8 @@ static rsdk_status consider_place(rsdk_sdk *sdk, const char *place, const rsdk_s
                                        {"expected", "prefix:/absolute/path, conda or system, with ',' between"}),
                             "%s: '%s' is none of prefix:/absolute/path, conda, system", source_of(options), place);
     }
-    for (size_t i = 0; sdk->fallback.place == NULL && i < sizeof system_places / sizeof *system_places; i++) {
-        RSDK_TRY(consider(sdk, place, system_places[i].prefix, system_places[i].library_directory, error));
+    for (size_t i = 0; sdk->fallback.place == NULL && i < sizeof system_prefixes / sizeof *system_prefixes; i++) {
+        RSDK_TRY(consider_prefix(sdk, place, system_prefixes[i], error));
     }
     return RSDK_OK;
 }
@@ -119,7 +123,11 @@ rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rs
         rest += length + (rest[length] == ',');
     }
     if (sdk->fallback.place == NULL) {
-        rsdk_sdk_warn(sdk, "%s=%s: none of these places has a ROCm", source_of(options), options->fallback);
+        sdk->fallback.source = rsdk_arena_copy(&sdk->arena, source_of(options));
+        sdk->fallback.in_vain =
+            rsdk_arena_format(&sdk->arena, "; %s=%s: no such place has a ROCm", source_of(options), options->fallback);
+        RSDK_NEED(sdk->fallback.source);
+        RSDK_NEED(sdk->fallback.in_vain);
     }
     return RSDK_OK;
 }

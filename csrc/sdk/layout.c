@@ -322,9 +322,11 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
                                   ? rsdk_arena_format(&sdk->arena, "rocm[%s]%s%s", extras, equals, version)
                                   : rsdk_arena_format(&sdk->arena, "rocm%s%s", equals, version);
     RSDK_NEED(requirement);
-    return rsdk_fail_as(error, RSDK_PACKAGE_NOT_INSTALLED, sdk->version != NULL ? RSDK_E_PKG_014 : RSDK_E_PKG_001,
-                        sdk->packages[RSDK_CORE].directory, RSDK_FACTS({"requirement", requirement}),
-                        "%s: not installed: %s", what, names);
+    return rsdk_fail_as(
+        error, RSDK_PACKAGE_NOT_INSTALLED, sdk->version != NULL ? RSDK_E_PKG_014 : RSDK_E_PKG_001,
+        sdk->packages[RSDK_CORE].directory,
+        RSDK_FACTS({"requirement", requirement}, {"more", sdk->fallback.in_vain}, {"variable", sdk->fallback.source}),
+        "%s: not installed: %s%s", what, names, sdk->fallback.in_vain != NULL ? sdk->fallback.in_vain : "");
 }
 
 /* ---- dist_info.json ---- */

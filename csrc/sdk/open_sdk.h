@@ -24,6 +24,8 @@ typedef struct rsdk_override {
 typedef struct rsdk_fallback {
     const char *place;             /* as asked for; NULL: the SDK is installed */
     const char *library_directory; /* in place of "lib" */
+    const char *source;            /* who asked for places that have none; NULL: nobody */
+    const char *in_vain;           /* the same with the places, as the end of a sentence */
 } rsdk_fallback;
 
 struct rsdk_sdk {

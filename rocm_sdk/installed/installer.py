@@ -35,7 +35,10 @@ def installation_facts(site: str, distribution: str | None = None) -> dict[str, 
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
     metadata = _metadata_of(site, distribution)
-    installer = _installer_of(site, prefix, python, _first_word(metadata, "INSTALLER"))
+    if prefix is None and metadata is None:  # nothing that an installer of Python has filled, or may fill
+        installer = "other"
+    else:
+        installer = _installer_of(site, prefix, python, _first_word(metadata, "INSTALLER"))
     facts = {"installer": installer, "python": _shown(python), "site": _shown(site)}
     if prefix is not None:
         facts["environment"] = _shown(prefix)

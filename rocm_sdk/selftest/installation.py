@@ -24,11 +24,12 @@ _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
 
 @dataclass(frozen=True)
 class Installation:
-    """A site-packages directory with an SDK, or where one should be."""
+    """A site-packages directory with an SDK, or where one should be; or a ROCm that is no package of Python."""
 
-    site: str  # absolute
+    site: str  # absolute; the prefix of such a ROCm
     is_current: bool  # whether this process would use it
     distributions: tuple[Distribution, ...] = field(default=())
+    fallback: str | None = None  # the place of ROCM_SDK_FALLBACK that it was taken from
 
     def distribution(self, name: str) -> Distribution | None:
         """The distribution of this name; None if it is not installed, or an empty placeholder."""
@@ -43,6 +44,8 @@ class Installation:
         """The version of the core package, or what an SDK without metadata says of itself; "unknown" without either."""
         if self.core is not None:
             return self.core.version
+        if self.fallback is not None:
+            return str(_native.sdk_facts()["version"])
         return _version_without_metadata(self.site) or "unknown"
 
     @cached_property
@@ -68,8 +71,18 @@ class Installation:
 
     def owner_of(self, path: str) -> dict[str, object]:
         """Facts for problems: the distribution that a file belongs to, else core."""
+        if self.fallback is not None:
+            return {"prefix": self.site, "system_prefix": self.site if self.fallback == "system" else None}
         owner = self.owners.get(os.path.relpath(path, self.site)) or self.core
-        return owner.facts if owner is not None else {"distribution": "rocm-sdk-core", "requirement": "rocm-sdk-core"}
+        if owner is not None:
+            return owner.facts
+        if self.version == "unknown":
+            return {"distribution": "rocm-sdk-core"}
+        return {
+            "distribution": "rocm-sdk-core",
+            "version": self.version,
+            "requirement": f"rocm-sdk-core=={self.version}",
+        }
 
     def has(self, path: str) -> bool:
         """Whether a file is in the directory, or an installed link leads to it, by its real path."""
@@ -96,7 +109,10 @@ def _version_without_metadata(site: str) -> str | None:
 def current() -> Installation:
     """The installation that this process would use: the directory of core, else our own."""
     try:
-        site = os.path.dirname(_native.package_directory("core"))
+        directory = _native.package_directory("core")
+        if (fallback := _native.sdk_facts()["fallback"]) is not None:
+            return Installation(directory, True, fallback=fallback)
+        site = os.path.dirname(directory)
     except (ModuleNotFoundError, RocmSdkError):  # not installed, or too damaged to be found
         site = (
             _site_of("rocm-sdk-core")

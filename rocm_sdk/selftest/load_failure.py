@@ -34,7 +34,7 @@ class LoadFailures:
     def is_unaided(self, result: LoadResult) -> bool:
         """Whether it failed only because no RPATH leads into the SDK, so that the loader has to find its libraries."""
         match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
-        if match is None or match[1] not in self._by_name:
+        if match is None or not any(os.path.exists(os.path.join(each, match[1])) for each in self.directories):
             return False
         needing = [each for each in self.needed_by(result.path) if match[1] in _needed(each)]
         return not any(each.searches_in(self._installation.site) for each in needing)
@@ -42,7 +42,8 @@ class LoadFailures:
     def problem_of(self, result: LoadResult) -> Problem:
         """The problem behind a refusal, in the words of the exception that it would be."""
         site = self._installation.site
-        return problem_of(_native.explain_load(site, result.path, result.dlerror_text), site)
+        fallback = self._installation.fallback
+        return problem_of(_native.explain_load(site, result.path, result.dlerror_text, fallback), site)
 
     def needed_by(self, path: str) -> list[SharedObject]:
         """A library and all of the SDK that it needs, directly or not, itself first."""

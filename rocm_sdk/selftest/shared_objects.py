@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -74,22 +75,35 @@ def _is_below(path: str, directory: str) -> bool:
 def shared_objects(installation: Installation) -> list[SharedObject]:
     """All shared objects, each file once. The development tree is skipped: it has the same files."""
     found: dict[tuple[int, int], SharedObject] = {}
-    for directory in installation.platform_directories:
-        if "devel" in os.path.basename(directory):
-            continue
-        for path, identity in _candidates(directory):
-            found.setdefault(identity, _inspect(path))
+    directories = [path for path in installation.platform_directories if "devel" not in os.path.basename(path)]
+    for path, identity in (each for directory in directories for each in _candidates(directory)):
+        found.setdefault(identity, _inspect(path))
+    if installation.fallback is not None:
+        found = {(0, number): _inspect(path) for number, path in enumerate(_located())}
     return sorted(found.values(), key=lambda each: each.path)
+
+
+def _located() -> list[str]:
+    """The libraries of the catalog, where those of a ROCm lie beside others."""
+    paths = set()
+    for name, *_ in _native.catalog():
+        with suppress(RocmSdkError):
+            paths.add(_native.locate(name).path)
+    return sorted(path for path in paths if path is not None)
 
 
 def linker_names(installation: Installation) -> set[str]:
     """The linker names of the libraries: "libamdhip64.so"."""
-    paths = (path for directory in installation.platform_directories for path, _ in _candidates(directory))
+    paths = [path for directory in installation.platform_directories for path, _ in _candidates(directory)]
+    if installation.fallback is not None:
+        paths = _located()
     return {linker_name(os.path.basename(path)) for path in paths}
 
 
 def rocm_linker_names(installation: Installation) -> set[str]:
     """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
+    if installation.fallback is not None:
+        return linker_names(installation) - OF_SYSTEMS
     directories = [os.path.join(directory, "lib") for directory in installation.platform_directories]
     names = {linker_name(name) for directory in directories for name in names_in(directory)}
     return names - OF_SYSTEMS

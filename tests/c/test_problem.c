@@ -211,6 +211,8 @@ static void a_fix_that_cannot_be_filled_in_is_not_printed(void **state) {
     assert_string_equal(fix, "get '/a b' again from where it came");
     make_with(RSDK_E_FILE_001, "/a", FACTS({"prefix", "/opt/rocm"}), NULL);
     assert_string_equal(fix, "install the ROCm in /opt/rocm again, in the way in which it was installed");
+    make_with(RSDK_E_FILE_001, "/usr/lib/a", FACTS({"prefix", "/usr"}, {"system_prefix", "/usr"}), NULL);
+    assert_non_null(strstr(fix, "  # the ROCm in /usr belongs to the system"));
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm"}), NULL); /* a placeholder would do */
     assert_string_equal(fix, "install rocm from where the SDK came: its index is not known");
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm==7.10.0"}), NULL);

@@ -31,6 +31,9 @@ PLAIN = Paints()
 
 def heading(installation: Installation) -> str:
     """The line about the tested installation."""
+    if installation.fallback is not None:
+        place = f"{installation.fallback} (ROCM_SDK_FALLBACK)"
+        return one_line(f"ROCm {installation.version} in {installation.site}") + f"    taken from {harmless(place)}"
     parts = [each.name.removeprefix("rocm-sdk-") for each in installation.distributions if each.has_sdk_files]
     packages = harmless(", ".join(parts)) or "no packages"
     return one_line(f"SDK {installation.version} in {installation.site}") + f"    {packages}"

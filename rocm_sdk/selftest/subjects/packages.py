@@ -12,7 +12,7 @@ from rocm_sdk import _native
 from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
-from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.installation import Installation
@@ -29,6 +29,10 @@ _HALF_REMOVED = re.compile(r"[-~=%]+.*ocm[-_](sdk|profiler).*")
 
 def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
     """All checks; only the first ones without a core package."""
+    if installation.fallback is not None:
+        recorder.good(f"a ROCm {installation.version} in {installation.site}")
+        recorder.say("N-PKG-018", installation.site)
+        return
     _check_profiler(installation, recorder)
     for each in installation.placeholders:
         recorder.bad("E-PKG-017", each.directory, **each.facts)
@@ -36,7 +40,7 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
         return
     if installation.core is None:
         if not installation.placeholders:
-            recorder.bad("E-PKG-001", installation.site)
+            recorder.bad("E-PKG-001", installation.site, **_places_in_vain(installation))
         return
     recorder.good(f"rocm-sdk-core {installation.version}")
     _check_metadata(installation, recorder)
@@ -62,6 +66,17 @@ def _check_without_metadata(installation: Installation, recorder: Recorder) -> b
     recorder.good(f"an SDK {installation.version} in {core}")
     recorder.say("N-PKG-018", core)
     return True
+
+
+def _places_in_vain(installation: Installation) -> dict[str, object]:
+    """Facts about the places of ROCM_SDK_FALLBACK, where none has a ROCm."""
+    try:
+        _native.sdk_facts()
+    except PackageNotInstalledError as error:
+        return {name: error.facts.get(name) for name in ("more", "variable")} if installation.is_current else {}
+    except RocmSdkError:  # too damaged to be found
+        pass
+    return {}
 
 
 def _check_metadata(installation: Installation, recorder: Recorder) -> None:
