@@ -61,6 +61,7 @@ Code = Literal[
     "E-LIB-020",
     "N-LIB-021",
     "E-LIB-023",
+    "E-LIB-024",
     "E-API-001",
     "E-API-002",
     "E-API-003",

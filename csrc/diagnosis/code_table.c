@@ -236,6 +236,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
+    ROW(E, LIB, 024, ERROR, "{needing} was built for {wanted}, the SDK is {version} and has {present}", "it needs {name}{more}, which neither the SDK nor the system has",
+        FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
+              {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
+        "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with what programs may rely on, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(E, API, 001, ERROR, "the library {shortname} is not found", "{detail}",

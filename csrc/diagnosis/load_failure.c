@@ -2,7 +2,6 @@
  */
 #include "diagnosis/load_failure.h"
 
-#include <fnmatch.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,15 +114,6 @@ static rsdk_status explain_present(explanation *e, const char *name, const char 
     return find(e, RSDK_E_LIB_004, needing);
 }
 
-static const rsdk_catalog_entry *catalog_entry_of(const char *name) {
-    for (size_t i = 0; i < rsdk_catalog_size(); i++) {
-        if (fnmatch(rsdk_catalog_get(i)->so_pattern, name, 0) == 0) {
-            return rsdk_catalog_get(i);
-        }
-    }
-    return NULL;
-}
-
 /* The SDK has no list of its files, so that a missing one may have been among them. A ROCm of the system has: that of
  * the system's packages. */
 static bool may_have_had(const explanation *e, const rsdk_recorded_file *recorded) {
@@ -185,7 +175,7 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
 }
 
 static rsdk_status explain_missing_name(explanation *e, const char *name, const char *needing, const char *also) {
-    const rsdk_catalog_entry *entry = catalog_entry_of(name);
+    const rsdk_catalog_entry *entry = rsdk_catalog_find_file(name);
     rsdk_recorded_file recorded;
     RSDK_TRY(add(e, "name", rsdk_path_name(name)));
     RSDK_TRY(add(e, "needing", needing));

@@ -1,4 +1,5 @@
 /* Look-ups in the tables: by shortname, and the names that resemble one. */
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -19,6 +20,15 @@ const rsdk_catalog_entry *rsdk_catalog_get(size_t index) {
 const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname) {
     for (size_t i = 0; i < rsdk_library_count; i++) {
         if (strcmp(rsdk_library_table[i].shortname, shortname) == 0) {
+            return &rsdk_library_table[i];
+        }
+    }
+    return NULL;
+}
+
+const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name) {
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        if (fnmatch(rsdk_library_table[i].so_pattern, name, 0) == 0) {
             return &rsdk_library_table[i];
         }
     }

@@ -10,6 +10,9 @@
 extern const rsdk_catalog_entry rsdk_library_table[];
 extern const size_t rsdk_library_count;
 
+/* The library whose file may have this name ("libamdhip64.so.7"); NULL: none. */
+const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name);
+
 extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
 
 /* A directory, within a platform directory, whose libraries belong to the SDK. */

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sample_site import LIBRARIES, Site, compile_library
+from sample_site import CORE, LIBRARIES, Site, compile_library
 
 
 @pytest.fixture
@@ -51,6 +51,40 @@ def test_a_missing_dependency_is_named(site: Site, tmp_path: Path) -> None:
     absent.unlink()
     result = site.run(f"import rocm_sdk; rocm_sdk.preload_for({str(extension)!r})")
     assert f"RocmSdkWarning: {extension} needs libabsent.so.3" in result.stderr
+
+
+def test_a_file_for_another_release_is_one_problem(site: Site, tmp_path: Path) -> None:
+    """Built for ROCm 7, and the SDK is 5.2.3: each of its libraries has another number."""
+    names = {"libamdhip64.so": (7, 5), "librocblas.so": (5, 0), "librocsparse.so": (1, 0)}
+    wanted = []
+    for name, (number, here) in names.items():
+        wanted.append(compile_library(tmp_path / f"{name}.{number}", f"{name}.{number}"))
+        site.library(f"{name}.{here}", package=CORE if "hip" in name else LIBRARIES)
+    (site.path / "rocm_sdk_core/_dist_info.py").write_text("__version__ = '5.2.3'\n")
+    extension = compile_library(tmp_path / "_ext.so", None, needed=tuple(reversed(wanted)))
+    for path in wanted:
+        path.unlink()
+    program = f"""
+        import rocm_sdk
+        try:
+            rocm_sdk.preload_for({str(extension)!r})
+        except rocm_sdk.BadLibraryError as error:
+            print(error.code, error.problem.title, error.problem.cause, error.fix, sep="\\n")
+    """
+    code, title, cause, fix = site.output(program, "-W", "error").splitlines()
+    assert code == "E-LIB-024"
+    assert title == "_ext.so was built for HIP 7, the SDK is 5.2.3 and has libamdhip64.so.5"
+    assert "it needs libamdhip64.so.7, and 2 more in other versions, which neither" in cause
+    assert "https://repo.amd.com/rocm/whl-multi-arch/ 'rocm[libraries]==7.*'  # or take a build of _ext.so for" in fix
+
+
+def test_a_library_that_the_sdk_has_not_in_any_version_is_a_warning(site: Site, tmp_path: Path) -> None:
+    site.library("libamdhip64.so.7")
+    absent = compile_library(tmp_path / "librccl.so.1", "librccl.so.1")
+    extension = compile_library(tmp_path / "ext.so", None, needed=(absent,))
+    absent.unlink()
+    result = site.run(f"import rocm_sdk; rocm_sdk.preload_for({str(extension)!r})")
+    assert f"RocmSdkWarning: {extension} needs librccl.so.1" in result.stderr
 
 
 @pytest.mark.parametrize(

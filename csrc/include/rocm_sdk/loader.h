@@ -137,8 +137,9 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
                                 rsdk_error *error);
 
 /* Loads whatever ELF files, an extension module say, need of the SDK, directly or through others, with RTLD_GLOBAL. The
- * files themselves are not loaded: dlopen does it after this. Errors and *loaded are as with rsdk_loader_preload; what
- * neither the SDK nor the system has is a warning of *loaded. */
+ * files themselves are not loaded: dlopen does it after this. Errors and *loaded are as with rsdk_loader_preload;
+ * RSDK_BAD_ELF too where a file was built for another release, whose libraries the SDK has in other versions. What
+ * neither the SDK nor the system has otherwise is a warning of *loaded. */
 rsdk_status rsdk_loader_preload_for(rsdk_sdk *sdk, const char *const *files, size_t count, rsdk_loaded **loaded,
                                     rsdk_error *error);
 
