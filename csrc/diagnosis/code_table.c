@@ -140,7 +140,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
         FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
-              {ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
+              {ANY, WORDS, "name a file, if it is a directory; give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given.", NULL)
     ROW(E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples}",
         FIXES({ANY, TRIED, "{reinstall}"},
@@ -175,7 +175,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
     ROW(E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
-              PREFIX, SAME, FILE_ITSELF),
+              PREFIX, SAME, {ANY, WORDS, "get {$path} again from where it came, if it is a library; else name one"}),
         "The file contradicts itself or is shorter than it says: a download or a tool such as an old patchelf broke it.", NULL)
     ROW(E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`; an update of the SDK or the driver may help"}),
@@ -245,7 +245,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, API, 001, ERROR, "the library {shortname} is not found", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
               {ANY, WORDS, "add it to the ROCm in {$prefix}, in the way in which that was installed"},
-              SAME),
+              SAME,
+              {ANY, WORDS, "rocm-sdk test  # shows what the package of {shortname} lacks"},
+              {ANY, WORDS, "name a file that is there: {$path} is not"}),
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
     ROW(E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk tree {shortname}  # shows what it brings"}),

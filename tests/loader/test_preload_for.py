@@ -120,3 +120,25 @@ def test_a_file_of_the_profiler_finds_the_profilers_libraries(site: Site, tmp_pa
         print(library.location.package, library.location.soname, ctypes.CDLL({str(tool)!r}).run())
     """
     assert site.output(program, "-W", "error") == "profiler librocprof-sys.so.1 7"
+
+
+@pytest.mark.parametrize("name", ["nothing.so", "text.so", "directory"])
+def test_a_mistake_of_the_user_is_not_mended_by_an_installer(site: Site, tmp_path: Path, name: str) -> None:
+    site.library("libamdhip64.so.7")
+    (tmp_path / "text.so").write_text("no library")
+    (tmp_path / "directory").mkdir()
+    path = tmp_path / name
+    program = f"""
+        import rocm_sdk
+        for function in (rocm_sdk.preload_for, rocm_sdk.device_code):
+            try:
+                function({str(path)!r})
+            except rocm_sdk.RocmSdkError as error:
+                print(error.fix)
+    """
+    fixes = site.output(program).splitlines()
+    assert len(fixes) == 2
+    for fix in fixes:
+        assert "name a" in fix or "else name one" in fix
+        assert "pip" not in fix.replace(str(tmp_path), "")
+        assert "explain" not in fix

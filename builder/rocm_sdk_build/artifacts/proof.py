@@ -91,7 +91,10 @@ def _test(site: Path, only: str) -> None:
         problems = json.loads(done.stdout)["problems"]
     except (ValueError, KeyError) as error:
         raise PackagingError(f"the packages cannot be tested: {done.stderr.strip() or done.returncode}") from error
-    wrong = [f"{each['code']}  {each['title']}" for each in problems if each["severity"] == "error"]
+    wrong = [each for each in problems if each["severity"] == "error"]
     if wrong:
-        found = "\n".join(each.replace(f"{site}/", "") for each in wrong)
-        raise PackagingError(f"the packages do not work where they are installed:\n{found}", "rocm-sdk explain CODE")
+        lines = [f"{each['code']}  {each['title']}\n  cause: {each['cause']}" for each in wrong]
+        found = "\n".join(lines).replace(f"{site}/", "")
+        codes = dict.fromkeys(each["code"] for each in wrong)
+        fix = " && ".join(f"rocm-sdk explain {code}" for code in codes)
+        raise PackagingError(f"the packages do not work where they are installed:\n{found}", fix)
