@@ -24,6 +24,8 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from established_extractor import contents as tree_contents
+from established_extractor import extract
 from sample_site import run_python
 
 from rocm_sdk._zstd import import_zstd
@@ -307,6 +309,21 @@ def test_the_development_tree(kpack: Path) -> None:
     assert not any("rocblas-test" in name for name in members)
     order = list(members)
     assert order.index("lib/libamdhip64.so.7") < order.index("lib/libamdhip64.so")
+
+
+def test_both_extractors_make_the_same_tree(kpack: Path, tmp_path: Path) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for site in (ours, theirs):
+        for path in kpack.glob("*.whl"):
+            zipfile.ZipFile(path).extractall(site)
+    archive = theirs / "rocm_sdk_devel/_devel.tar"
+    with tarfile.open(archive) as members:
+        names = {name.removeprefix("_rocm_sdk_devel/") for name in members.getnames()}
+    tree = extract(archive, theirs)
+    run_python(f"import sys; sys.path.insert(0, {str(ours)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])")
+    found = tree_contents(ours / "_rocm_sdk_devel")  # with links to device packages
+    assert tree_contents(tree) == {name: data for name, data in found.items() if name in names}
+    assert tree_contents(tree).keys() == names
 
 
 def test_families_of_their_own(tmp_path: Path) -> None:

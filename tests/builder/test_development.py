@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from established_extractor import contents, extract
+from sample_site import run_python
 from small_debian import install
 
 Result = subprocess.CompletedProcess[str]
@@ -91,3 +94,17 @@ def test_texts_say_what_is_true_of_the_tree(members: dict[str, tuple[tarfile.Tar
     assert members["lib/pkgconfig/libhsakmt.pc"][1] == (
         "prefix=${pcfiledir}/../..\nlibdir=${prefix}/lib\nincludedir=${prefix}/include\n"
     )
+
+
+def test_both_extractors_make_the_same_tree(
+    site: Path, members: dict[str, tuple[tarfile.TarInfo, str]], tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(site, other)
+    tree = extract(other / "rocm_sdk_devel/_devel.tar.xz", other)
+    run_python(f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])")
+    assert contents(tree) == contents(site / TREE)
+    assert contents(tree).keys() == members.keys()
+    soname = tree / "lib/libamdhip64.so.5"
+    assert (tree / "lib/libamdhip64.so").samefile(soname)
+    assert not soname.is_symlink()

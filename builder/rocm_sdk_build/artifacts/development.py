@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.tree_order import directories_of, rank
 
 from .catalog import Artifact, Entry, is_same_file
 from .population import Population
@@ -22,7 +23,7 @@ class DevelEntry(NamedTuple):
 
 
 def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Population]) -> list[DevelEntry]:
-    """The tree, sorted so that a link comes behind what it leads to in the tree. runtime: platform directory -> files.
+    """The tree, in the order of its members. runtime: platform directory -> files.
 
     What a runtime package has is a link to it, in the layout of site-packages. Other names of libraries are links to
     the SONAME beside them.
@@ -40,7 +41,9 @@ def plan_development(artifacts: Iterable[Artifact], runtime: Mapping[str, Popula
         for path in population.files:
             if path not in entries and not path.endswith("/__init__.py"):
                 entries[path] = _runtime_link(path, directory)
-    return sorted(entries.values(), key=lambda entry: (_rank(entry, runtime), entry.path))
+    for path in directories_of(entries):
+        entries.setdefault(path, DevelEntry(path, "directory"))
+    return sorted(entries.values(), key=lambda entry: (rank(entry.kind, entry.link, runtime), entry.path))
 
 
 def _entry_for(entry: Entry, runtime: Mapping[str, Population]) -> DevelEntry:
@@ -65,11 +68,3 @@ def _runtime_link(path: str, directory: str) -> DevelEntry:
 
 def _is_same(one: DevelEntry, other: DevelEntry) -> bool:
     return one.source is not None and other.source is not None and is_same_file(one.source, other.source)
-
-
-def _rank(entry: DevelEntry, runtime: Mapping[str, Population]) -> int:
-    """Directories first, then files and links out of the tree, then links in it."""
-    if entry.kind == "directory":
-        return 0
-    leaves_tree = entry.kind == "link" and any(f"../{directory}/" in entry.link for directory in runtime)
-    return 1 if entry.kind == "file" or leaves_tree else 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from rocm_sdk_build.artifacts.catalog import Entry, add_entry
 from rocm_sdk_build.artifacts.rules import Rules
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.tree_order import directories_of
 
 from .classification import DEVEL, Classification
 from .host_libraries import host_libraries, needs_libraries
@@ -66,7 +66,7 @@ class _Layout:
         for place, source in self.hosts.items():
             add_entry(self.entries, Entry(place, source, "file"))
         self.links = {each.source: self.places[each.source] for each in own if each.is_link}
-        self.directories = _parents([*self.entries, *self.links.values()])
+        self.directories = set(directories_of([*self.entries, *self.links.values()]))
         self._add_links([each for each in own if each.is_link])
         others = tuple(root for root in self.roots if root not in ours)
         return self._tree(others, self._host_documents(others))
@@ -153,7 +153,7 @@ class _Layout:
         )
 
     def _tree(self, other_roots: tuple[Path, ...], host_documents: tuple[Entry, ...]) -> Tree:
-        for place in sorted(_parents(self.entries) & self.entries.keys()):
+        for place in filter(self.entries.__contains__, directories_of(self.entries)):
             below = next(other for other in sorted(self.entries) if other.startswith(f"{place}/"))
             raise PackagingError(
                 f"{self.entries[place].source} goes to {place}, and {self.entries[below].source} below it, to {below}"
@@ -168,16 +168,6 @@ class _Layout:
                 unclassified.append(place)
             parts[part or DEVEL].append(entry)
         for entries in parts.values():
-            directories = _parents(entry.path for entry in entries)
-            entries[:0] = [Entry(path, self.scratch, "directory") for path in sorted(directories)]
+            directories = directories_of(entry.path for entry in entries)
+            entries[:0] = [Entry(path, self.scratch, "directory") for path in directories]
         return Tree(parts, tuple(unclassified), tuple(self.lost), other_roots, host_documents)
-
-
-def _parents(places: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for place in places:
-        parent = place.rpartition("/")[0]
-        while parent and parent not in found:
-            found.add(parent)
-            parent = parent.rpartition("/")[0]
-    return found
