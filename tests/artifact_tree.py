@@ -92,5 +92,7 @@ def usual_tree(root: Path, kpack: bool = True) -> ArtifactTree:
     tree.file("prim_dev_generic", "include/rocprim/rocprim.hpp", "#pragma once\n")
     tree.program("rocprofiler-systems_run_generic", "bin/rocprof-sys-avail")
     tree.library("rocprofiler-systems_lib_generic", "lib/librocprof-sys.so.1", "librocprof-sys.so.1")
+    tree.link("rocprofiler-systems_lib_generic", "lib/librocprof-sys.so", "librocprof-sys.so.1")
+    tree.library("rocprofiler-systems_lib_generic", "lib/libprofiler-hub.so.0", "libprofiler-hub.so.0")
     tree.library("rocprofiler-systems_lib_generic", "lib/libother.so.1", "libother.so.1")
     return tree

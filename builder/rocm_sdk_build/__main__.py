@@ -119,6 +119,11 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
     place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
     for system in ("linux", "windows"):
         command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
+    command.add_argument(
+        "--allow-no-profiler",
+        action="store_true",
+        help="make no rocm-profiler where the artifacts have no files for it",
+    )
     _add_writing(command)
     command.set_defaults(run=_artifacts)
 
@@ -241,7 +246,9 @@ def _artifacts(options: argparse.Namespace) -> int:
     output = options.output or options.dest_dir
     artifacts = [_local(place, output, families) for place in places]
     wish = _wish(options, artifacts, output)
-    wish = wish._replace(linux_families=families[0], windows_families=families[1])
+    wish = wish._replace(
+        linux_families=families[0], windows_families=families[1], needs_profiler=not options.allow_no_profiler
+    )
     for path in build(wish, read_rules(options.rules)):
         print(path)
     return 0

@@ -27,6 +27,7 @@ from artifact_tree import ArtifactTree, usual_tree
 from established_extractor import contents as tree_contents
 from established_extractor import extract
 from sample_site import run_python
+from small_debian import install
 
 from rocm_sdk._zstd import import_zstd
 
@@ -98,6 +99,9 @@ WHEELS = {
     "rocm_profiler": {
         "_rocm_profiler/__init__.py",
         "_rocm_profiler/bin/rocprof-sys-avail",
+        "_rocm_profiler/lib/libprofiler-hub.so",
+        "_rocm_profiler/lib/libprofiler-hub.so.0",
+        "_rocm_profiler/lib/librocprof-sys.so",
         "_rocm_profiler/lib/librocprof-sys.so.1",
         "rocm_profiler-7.10.0.data/scripts/rocprof-sys-avail",
         "rocm_profiler/__init__.py",
@@ -307,6 +311,8 @@ def test_the_development_tree(kpack: Path) -> None:
     files = {name for name, each in members.items() if each.isreg()}
     assert {"include/rocprim/rocprim.hpp", "lib/cmake/hip/hip-config.cmake", "include/rocblas/rocblas.h"} <= files
     assert not any("rocblas-test" in name for name in members)
+    assert not any("_rocm_profiler" in link for link in links.values())
+    assert not any("librocprof-sys" in name or "rocprof-sys-avail" in name for name in members)
     order = list(members)
     assert order.index("lib/libamdhip64.so.7") < order.index("lib/libamdhip64.so")
 
@@ -324,6 +330,62 @@ def test_both_extractors_make_the_same_tree(kpack: Path, tmp_path: Path) -> None
     found = tree_contents(ours / "_rocm_sdk_devel")  # with links to device packages
     assert tree_contents(tree) == {name: data for name, data in found.items() if name in names}
     assert tree_contents(tree).keys() == names
+
+
+PROFILER = "_rocm_profiler/lib/librocprof-sys.so"
+
+
+def test_profilers_have_names_to_preload(kpack: Path, tmp_path: Path) -> None:
+    """The names without version are whole copies, since wheels have no links, and no problem."""
+    archive = wheel(kpack, "rocm_profiler")
+    for name in (PROFILER, "_rocm_profiler/lib/libprofiler-hub.so"):
+        (versioned,) = (each for each in archive.namelist() if each.startswith(f"{name}."))
+        assert archive.read(name) == archive.read(versioned)
+    site = install(kpack.glob("*.whl"), tmp_path / "site")
+    done = subprocess.run(
+        [sys.executable, "-c", "print(open('/proc/self/maps').read())"],
+        env={**os.environ, "LD_PRELOAD": str(site / PROFILER)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (str(site / PROFILER) in done.stdout, done.stderr) == (True, "")
+    assert problems(site) == set()
+
+
+def problems(site: Path) -> set[str]:
+    """Codes of problems with libraries and with the development tree, as `rocm-sdk test` finds them."""
+    run_python(f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk.cli; rocm_sdk.cli.main(['init'])")
+    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json", "--only", "libraries,devel"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    codes = {each["code"] for each in json.loads(done.stdout)["problems"] if each["severity"] != "note"}
+    return codes - {"E-DEVEL-004"}  # the compiler here is none
+
+
+def test_the_tree_without_profilers(kpack: Path, tmp_path: Path) -> None:
+    """Whoever does not install rocm-profiler has a tree without dead links."""
+    site = install(kpack.glob("rocm_sdk_*.whl"), tmp_path / "site")
+    assert problems(site) == set()
+
+
+def test_artifacts_without_profilers(tmp_path: Path) -> None:
+    """As the established packager decides on Linux: an error. An option, or rules that name none, allow it."""
+    tree = usual_tree(tmp_path / "artifacts")
+    for path in tree.root.glob("rocprofiler-*"):
+        shutil.rmtree(path)
+    found = refused(tree, tmp_path / "out")
+    assert found == (
+        f"error: {tree.root}: no artifact has files for rocm-profiler\n"
+        "fix: fetch the artifacts rocprofiler-compute and rocprofiler-systems too, or build without them: "
+        "--allow-no-profiler\n"
+    )
+    done = build(tree, tmp_path / "out", "--allow-no-profiler")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not list((tmp_path / "out/dist").glob("rocm_profiler*"))
+    text = (ROOT / "builder/rocm_sdk_build/artifacts/rules.txt").read_text()
+    rules = tmp_path / "rules.txt"
+    rules.write_text("".join(line for line in text.splitlines(True) if not line.startswith("artifact  profiler")))
+    assert build(tree, tmp_path / "own", "--rules", str(rules), "--no-check").returncode == 0
 
 
 def test_families_of_their_own(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ OF_GFX1030 = {
     "lib/rocblas/library/Kernels.so-000-gfx1030.hsaco",
     "lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat",
 }
-PROFILER = {"bin/rocprof-sys-avail", "lib/librocprof-sys.so.1"}
+PROFILER = {"bin/rocprof-sys-avail", "lib/librocprof-sys.so", "lib/librocprof-sys.so.1"}
 DEVEL_ALONE = {
     "bin/rocblas-bench",
     "include/rocrand/rocrand.h",

@@ -78,14 +78,18 @@ def test_wheels_that_are_not_what_record_says(tree: ArtifactTree, tmp_path: Path
 
 @pytest.mark.parametrize("kpack", [True, False])
 def test_what_others_say_of_the_wheels(tmp_path: Path, kpack: bool) -> None:
-    """Device wheels have no module (W010): their directory belongs to the libraries package."""
+    """Device wheels have no module (W010): their directory belongs to the libraries package. Profilers' libraries are
+    there under two names (W002), of which one looks as if it were an extension module's (W004).
+    """
     tree = usual_tree(tmp_path / "artifacts", kpack)
     tree.file("core-hip_doc_generic", "share/doc/hip/LICENSE.md", "MIT")
     made = [str(path) for path in build(Wish([tree.root], tmp_path, VERSION, is_checked=False), read_rules())]
     wheels = [path for path in made if path.endswith(".whl")]
     judge = str(Path(sys.executable).with_name("check-wheel-contents"))
-    done = subprocess.run([judge, "--ignore", "W010", *wheels], capture_output=True, text=True, check=False)
-    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, sorted(f"{path}: OK" for path in wheels))
+    for path in wheels:
+        ignored = "W002,W004" if "/rocm_profiler-" in path else "W010"
+        done = subprocess.run([judge, "--ignore", ignored, path], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, f"{path}: OK\n")
     command = [sys.executable, "-m", "twine", "check", "--strict", *made]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.count("PASSED")) == (0, len(made)), done.stdout
@@ -180,6 +184,7 @@ def test_killed_at_any_point(tmp_path: Path) -> None:
     for target in ("gfx942", "gfx1100"):
         tree.file(f"blas_lib_{target}", f"lib/{target}.co", random.Random(target).randbytes(3 << 20))
     tree.file("prim_dev_generic", "include/rocprim/rocprim.hpp", "#pragma once\n" * 100_000)
+    tree.library("rocprofiler-systems_lib_generic", "lib/librocprof-sys.so.1", "librocprof-sys.so.1")
     whole = start(tree, tmp_path / "whole")
     assert whole.communicate()[1] == ""
     expected = {path.name: path.read_bytes() for path in (tmp_path / "whole/dist").iterdir()}

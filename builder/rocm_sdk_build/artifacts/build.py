@@ -71,6 +71,7 @@ class Wish(NamedTuple):
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
+    needs_profiler: bool = True  # there must be files for rocm-profiler
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
     written: Path | None = None  # a directory of input that this run has written itself
@@ -156,7 +157,7 @@ class _Build:
     def __init__(self, wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> None:
         self.wish, self.rules, self.catalog, self.families = wish, rules, catalog, families
         self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
-        self.runtime: dict[str, Population] = {}  # platform directory -> what it has
+        self.runtime: dict[Package, Population] = {}
         self.made: list[Path] = []
         self.absent: list[str] = []  # shortnames of libraries that no package has
         self.platform = checked_tag(wish.platform_tag)
@@ -211,6 +212,14 @@ class _Build:
         profiler = self._of("profiler", self.catalog)
         if profiler.files:
             self._runtime_wheel(self._package("profiler", "rocm-profiler", "ROCm SDK: profilers"), profiler)
+        elif self.wish.needs_profiler and (wanted := self.rules.packages["profiler"].artifacts):
+            names = sorted({name for name, _ in wanted})
+            raise PackagingError(
+                f"{self.wish.names}: no artifact has files for rocm-profiler",
+                f"fetch the artifacts {' and '.join(names)} too, or build without them: --allow-no-profiler",
+            )
+        else:
+            _log.info("there is no package rocm-profiler: no file is for it")
 
     def _libraries(self) -> Iterator[tuple[Package, Population]]:
         generic = [each for each in self.catalog if each.family == GENERIC]
@@ -247,14 +256,18 @@ class _Build:
         self._wheel(package, population)
 
     def _devel(self) -> None:
-        names = {name for population in self.runtime.values() for name in population.artifacts}
-        names -= {"rocprofiler-compute", "rocprofiler-systems"}
+        linked = {each: found for each, found in self.runtime.items() if each.logical_name != "profiler"}
+        names = {name for population in linked.values() for name in population.artifacts}
         names |= self.rules.devel["kpack" if self.is_kpack else "family"]
         own = [each for each in self.catalog if each.name in names and (each.component != "test" or not self.is_kpack)]
         families = [None] if self.is_kpack else sorted({e.family for e in self.catalog if e.family != GENERIC})
         for family in families:
             artifacts = [each for each in own if each.family in (GENERIC, family)]
-            runtime = {place: found for place, found in self.runtime.items() if self._is_for(place, family)}
+            runtime = {
+                str(each.platform_directory): found
+                for each, found in linked.items()
+                if family is None or each.family in (None, family)
+            }
             summary = "ROCm SDK: headers, CMake packages, build tools"
             compression = self.wish.devel_compression
             requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # it brings a reader of that form
@@ -269,12 +282,6 @@ class _Build:
         """Of the libraries that the packages have."""
         files = (file for population in self.runtime.values() for file in population.files.values())
         return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
-
-    def _is_for(self, platform_directory: str, family: str | None) -> bool:
-        """Whether a development tree of this family has links to a runtime package."""
-        ending = (family or "").partition(":")[0].replace("-", "_") + self.sdk.nonce
-        is_of_family = platform_directory.startswith("_rocm_sdk_libraries_")
-        return family is None or not is_of_family or platform_directory == f"_rocm_sdk_libraries_{ending}"
 
     def _selectors(self) -> None:
         families = self._restricted_families()
@@ -296,7 +303,7 @@ class _Build:
     def _of(self, package: str, artifacts: Iterable[Artifact], by_soname: bool = True) -> Population:
         rules = self.rules.packages[package]
         own = [each for each in artifacts if (each.name, each.component) in rules.artifacts]
-        return populate(own, rules.includes, rules.excludes, by_soname)
+        return populate(own, rules.includes, rules.excludes, rules.linker_names, by_soname)
 
     def _package(self, logical: str, distribution: str, summary: str, family: str | None = None) -> Package:
         module = distribution.replace("-", "_")
@@ -307,8 +314,7 @@ class _Build:
     def _runtime_wheel(self, package: Package, population: Population) -> None:
         if not population.files:
             raise PackagingError(f"{self.wish.names}: no artifact has files for {package.distribution}")
-        assert package.platform_directory is not None
-        self.runtime[package.platform_directory] = population
+        self.runtime[package] = population
         self._wheel(package, population)
 
     def _wheel(self, package: Package, population: Population) -> None:

@@ -15,7 +15,7 @@ from rocm_sdk_build.errors import PackagingError
 
 from .catalog import Artifact, Entry, is_same_file
 from .file_kind import Facts, Kind, look_at
-from .globs import is_selected
+from .globs import is_selected, matches
 
 
 class PlacedFile(NamedTuple):
@@ -36,9 +36,14 @@ class Population(NamedTuple):
 
 
 def populate(
-    artifacts: Iterable[Artifact], includes: Iterable[str] = (), excludes: Iterable[str] = (), by_soname: bool = True
+    artifacts: Iterable[Artifact],
+    includes: Iterable[str] = (),
+    excludes: Iterable[str] = (),
+    linker_names: Iterable[str] = (),
+    by_soname: bool = True,
 ) -> Population:
-    """The files of a package. by_soname: one file for each library; device packages have all names.
+    """The files of a package. by_soname: one file for each library; device packages have all names. linker_names: those
+    of the libraries that it has without version, too.
 
     PackagingError where two artifacts have different files for one path, or libraries share a SONAME.
     """
@@ -49,6 +54,7 @@ def populate(
         for entry in artifact.entries:
             building.take(artifact, entry)
     building.add_missing_sonames()
+    building.add_linker_names(tuple(linker_names))
     return Population(building.files, building.aliases, frozenset(names))
 
 
@@ -111,3 +117,11 @@ class _Building:
         for path, file in self.others.items():
             if path not in self.files:
                 self.files[path] = file
+
+    def add_linker_names(self, globs: tuple[str, ...]) -> None:
+        """Libraries that users preload by a name without version."""
+        for path, file in list(self.files.items()):
+            stem, suffix, _ = path.partition(".so.")
+            if suffix and any(matches(path, glob) for glob in globs):
+                self.aliases.pop(f"{stem}.so", None)
+                self.files.setdefault(f"{stem}.so", file._replace(path=f"{stem}.so"))

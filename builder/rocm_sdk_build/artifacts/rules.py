@@ -41,6 +41,7 @@ class PackageRules(NamedTuple):
     excludes: tuple[str, ...]
     search: tuple[str, ...]
     scripts: tuple[Script, ...]
+    linker_names: tuple[str, ...]  # patterns of libraries that it has without version, too
     own_search: tuple[str, ...] = ()  # of what comes from a prefix
 
 
@@ -121,6 +122,7 @@ _COLUMNS = {
     "devel": ("MODE", "NAME"),
     "search": ("PACKAGE", "DIRECTORY"),
     "script": ("PACKAGE", "EXPAND", "NAME", "PATH"),
+    "unversioned": ("PACKAGE", "GLOB"),
     "metadata": ("DISTRIBUTION", "FIELD", "VALUE"),
     "place": ("FROM", "TO"),
     "rewrite": ("WHEN", "FILES", "PATTERN", "TEXT"),
@@ -172,4 +174,5 @@ def _package(rows: dict[str, list[tuple[str, ...]]], package: str) -> PackageRul
         tuple(glob for (glob,) in own["exclude"]),
         tuple(directory for (directory,) in own["search"]),
         tuple(Script(name, path, expand == "expand") for expand, name, path in own["script"]),
+        tuple(glob for (glob,) in own["unversioned"]),
     )

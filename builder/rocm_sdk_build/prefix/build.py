@@ -83,7 +83,7 @@ class _Build:
     ) -> None:
         self.wish, self.rules, self.families, self.search, self.scratch = wish, rules, families, search, scratch
         self.roots = search.roots
-        self.packages = wish.packages._replace(artifacts=search.roots, written=scratch)
+        self.packages = wish.packages._replace(artifacts=search.roots, written=scratch, needs_profiler=False)
 
     def run(self) -> list[Path]:
         tree = lay_out(self.search, self.rules, self.scratch / "texts")

@@ -128,7 +128,21 @@ def _check_names(installation: Installation, objects: list[SharedObject], record
     for soname, found in by_soname.items():
         first, *others = sorted(found, key=lambda each: each.name != soname)  # the one that is found by this name
         for other in others:
+            if _is_name_to_preload(first, other):
+                continue
             recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
+
+
+def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
+    """Whether it is a copy without version beside a profiler's library: wheels have no links, and users preload it."""
+    import filecmp
+
+    directory = os.path.dirname(first.path)
+    return (
+        "_rocm_profiler" in directory
+        and other.path == os.path.join(directory, f"{first.name.partition('.so.')[0]}.so")
+        and filecmp.cmp(first.path, other.path, shallow=False)
+    )
 
 
 # ---- loading
