@@ -399,12 +399,23 @@ def test_families_of_their_own(tmp_path: Path) -> None:
         f"gfx94X-dcgpu/rocm_sdk_devel-{VERSION}",
         f"rocm_profiler-{VERSION}",
         f"rocm_sdk_core-{VERSION}",
-        f"rocm_sdk_libraries_gfx110X_all-{VERSION}",
-        f"rocm_sdk_libraries_gfx94X_dcgpu-{VERSION}",
+        f"rocm_sdk_libraries_gfx110x_all-{VERSION}",
+        f"rocm_sdk_libraries_gfx94x_dcgpu-{VERSION}",
     ]
-    found = contents(wheel(dist, "rocm_sdk_libraries_gfx94X_dcgpu"))
+    found = contents(wheel(dist, "rocm_sdk_libraries_gfx94x_dcgpu"))
     assert "_rocm_sdk_libraries_gfx94X_dcgpu/lib/rocblas/library/Kernels_gfx94.co" in found
     assert "_rocm_sdk_libraries_gfx94X_dcgpu/lib/librocblas.so.5" in found
+    info = f"rocm_sdk_libraries_gfx94x_dcgpu-{VERSION}.dist-info"
+    metadata = wheel(dist, "rocm_sdk_libraries_gfx94x_dcgpu").read(f"{info}/METADATA").decode()
+    assert message_from_string(metadata)["Name"] == "rocm-sdk-libraries-gfx94X-dcgpu"
+    packages = ("rocm_sdk_core-*", "rocm_sdk_libraries_gfx94x*", "rocm_profiler-*", "gfx94X-dcgpu/*.whl")
+    site = install((path for name in packages for path in dist.glob(name)), tmp_path / "site")
+    told = run_python(
+        f"import sys; sys.path.insert(0, {str(site)!r}); import rocm_sdk\n"
+        "print(rocm_sdk.find_libraries('rocblas')[0], rocm_sdk._dist_info.__version__)"
+    )
+    assert told.stdout == f"{site}/_rocm_sdk_libraries_gfx94X_dcgpu/lib/librocblas.so.5 {VERSION}\n"
+    assert problems(site) == set()
 
 
 def test_the_same_bytes(kpack: Path, tmp_path: Path) -> None:

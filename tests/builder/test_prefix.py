@@ -490,19 +490,20 @@ def test_families(rocm: Prefix, tmp_path: Path) -> None:
     assert f"packaged for gfx90a with all their code:\n  {why}\n" in told
     assert {str(path.relative_to(dist)).partition(f"-{VERSION}")[0] for path in dist.rglob("*") if path.is_file()} == {
         *("gfx103X-all/rocm", "gfx103X-all/rocm_sdk_devel", "gfx90a/rocm", "gfx90a/rocm_sdk_devel"),
-        *("rocm_profiler", "rocm_sdk_core", "rocm_sdk_libraries_gfx103X_all", "rocm_sdk_libraries_gfx90a"),
+        *("rocm_profiler", "rocm_sdk_core", "rocm_sdk_libraries_gfx103x_all", "rocm_sdk_libraries_gfx90a"),
     }
     expected = {
-        "rocm_sdk_libraries_gfx103X_all": (OF_GFX1030, {"gfx1030"}),
-        "rocm_sdk_libraries_gfx90a": (OF_GFX90A, {"gfx90a"}),
+        "gfx103X_all": (OF_GFX1030, {"gfx1030"}),
+        "gfx90a": (OF_GFX90A, {"gfx90a"}),
     }
-    for name, (single, targets) in expected.items():
+    for family, (single, targets) in expected.items():
+        name = f"rocm_sdk_libraries_{family.lower()}"
         archive, directory = wheel(dist, name), tmp_path / name
         assert platform_files(dist, name) == SHARED_LIBRARIES | single
         assert code_of(archive, "librocrand.so.1", directory) == targets
         assert code_of(archive, "TensileLibrary_fallback.co", directory) == targets
         assert code_of(archive, "libhipsparselt.so.0", directory) == {"gfx942"}
-        found = search_path(archive, f"_{name}/lib/librocrand.so.1", directory)
+        found = search_path(archive, f"_rocm_sdk_libraries_{family}/lib/librocrand.so.1", directory)
         assert found[0] == "$ORIGIN", "written after the code was"
     assert "lib/librocrand.so.1" in development_of(dist / "gfx90a")
 

@@ -16,6 +16,7 @@ from rocm_sdk_build.artifacts.build import Wish, build
 from rocm_sdk_build.artifacts.promotion import promote
 from rocm_sdk_build.artifacts.rules import read_rules
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.index import write_index
 
 OLD, NEW = "7.10.0rc2", "7.10.0"
 
@@ -48,6 +49,22 @@ def test_as_a_build_of_the_release(tree: ArtifactTree, candidate: Path, tmp_path
                 assert one.read(member) == other.read(member), member
             assert OLD.encode() not in one.read(member), member
     assert before == {path: path.read_bytes() for path in candidate.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["gfx94x_dcgpu", "gfx94X_dcgpu"])
+def test_names_of_wheels_with_a_family(tmp_path: Path, name: str) -> None:
+    """Normalised, as they are made, and as other packagers write them."""
+    base = f"rocm_sdk_libraries_{name}"
+    (tmp_path / "old").mkdir()
+    with zipfile.ZipFile(tmp_path / f"old/{base}-{OLD}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{base}-{OLD}.dist-info/METADATA", f"Name: {base.replace('_', '-')}\nVersion: {OLD}\n")
+        archive.writestr("_rocm_sdk_libraries_gfx94X_dcgpu/__init__.py", "")
+    (made,) = promote(tmp_path / "old", tmp_path / "out", NEW)
+    assert made.name == f"{base}-{NEW}-py3-none-any.whl"
+    assert f"{base}-{NEW}.dist-info/METADATA" in zipfile.ZipFile(made).namelist()
+    page = write_index(tmp_path / "out")[1]
+    assert page == tmp_path / "out/simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html"
+    assert made.name in page.read_text()
 
 
 def test_it_installs_and_its_commands_run(candidate: Path, tmp_path: Path) -> None:

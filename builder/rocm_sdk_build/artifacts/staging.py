@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
+from packaging.utils import canonicalize_name
+
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
 from rocm_sdk_build.patchelf import set_search_path
 from rocm_sdk_build.sparse_copy import Rest, copy_file
@@ -39,8 +41,8 @@ class Package(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """The part of a wheel's name before the version."""
-        return self.distribution.replace("-", "_")
+        """The part of a wheel's name before the version, in the one form that installers and indices expect of it."""
+        return canonicalize_name(self.distribution).replace("-", "_")
 
 
 class Staged(NamedTuple):
