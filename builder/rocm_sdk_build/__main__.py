@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_shape(debian, default=None)
     debian.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
     _add_cache(debian)
+    _add_keep_execstack(debian)
     debian.add_argument("--version", help="version of the wheels (default: that of Debian's HIP)")
     debian.set_defaults(run=_debian)
 
@@ -96,6 +97,14 @@ def _add_shape(command: argparse.ArgumentParser, default: str | None) -> None:
         required=default is None,
         default=default,
         help=f"how libraries find each other{note}",
+    )
+
+
+def _add_keep_execstack(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--keep-execstack",
+        action="store_true",
+        help="leave libraries that ask for an executable stack, which glibc 2.41 refuses, as they are",
     )
 
 
@@ -172,6 +181,7 @@ def _add_writing(command: argparse.ArgumentParser) -> None:
         default=True,
         help="install and test the packages before they appear (on)",
     )
+    _add_keep_execstack(command)
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
     limit = "of a file on the index, or none (100, as PyPI)"
     command.add_argument("--size-limit", type=_size, default=_size("100"), metavar="MB", help=limit)
@@ -292,6 +302,7 @@ def _wish(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) 
         jobs=options.jobs,
         size_limit=options.size_limit,
         platform_tag=options.platform_tag,
+        keeps_stack=options.keep_execstack,
         loader=options.loader,
         dist=options.output,
     )
@@ -347,7 +358,8 @@ def _debian(options: argparse.Namespace) -> int:
     from .debian_build import build_wheels
     from .site_tree import Shape
 
-    for wheel in build_wheels(options.cache, Shape(options.shape), options.output, options.version):
+    shape, keeps = Shape(options.shape), options.keep_execstack
+    for wheel in build_wheels(options.cache, shape, options.output, options.version, keeps_stack=keeps):
         print(wheel)
     return 0
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rocm_sdk.rewriting import executable_stack
+
 from .apt import Apt, DebianPackage
 from .debian import plan_sdk, resolve_packages, sdk_version
 from .patchelf import find_patchelf
@@ -35,37 +37,48 @@ def build_site(cache: Path, shape: Shape, version: str | None = None) -> Path:
     with _locked(cache):
         apt = Apt(cache)
         packages = resolve_packages(apt)
-        return _site(cache, apt, packages, shape, sdk_version(packages, version))
+        return _site(cache, apt, packages, shape, sdk_version(packages, version), keeps_stack=False)
 
 
-def build_wheels(cache: Path, shape: Shape, output: Path, version: str | None = None) -> list[Path]:
-    """The SDK's wheels in the directory `output`, which is made if need be; arguments and errors as of build_site."""
+def build_wheels(
+    cache: Path, shape: Shape, output: Path, version: str | None = None, *, keeps_stack: bool = False
+) -> list[Path]:
+    """The SDK's wheels in the directory `output`, which is made if need be; arguments and errors as of build_site.
+
+    keeps_stack: libraries that ask for an executable stack by mistake stay as they are.
+    """
     with _locked(cache):
         apt = Apt(cache)
         packages = resolve_packages(apt)
         version = sdk_version(packages, version)
-        key = _key(packages, shape, version)
+        key = _key(packages, shape, version, keeps_stack)
         output.mkdir(parents=True, exist_ok=True)
         dist_infos = [dist_info_name(wheel, version) for wheel in WHEELS.values()]
         wheels = [output / f"{name.removesuffix('.dist-info')}-{wheel_tag()}.whl" for name in dist_infos]
-        for dist_info, wheel in zip(dist_infos, wheels, strict=True):
-            if wheel_key(wheel) != key:
-                site = _site(cache, apt, packages, shape, version)
+        missing = [(info, wheel) for info, wheel in zip(dist_infos, wheels, strict=True) if wheel_key(wheel) != key]
+        if missing:
+            site = _site(cache, apt, packages, shape, version, keeps_stack=keeps_stack)
+            if told := _told(cache, shape).read_text(encoding="utf-8"):
+                _log.warning("%s", told)
+            for dist_info, wheel in missing:
                 _log.info("writing %s", wheel)
                 write_wheel(wheel, recorded_members(site, dist_info), dist_info, key)
         return wheels
 
 
-def _site(cache: Path, apt: Apt, packages: list[DebianPackage], shape: Shape, version: str) -> Path:
+def _site(
+    cache: Path, apt: Apt, packages: list[DebianPackage], shape: Shape, version: str, *, keeps_stack: bool
+) -> Path:
     sites = cache / "sites"
     sites.mkdir(exist_ok=True)
-    site = sites / f"{shape.value}-{_key(packages, shape, version)[:16]}"
+    site = sites / f"{shape.value}-{_key(packages, shape, version, keeps_stack)[:16]}"
     if not site.exists():
         _log.info("downloading and unpacking Debian's packages")
         plan = plan_sdk(apt, packages, version)
         _log.info("laying out the SDK, shape %s", shape.value)
         with tempfile.TemporaryDirectory(prefix=".partial-", dir=sites) as partial:
-            write_site_tree(plan, shape, Path(partial, "site"))
+            told = write_site_tree(plan, shape, Path(partial, "site"), keeps_stack=keeps_stack)
+            _told(cache, shape).write_text(told, encoding="utf-8")
             Path(partial, "site").rename(site)
         for outdated in sites.glob(f"{shape.value}-*"):
             if outdated != site:
@@ -73,17 +86,28 @@ def _site(cache: Path, apt: Apt, packages: list[DebianPackage], shape: Shape, ve
     return site
 
 
-def _key(packages: list[DebianPackage], shape: Shape, version: str) -> str:
+def _told(cache: Path, shape: Shape) -> Path:
+    """What the user is told of the tree, of which there is one of each shape."""
+    return cache / f"{shape.value}.told"
+
+
+def _key(packages: list[DebianPackage], shape: Shape, version: str, keeps_stack: bool) -> str:
     """Names everything that the result depends on: packages, choices, tools and this code."""
     code = hashlib.sha256()
     here = Path(__file__).parent
-    for module in (*sorted(here.glob("*.py")), here / "prefix/layout.py", here / "artifacts/rules.txt"):
+    for module in (
+        *sorted(here.glob("*.py")),
+        Path(executable_stack.__file__),
+        here / "prefix/layout.py",
+        here / "artifacts/rules.txt",
+    ):
         code.update(module.read_bytes())
     patchelf = "" if shape is Shape.NONE else find_patchelf()[1]
     inputs = [
         [package.store_name for package in packages],
         shape.value,
         version,
+        keeps_stack,
         wheel_tag(),
         patchelf,
         source_date(),

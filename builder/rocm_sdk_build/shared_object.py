@@ -11,12 +11,13 @@ from .errors import PackagingError
 
 
 class SharedObject(NamedTuple):
-    """The dynamic section of one library; `soname`, `rpath` and `runpath` are empty where the tag is absent."""
+    """What the dynamic linker reads; `soname`, `rpath` and `runpath` are empty where the tag is absent."""
 
     soname: str
     needed: tuple[str, ...]
     rpath: str
     runpath: str
+    executable_stack: bool = False  # PT_GNU_STACK
 
 
 class SectionRange(NamedTuple):
@@ -36,7 +37,9 @@ def is_elf(path: Path) -> bool:
 def read_shared_object(path: Path) -> SharedObject:
     """Reads the dynamic section. PackagingError if the file is damaged or has none."""
     facts = _inspect(path)
-    return SharedObject(facts.soname or "", facts.needed, facts.rpath or "", facts.runpath or "")
+    return SharedObject(
+        facts.soname or "", facts.needed, facts.rpath or "", facts.runpath or "", facts.executable_stack
+    )
 
 
 def find_sections(path: Path, prefix: str) -> list[SectionRange]:

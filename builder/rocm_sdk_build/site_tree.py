@@ -10,6 +10,7 @@ import shutil
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
+from . import executable_stack
 from .development_archive import write_archive
 from .dist_info import facts_of_targets, json_text, module_text, python_text
 from .offload_targets import in_hardware_order, read_offload_targets
@@ -30,10 +31,18 @@ class Shape(Enum):
     RUNPATH = "runpath"
 
 
-def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
-    """Writes all files of all wheels of the plan, dist-info and RECORD too, into the new directory `site`."""
+def write_site_tree(plan: SdkPlan, shape: Shape, site: Path, *, keeps_stack: bool = False) -> str:
+    """Writes all files of all wheels of the plan, dist-info and RECORD too, into the new directory `site`.
+
+    Returns what a user is to be told of it.
+
+    keeps_stack: libraries that ask for an executable stack by mistake stay as they are.
+    """
+    found = ((str(library.site_path), library.found) for library in plan.libraries)
+    flagged = {place: library.path for place, library in found if library.facts.executable_stack}
+    decision = executable_stack.decide(flagged, keeps_stack)
     for library in plan.libraries:
-        _write_library(library, shape, site / library.site_path)
+        _write_library(library, shape, site / library.site_path, str(library.site_path) in decision.cleared)
     targets = _device_targets(plan)
     core = WHEELS["core"].platform_directory
     write_text(site / core / DIST_INFO_JSON, json_text(targets, plan.absent_libraries))
@@ -47,6 +56,7 @@ def write_site_tree(plan: SdkPlan, shape: Shape, site: Path) -> None:
     write_archive(plan.development, devel.platform_directory, site / devel.pure_module / DEVELOPMENT_ARCHIVE)
     for wheel in WHEELS.values():
         _write_dist_info(site, wheel, plan)
+    return decision.told
 
 
 def dist_info_name(wheel: Wheel, version: str) -> str:
@@ -64,12 +74,16 @@ def search_path(library: PlannedLibrary) -> list[str]:
     return list(dict.fromkeys(entries))
 
 
-def _write_library(library: PlannedLibrary, shape: Shape, target: Path) -> None:
+def _write_library(library: PlannedLibrary, shape: Shape, target: Path, without_stack: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if shape is Shape.NONE:
-        os.link(library.found.path, target)
-    else:
+    if shape is not Shape.NONE:
         write_with_search_path(library.found.path, target, search_path(library), force_rpath=shape is Shape.RPATH)
+    elif without_stack:
+        shutil.copy2(library.found.path, target)
+    else:
+        os.link(library.found.path, target)
+    if without_stack:
+        executable_stack.clear(target)
 
 
 def _device_targets(plan: SdkPlan) -> list[str]:

@@ -18,6 +18,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from rocm_sdk.problems.text import size_text
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.executable_stack import decide
 from rocm_sdk_build.patchelf import which_patchelf
 from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.sparse_copy import Rest
@@ -71,6 +72,7 @@ class Wish(NamedTuple):
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
+    keeps_stack: bool = False  # libraries may ask for an executable stack
     needs_profiler: bool = True  # there must be files for rocm-profiler
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
@@ -320,17 +322,29 @@ class _Build:
     def _wheel(self, package: Package, population: Population) -> None:
         sources = (file.source for file in population.files.values())
         rules = self.rules.packages[package.logical_name]
-        facts = (population.files, population.aliases, rules.scripts, self.absent)
+        without_stack = self._without_stack(package, population)
+        facts = (population.files, population.aliases, rules.scripts, self.absent, sorted(without_stack))
         own = [each for each in self.catalog if each.name in population.artifacts]
         artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
         needs = needs_of((file.source for file in population.files.values() if not file.link), self._sonames())
         self._make(
             _Making(package, "", find_licences(artifacts), needs),
-            *(sources, facts, partial(self._stage_runtime, package, population)),
+            *(sources, facts, partial(self._stage_runtime, package, population, without_stack)),
         )
 
-    def _stage_runtime(self, package: Package, population: Population, site: Path) -> _Contents:
-        staged = stage_runtime(package, population, self.sdk, site)
+    def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
+        """The libraries that ask for an executable stack by mistake, of which the user is told."""
+        files = population.files.values()
+        flagged = {file.path: file.source for file in files if file.facts.executable_stack and not file.link}
+        decision = decide(flagged, self.wish.keeps_stack)
+        if decision.told:
+            _log.warning("%s: %s", package.distribution, decision.told)
+        return decision.cleared
+
+    def _stage_runtime(
+        self, package: Package, population: Population, without_stack: frozenset[str], site: Path
+    ) -> _Contents:
+        staged = stage_runtime(package, population, self.sdk, site, without_stack)
         facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
         if facts is not None:
             write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, self.absent))

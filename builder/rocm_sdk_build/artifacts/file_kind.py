@@ -29,11 +29,13 @@ class Kind(Enum):
 
 
 class Facts(NamedTuple):
-    """A file's kind, of a library its SONAME, of programs and libraries the processor (e_machine)."""
+    """A file's kind, of a library its SONAME, of programs and libraries the processor (e_machine), of a library whether
+    it asks for an executable stack."""
 
     kind: Kind
     soname: str | None = None
     machine: int = 0
+    executable_stack: bool = False
 
 
 def look_at(path: Path) -> Facts:
@@ -59,12 +61,13 @@ def look_at(path: Path) -> Facts:
     if _PT_DYNAMIC not in types or kind == 2:
         return Facts(Kind.STATIC, None, machine)
     try:
-        soname = _native.inspect_library(path).soname
+        facts = _native.inspect_library(path)
     except RocmSdkError as error:
         raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+    soname = facts.soname
     if soname is not None and (soname in (".", "..") or not soname.isprintable() or not _NAME.fullmatch(soname)):
         raise PackagingError(
             f"{path}: its SONAME {soname!r} is no name of a file",
             f"patchelf --set-soname {path.name} {path}",
         )
-    return Facts(Kind.LIBRARY, soname or None, machine)
+    return Facts(Kind.LIBRARY, soname or None, machine, facts.executable_stack)

@@ -6,13 +6,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from rocm_sdk_build import executable_stack
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
 from rocm_sdk_build.patchelf import set_search_path
 from rocm_sdk_build.sparse_copy import Rest, copy_file
@@ -52,8 +53,13 @@ class Staged(NamedTuple):
     rests: dict[str, Rest]  # what files in the directory lack
 
 
-def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path) -> Staged:
-    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info."""
+def stage_runtime(
+    package: Package, population: Population, sdk: SdkFacts, site: Path, without_stack: Container[str]
+) -> Staged:
+    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info.
+
+    without_stack: paths of libraries that are not to ask for an executable stack.
+    """
     assert package.platform_directory is not None
     root = site / package.platform_directory
     staged = Staged({}, {})
@@ -62,10 +68,13 @@ def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site:
         if file.link:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             write_stub(root / file.path, file.link)
-        elif package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM):
+        elif (package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)) or file.path in without_stack:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             rest = copy_file(file.source, root / file.path)
-            rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest)
+            if package.search:
+                rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest)
+            if file.path in without_stack:
+                executable_stack.clear(root / file.path)
             if rest is not None:
                 staged.rests[name] = rest
         else:

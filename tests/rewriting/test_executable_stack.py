@@ -1,0 +1,145 @@
+"""The flag for an executable stack: which code needs it, and how it is cleared."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk import RewriteError, _native
+from rocm_sdk.rewriting.executable_stack import clear_executable_stack, writes_trampolines
+
+NESTED = """
+int call(int (*function)(int), int x);
+int outer(int k, int x) { int inner(int y) { return y + k; } return call(inner, x); }
+"""
+PT_GNU_STACK = 0x6474E551
+
+
+def by_mistake(path: Path) -> Path:
+    """A library with an assembler file that has no .note.GNU-stack."""
+    source = path.with_suffix(".s")
+    source.write_text(".text\n.globl answer\nanswer: mov $42, %eax\nret\n")
+    subprocess.run(["gcc", "-shared", str(source), "-o", str(path)], check=True, stderr=subprocess.DEVNULL)
+    return path
+
+
+def stack_flags(path: Path) -> str:
+    """As readelf tells."""
+    told = subprocess.check_output(["readelf", "-lW", str(path)], text=True)
+    (line,) = (line for line in told.splitlines() if "GNU_STACK" in line)
+    return "".join(line.split()[6:-1])
+
+
+def test_the_flag_is_cleared_and_nothing_else(tmp_path: Path) -> None:
+    path = by_mistake(tmp_path / "libmistake.so")
+    before = path.read_bytes()
+    assert (stack_flags(path), writes_trampolines(str(path))) == ("RWE", False)
+    assert clear_executable_stack(str(path))
+    assert stack_flags(path) == "RW"
+    assert not _native.inspect_library(path).executable_stack
+    changed = [place for place, (one, other) in enumerate(zip(before, path.read_bytes(), strict=True)) if one != other]
+    assert len(changed) == 1
+    assert not clear_executable_stack(str(path))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
+@pytest.mark.parametrize("more", ["-fcf-protection", "-fcf-protection=none"])
+def test_nested_functions_need_it(tmp_path: Path, level: str, more: str) -> None:
+    path = tmp_path / "libnested.so"
+    command = ["gcc", "-shared", "-fPIC", level, more, "-x", "c", "-", "-o", str(path)]
+    subprocess.run(command, input=NESTED, text=True, check=True, stderr=subprocess.DEVNULL)
+    assert (stack_flags(path), writes_trampolines(str(path))) == ("RWE", True)
+
+
+def test_trampolines_of_llvm(tmp_path: Path) -> None:
+    """As flang makes them of internal procedures."""
+    if shutil.which("clang") is None:
+        pytest.skip("clang is not installed")
+    source = tmp_path / "trampoline.ll"
+    source.write_text("""
+declare void @llvm.init.trampoline(i8*, i8*, i8*)
+declare void @call(i8*)
+define internal i32 @inner(i8* nest %k) { ret i32 0 }
+define void @outer(i8* %t) {
+  call void @llvm.init.trampoline(i8* %t, i8* bitcast (i32 (i8*)* @inner to i8*), i8* %t)
+  call void @call(i8* %t)
+  ret void
+}
+""")
+    path = tmp_path / "libtrampoline.so"
+    command = ["clang", "-shared", "-fPIC", "-Wno-override-module", str(source), "-o", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "expected type" in done.stderr:
+        pytest.skip("this clang has no pointers with types")
+    assert done.returncode == 0, done.stderr
+    assert writes_trampolines(str(path))
+
+
+def test_code_of_this_system_writes_none() -> None:
+    for path in sorted(Path("/usr/lib").glob("*-linux-gnu/lib[a-g]*.so.*"))[:100]:
+        if path.read_bytes()[:4] == b"\x7fELF":
+            assert not writes_trampolines(str(path)), path
+
+
+@pytest.mark.parametrize("form", [(1, "<"), (1, ">"), (2, "<"), (2, ">")])
+def test_both_classes_and_byte_orders(tmp_path: Path, form: tuple[int, str]) -> None:
+    """A file with nothing but program headers, for a processor of which nothing is known."""
+    kind, order = form
+    word = "I" if kind == 1 else "Q"
+    size = 52 if kind == 1 else 64
+    rows = [[1, 5, 0, size], [PT_GNU_STACK, 7, 0, 0]]
+    header = struct.pack(f"{order}HHI3{word}I6H", 3, 20, 1, 0, size, 0, 0, size, 32 if kind == 1 else 56, 2, 0, 0, 0)
+    data = b"\x7fELF" + bytes([kind, 1 if order == "<" else 2, 1]) + bytes(9) + header
+    for type_, flags, offset, length in rows:
+        if kind == 1:
+            data += struct.pack(f"{order}8I", type_, offset, 0, 0, length, length, flags, 1)
+        else:
+            data += struct.pack(f"{order}2I6Q", type_, flags, offset, 0, 0, length, length, 1)
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    assert stack_flags(path) == "RWE"
+    assert writes_trampolines(str(path)) is None
+    assert clear_executable_stack(str(path))
+    assert stack_flags(path) == "RW"
+    assert len(path.read_bytes()) == len(data)
+
+
+HOSTILE = {
+    "empty": lambda data: data[:0],
+    "text": lambda data: b"#!/bin/sh\n" + data,
+    "cut": lambda data: data[:40],
+    "class": lambda data: data[:4] + b"\3" + data[5:],
+    "byte order": lambda data: data[:5] + b"\0" + data[6:],
+    "far table": lambda data: data[:32] + struct.pack("<Q", 1 << 63) + data[40:],
+    "table at the end": lambda data: data[:32] + struct.pack("<Q", len(data) - 8) + data[40:],
+    "size of rows": lambda data: data[:54] + struct.pack("<H", 8) + data[56:],
+    "many rows": lambda data: data[:56] + struct.pack("<H", 0xFFFF) + data[58:],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files(tmp_path: Path, name: str) -> None:
+    path = by_mistake(tmp_path / "lib.so")
+    path.write_bytes(HOSTILE[name](path.read_bytes()))
+    before = path.read_bytes()
+    for function in (clear_executable_stack, writes_trampolines):
+        with pytest.raises(RewriteError, match=r"lib\.so") as found:
+            function(str(path))
+        assert found.value.code == "E-CODE-010"
+    assert path.read_bytes() == before
+
+
+def test_a_segment_outside_the_file(tmp_path: Path) -> None:
+    path = by_mistake(tmp_path / "lib.so")
+    data = bytearray(path.read_bytes())
+    (table,) = struct.unpack_from("<Q", data, 32)
+    for row in range(table, table + 56 * data[56], 56):
+        if struct.unpack_from("<II", data, row) == (1, 5):
+            struct.pack_into("<Q", data, row + 32, 1 << 62)
+    path.write_bytes(data)
+    with pytest.raises(RewriteError, match="ends before byte"):
+        writes_trampolines(str(path))
