@@ -171,14 +171,31 @@ def test_search_paths(kpack: Path, tmp_path: Path) -> None:
     expected = {
         ("rocm_sdk_core", "_rocm_sdk_core/lib/libamdhip64.so.7"): f"$ORIGIN:{core}/llvm/lib:{core}/rocm_sysdeps/lib",
         ("rocm_sdk_libraries", "_rocm_sdk_libraries/lib/librocblas.so.5"): ":".join(
-            f"{core}{each}" for each in ("", "/rocm_sysdeps/lib", "/host-math/lib", "/llvm/lib")
+            ["$ORIGIN", *(f"{core}{each}" for each in ("", "/rocm_sysdeps/lib", "/host-math/lib", "/llvm/lib"))]
         ),
         ("rocm_sdk_core", "_rocm_sdk_core/lib/llvm/bin/clang-20"): ":".join(
-            f"$ORIGIN/../../../../_rocm_sdk_core/lib/{each}/lib" for each in ("llvm", "rocm_sysdeps")
+            [
+                "$ORIGIN/../..",
+                *(f"$ORIGIN/../../../../_rocm_sdk_core/lib/{name}/lib" for name in ("llvm", "rocm_sysdeps")),
+            ]
         ),
     }
     for (name, path), entries in expected.items():
         assert rpath(wheel(kpack, name), path, tmp_path) == entries
+
+
+def test_libraries_without_search_path(tmp_path: Path) -> None:
+    """They find those beside them: the check before the packages appear loads each."""
+    tree = usual_tree(tmp_path / "artifacts")
+    runtime = tree.library("core-runtime_lib_generic", "lib/libhsa-runtime64.so.1", "libhsa-runtime64.so.1")
+    user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(runtime))
+    tree.library("core-hip_lib_generic", "lib/libhiprtc.so.7", "libhiprtc.so.7", flags=user)
+    tree.library("amd-llvm_lib_generic", "lib/llvm/lib/libomptarget.so", "libomptarget.so", flags=user)
+    done = build(tree, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    core = "_rocm_sdk_core/lib"
+    found = rpath(wheel(tmp_path / "dist", "rocm_sdk_core"), f"{core}/libhiprtc.so.7", tmp_path)
+    assert found == f"$ORIGIN:$ORIGIN/../../{core}/llvm/lib:$ORIGIN/../../{core}/rocm_sysdeps/lib"
 
 
 @pytest.mark.parametrize("linker", ["bfd", "lld"])
@@ -190,8 +207,8 @@ def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
     done = build(tree, tmp_path)
     assert done.returncode == 0, done.stderr
     core = wheel(tmp_path / "dist", "rocm_sdk_core")
-    for path in ("_rocm_sdk_core/lib/libx.so.1", "_rocm_sdk_core/bin/x"):
-        assert rpath(core, path, tmp_path).startswith("$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:")
+    for path, own in (("_rocm_sdk_core/lib/libx.so.1", "$ORIGIN"), ("_rocm_sdk_core/bin/x", "$ORIGIN/../lib")):
+        assert rpath(core, path, tmp_path).startswith(f"{own}:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:")
     (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
     assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")
 
@@ -203,7 +220,7 @@ def test_search_paths_of_programs_for_a_fixed_address(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     core = wheel(tmp_path / "dist", "rocm_sdk_core")
     assert rpath(core, "_rocm_sdk_core/bin/x", tmp_path).startswith(
-        "$ORIGIN/y:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:"
+        "$ORIGIN/y:$ORIGIN/../lib:$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib:"
     )
     (tmp_path / "_rocm_sdk_core/bin/x").chmod(0o755)
     assert subprocess.check_output([tmp_path / "_rocm_sdk_core/bin/x"], text=True).endswith("/bin/x 1\n")

@@ -42,7 +42,7 @@ class PackageRules(NamedTuple):
     search: tuple[str, ...]
     scripts: tuple[Script, ...]
     linker_names: tuple[str, ...]  # patterns of libraries that it has without version, too
-    own_search: tuple[str, ...] = ()  # of what comes from a prefix
+    own_search: tuple[str, ...]
 
 
 class Rewrite(NamedTuple):
@@ -61,7 +61,6 @@ class PrefixRules(NamedTuple):
     rewrites: tuple[Rewrite, ...]
     skipped: tuple[str, ...]
     parts: tuple[tuple[str, str], ...]  # package or "devel", pattern
-    own: dict[str, tuple[str, ...]]  # package -> directories of it in which its libraries look
     members: tuple[str, ...]  # patterns of files that only a part of ROCm has
 
 
@@ -161,7 +160,6 @@ def _prefix(rows: dict[str, list[tuple[str, ...]]]) -> PrefixRules:
         tuple(Rewrite(when, files, re.compile(pattern), text) for when, files, pattern, text in rows["rewrite"]),
         tuple(glob for (glob,) in rows["skip"]),
         tuple((part, glob) for part, glob in rows["take"]),
-        {package: tuple(place for each, place in rows["own"] if each == package) for package in PACKAGES},
         tuple(glob for (glob,) in rows["member"]),
     )
 
@@ -175,4 +173,5 @@ def _package(rows: dict[str, list[tuple[str, ...]]], package: str) -> PackageRul
         tuple(directory for (directory,) in own["search"]),
         tuple(Script(name, path, expand == "expand") for expand, name, path in own["script"]),
         tuple(glob for (glob,) in own["unversioned"]),
+        tuple(directory for (directory,) in own["own"]),
     )

@@ -179,9 +179,7 @@ class _Build:
     def _rules(self) -> Rules:
         """The table for these artifacts: each is a package of its own."""
         packages = {
-            name: row._replace(
-                artifacts=frozenset({(name, "lib")}), includes=(), excludes=(), own_search=self.rules.prefix.own[name]
-            )
+            name: row._replace(artifacts=frozenset({(name, "lib")}), includes=(), excludes=())
             for name, row in self.rules.packages.items()
         }
         return self.rules._replace(packages=packages, devel={mode: frozenset({DEVEL}) for mode in self.rules.devel})
