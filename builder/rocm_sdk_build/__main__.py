@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the command is parsed without the modules that do the work
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
-    options = _parser().parse_args(arguments)
+    options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
     try:
         return int(options.run(options))
@@ -32,12 +32,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Wrong usage ends the process with status 2; a misspelt command gets a suggestion."""
+    from rocm_sdk import _native
+
     parser = argparse.ArgumentParser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
+    own = f"rocm-sdk-build {_native.loader_version}"  # it requires the loader of its own version
+    parser.add_argument("--version", action="version", version=own)
+    names = _add_commands(parser)
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in names:
+        near = " or ".join(_native.nearest_names(arguments[0], names, 2))
+        parser.error(f"there is no command {arguments[0]!r}{near and f'; did you mean {near}?'}")
+    return parser.parse_args(arguments)
+
+
+def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
+    """Returns their names."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     debian = commands.add_parser("debian", help="make core, libraries and development wheels from Debian's packages")
-    _add_shape(debian, default=None)
+    _add_shape(debian)
     debian.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
     _add_cache(debian)
     _add_keep_execstack(debian)
@@ -71,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     dependencies.set_defaults(run=_dlopen_dependencies)
 
     demo = commands.add_parser("demo", help="install SDK wheels in a virtual environment and preload their libraries")
-    _add_shape(demo, default="none")
+    _add_shape(demo)
     demo.add_argument(
         "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
     )
@@ -85,18 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_cache(demo)
     demo.set_defaults(run=_demo)
-    return parser
+    return tuple(commands.choices)
 
 
-def _add_shape(command: argparse.ArgumentParser, default: str | None) -> None:
-    """How libraries find each other; required where there is no default."""
-    note = "" if default is None else f" ({default})"
+def _add_shape(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--shape",
-        choices=("none", "rpath", "runpath"),
-        required=default is None,
-        default=default,
-        help=f"how libraries find each other{note}",
+        "--shape", choices=("none", "rpath", "runpath"), default="none", help="how libraries find each other (none)"
     )
 
 
@@ -133,7 +141,23 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         action="store_true",
         help="make no rocm-profiler where the artifacts have no files for it",
     )
+    command.add_argument("--version", default="", help="of the packages (that of version.json, with .dev0)")
+    _add_version_file(command)
+    command.add_argument(
+        "--build-packages",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="make packages (on); without, directories with what they would have",
+    )
     _add_writing(command)
+    for option, compression in (("--devel-tarball-compression", "xz"), ("--no-devel-tarball-compression", "none")):
+        command.add_argument(
+            option,
+            action="store_const",
+            const=compression,
+            dest="devel_compression",
+            help=f"the same as --devel-compression {compression}",
+        )
     command.set_defaults(run=_artifacts)
 
 
@@ -156,12 +180,12 @@ def _add_prefix(command: argparse.ArgumentParser) -> None:
         "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
     )
     parts.add_argument("--split", action="store_true", help="make device packages of files for single targets")
+    command.add_argument("--version", required=True, help="of the packages")
     _add_writing(command)
     command.set_defaults(run=_prefix)
 
 
 def _add_writing(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--version", required=True, help="of the packages")
     command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     command.add_argument(
         "--wheel-compression",
@@ -206,11 +230,16 @@ def _add_version(command: argparse.ArgumentParser) -> None:
     kind = command.add_mutually_exclusive_group(required=True)
     kind.add_argument("--release-type", choices=RELEASE_TYPES)
     kind.add_argument("--custom-version-suffix", metavar="SUFFIX")
-    command.add_argument("--version-file", type=Path, default=Path("version.json"), metavar="FILE")
+    _add_version_file(command)
     command.add_argument("--override-base-version", metavar="VERSION")
     command.add_argument("--override-git-sha", metavar="SHA")
     command.add_argument("--prerelease-version", metavar="N")
     command.set_defaults(run=_version)
+
+
+def _add_version_file(command: argparse.ArgumentParser) -> None:
+    note = "with rocm-version (version.json)"
+    command.add_argument("--version-file", type=Path, default=Path("version.json"), metavar="FILE", help=note)
 
 
 def _add_init_module(command: argparse.ArgumentParser) -> None:
@@ -248,6 +277,7 @@ def _init_module(options: argparse.Namespace) -> int:
 def _artifacts(options: argparse.Namespace) -> int:
     from .artifacts.build import build
     from .artifacts.rules import read_rules
+    from .version import default_version
 
     places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
     if not places:
@@ -255,9 +285,12 @@ def _artifacts(options: argparse.Namespace) -> int:
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
     output = options.output or options.dest_dir
     artifacts = [_local(place, output, families) for place in places]
-    wish = _wish(options, artifacts, output)
-    wish = wish._replace(
-        linux_families=families[0], windows_families=families[1], needs_profiler=not options.allow_no_profiler
+    options.version = options.version or default_version(options.version_file)
+    wish = _wish(options, artifacts, output)._replace(
+        linux_families=families[0],
+        windows_families=families[1],
+        needs_profiler=not options.allow_no_profiler,
+        makes_packages=options.build_packages,
     )
     for path in build(wish, read_rules(options.rules)):
         print(path)

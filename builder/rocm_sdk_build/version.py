@@ -34,6 +34,13 @@ class VersionFile(NamedTuple):
     base_date: str  # "20260811", or ""
 
 
+def default_version(file: Path) -> str:
+    """The established packager's: that of `version.json`, as a development version."""
+    if not file.exists():
+        raise PackagingError(f"no version is given, and {file} is not there", "--version VERSION")
+    return versions_of_suffix(read_version_file(file).base, ".dev0").wheel
+
+
 def check_version(version: str) -> None:
     """Refuses what is no canonical version of Python packages."""
     try:

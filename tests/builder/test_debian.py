@@ -116,6 +116,15 @@ def test_an_existing_runpath_is_kept(make_wheels: MakeWheels, archive: Archive, 
     assert search_paths(site / installed)["RPATH"].startswith("$ORIGIN/../lib64:$ORIGIN:$ORIGIN/../../_rocm_sdk_core/")
 
 
+def test_without_a_shape(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rocm_sdk_build", "debian", "--output", str(tmp_path / "own")]
+    command += ["--cache", str(tmp_path / "cache")]
+    environment = {**os.environ, "APT_CONFIG": str(archive.apt_conf)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    for path, other in zip(wheels_of(done), wheels_of(make_wheels("none")), strict=True):
+        assert path.read_bytes() == other.read_bytes()
+
+
 def test_wheels_say_what_the_sdk_is(make_wheels: MakeWheels, tmp_path: Path) -> None:
     wheels = wheels_of(make_wheels("none"))
     platform = sysconfig.get_platform().replace("-", "_")

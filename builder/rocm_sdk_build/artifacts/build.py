@@ -47,6 +47,7 @@ from .staging import (
     write_scripts,
 )
 from .tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
+from .unpacked import unpack
 
 _log = logging.getLogger(__name__)
 _NO_FILES: Mapping[str, Path] = {}
@@ -72,6 +73,7 @@ class Wish(NamedTuple):
     jobs: int = 0  # threads that compress; 0: one for each processor
     size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
+    makes_packages: bool = True  # False: directories with what they would have
     keeps_stack: bool = False  # libraries may ask for an executable stack
     needs_profiler: bool = True  # there must be files for rocm-profiler
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
@@ -169,7 +171,8 @@ class _Build:
 
     def run(self) -> list[Path]:
         dist = self.wish.dist or self.wish.output / "dist"
-        dist.mkdir(parents=True, exist_ok=True)
+        if self.wish.makes_packages:
+            dist.mkdir(parents=True, exist_ok=True)
         with scratch_directory(self.wish.output) as self.scratch:
             self.dist = self.scratch / "dist"
             self.dist.mkdir()
@@ -184,15 +187,22 @@ class _Build:
             if self.wish.is_checked:
                 _log.info("testing %d packages", len(self.made))
                 prove((path for path in self.made if path.suffix == ".whl"), self.scratch / "installed")
-            if self.wish.loader is not None:
-                self.made.append(self.dist / self.wish.loader.name)
-                shutil.copyfile(self.wish.loader, self.made[-1])
-            for path in self.made:
-                target = dist / path.relative_to(self.dist)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                path.replace(target)
+            appeared = list(self._appear(dist) if self.wish.makes_packages else self._unpack())
         self.finished.clear()
-        return [dist / path.relative_to(self.dist) for path in self.made]
+        return appeared
+
+    def _appear(self, dist: Path) -> Iterator[Path]:
+        if self.wish.loader is not None:
+            self.made.append(self.dist / self.wish.loader.name)
+            shutil.copyfile(self.wish.loader, self.made[-1])
+        for path in self.made:
+            target = dist / path.relative_to(self.dist)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            yield path.replace(target)
+
+    def _unpack(self) -> Iterator[Path]:
+        for path in self.made:
+            yield unpack(path, self.wish.output / path.parent.relative_to(self.dist))
 
     def _warn_of_sizes(self) -> None:
         limit = self.wish.size_limit
