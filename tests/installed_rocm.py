@@ -98,6 +98,8 @@ def usual_rocm(root: Path, libdir: str = "lib") -> Prefix:
     prefix.file("lib/cmake/hip/hip-config.cmake", f'get_filename_component(DIR}}/{up}/../../ "x")\n')
     prefix.file("lib/pkgconfig/hip.pc", f"prefix=/opt/rocm\nlibdir=${{prefix}}/{libdir}\n")
     prefix.file("share/doc/hip/LICENSE", "licence\n")
+    for name in ("rocrand", "rocprim", "rocprofiler-systems", "llvm", "unknown"):
+        prefix.file(f"share/doc/{name}/LICENSE", f"licence of {name}\n")
     prefix.file("share/man/man1/hipcc.1", "x\n")
     prefix.program("bin/rocprof-sys-avail")
     prefix.library("lib/librocprof-sys.so.1.0")

@@ -114,14 +114,19 @@ OF_GFX1030 = {
     "lib/rocblas/library/Kernels.so-000-gfx1030.hsaco",
     "lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat",
 }
-PROFILER = {"bin/rocprof-sys-avail", "lib/librocprof-sys.so", "lib/librocprof-sys.so.1"}
+PROFILER = {
+    "bin/rocprof-sys-avail",
+    "lib/librocprof-sys.so",
+    "lib/librocprof-sys.so.1",
+    "share/doc/rocprofiler-systems/LICENSE",
+}
 DEVEL_ALONE = {
     "bin/rocblas-bench",
     "include/rocrand/rocrand.h",
     "lib/cmake/hip/hip-config.cmake",
     "lib/llvm/lib/clang/20/include/stddef.h",
     "lib/pkgconfig/hip.pc",
-    "share/doc/hip/LICENSE",
+    *(f"share/doc/{name}/LICENSE" for name in ("hip", "llvm", "rocprim", "rocrand", "unknown")),
     "share/strange/data.txt",
 }
 
@@ -167,9 +172,34 @@ def test_what_the_sdk_says(plain: tuple[Path, str]) -> None:
     assert scope["AVAILABLE_TARGET_FAMILIES"] == ["gfx90a", "gfx942", "gfx1030"]
 
 
+LICENCES = {
+    "rocm_sdk_core": {"hip", "llvm", "unknown"},
+    "rocm_sdk_libraries": {"rocrand", "unknown"},
+    "rocm_profiler": {"rocprofiler-systems", "unknown"},
+    "rocm_sdk_devel": {"hip", "llvm", "rocprim", "rocrand", "unknown"},
+}
+
+
+def licences(archive: zipfile.ZipFile) -> set[str]:
+    """The components whose licences a wheel has."""
+    names = (name.partition(".dist-info/licenses/share/doc/")[2] for name in archive.namelist())
+    return {name.partition("/")[0] for name in names if name}
+
+
 def test_licences(plain: tuple[Path, str]) -> None:
-    for name in ("rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel", "rocm_profiler"):
-        assert f"{name}-{VERSION}.dist-info/licenses/share/doc/hip/LICENSE" in wheel(plain[0], name).namelist()
+    """Each package has its own; what no row names goes with all that have something of its root."""
+    for name, expected in LICENCES.items():
+        assert licences(wheel(plain[0], name)) == expected, name
+
+
+def test_licences_of_several_roots(tmp_path: Path) -> None:
+    """Each package has those of the roots that it has something of."""
+    for name, path in (("one", "lib/libamdhip64.so.7.1"), ("two", "lib/librocblas.so.5.0")):
+        Prefix(tmp_path / name).library(path)
+        Prefix(tmp_path / name).file(f"share/doc/{name}/LICENSE", name)
+    built(tmp_path / "dist", tmp_path / "one", tmp_path / "two")
+    assert licences(wheel(tmp_path / "dist", "rocm_sdk_core")) == {"one"}
+    assert licences(wheel(tmp_path / "dist", "rocm_sdk_libraries")) == {"two"}
 
 
 def extras(dist: Path) -> set[str]:

@@ -61,6 +61,7 @@ class PrefixRules(NamedTuple):
     rewrites: tuple[Rewrite, ...]
     skipped: tuple[str, ...]
     parts: tuple[tuple[str, str], ...]  # package or "devel", pattern
+    licences: tuple[tuple[str, str], ...]  # package or "devel", pattern of its documents
     members: tuple[str, ...]  # patterns of files that only a part of ROCm has
 
 
@@ -128,6 +129,7 @@ _COLUMNS = {
     "skip": ("GLOB",),
     "take": ("PART", "GLOB"),
     "own": ("PACKAGE", "DIRECTORY"),
+    "licence": ("PART", "GLOB"),
     "member": ("GLOB",),
 }
 _OPEN = ("metadata",)  # the last column goes to the end of the line
@@ -160,6 +162,7 @@ def _prefix(rows: dict[str, list[tuple[str, ...]]]) -> PrefixRules:
         tuple(Rewrite(when, files, re.compile(pattern), text) for when, files, pattern, text in rows["rewrite"]),
         tuple(glob for (glob,) in rows["skip"]),
         tuple((part, glob) for part, glob in rows["take"]),
+        tuple((part, glob) for part, glob in rows["licence"]),
         tuple(glob for (glob,) in rows["member"]),
     )
 

@@ -21,6 +21,7 @@ from rocm_sdk_build.scratch import scratch_directory
 
 from .classification import DEVEL
 from .code_split import reads_archives, split_code
+from .document_owners import DocumentOwners
 from .file_list import read_lists
 from .roots import Search, find_files
 from .sdk_facts import targets, with_facts
@@ -131,9 +132,12 @@ class _Build:
         known = {each.path for each in documents}
         licences = find_licences([self._artifact("core", GENERIC, tree.host_documents)])
         of_hosts = [Entry(path, source, "file") for path, source in licences.items() if path not in known]
+        owners = DocumentOwners(tree, self.rules.prefix.licences, self.roots)
         for package in self.rules.packages:
+            part = "libraries" if package == "device" else package  # code of these libraries
+            own = [each for each in documents if part in owners.of(each)]
             more = of_hosts if package == "core" else ()
-            yield self._artifact(package, GENERIC, [*documents, *more])._replace(component="doc")
+            yield self._artifact(package, GENERIC, [*own, *more])._replace(component="doc")
 
     # ---- libraries ----
 
