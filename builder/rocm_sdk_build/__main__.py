@@ -74,6 +74,14 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
 
     index = commands.add_parser("index", help="write pages from which pip and uv install")
     index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
+    index.add_argument(
+        "--root",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="one more directory that has packages (may be given several times)",
+    )
     index.set_defaults(run=_index)
 
     _add_init_module(commands.add_parser("init-module", help="write the module that brings up a framework's libraries"))
@@ -382,7 +390,7 @@ def _promote(options: argparse.Namespace) -> int:
 def _index(options: argparse.Namespace) -> int:
     from .index import write_index
 
-    for page in write_index(options.directory):
+    for page in write_index(options.directory, options.root):
         print(page)
     return 0
 

@@ -5,48 +5,41 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import os
 import shutil
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote
 
 from .errors import PackagingError
+from .extras import IndexedFile, check_extras
 from .file_digest import sha256_of
 from .package_files import PackageFile, find_packages
 
 _CHUNK = 1 << 20
 
 
-class IndexedFile(NamedTuple):
-    """A wheel or source distribution."""
+def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
+    """Writes `simple/` into the directory, with a page for each project and its metadata files, and `links.html` with
+    all files; returns the pages.
 
-    path: Path
-    project: str  # normalised
-    version: str
-    sha256: str
-    size: int
-    metadata: bytes | None  # of a wheel
-
-
-def write_index(directory: Path) -> list[Path]:
-    """Writes `simple/` into the directory, with a page for each project and its metadata files, and returns the pages.
-
-    Files in the directory and in its immediate subdirectories are listed, where they are. PackagingError where there
-    are none, and for a name or wheel that is none.
+    Files in the directory, in its immediate subdirectories and directly in `roots` are listed, where they are.
+    PackagingError where there are none, for a name or wheel that is none, for two different files of one name, and
+    where an extra of the SDK leads to nothing.
     """
-    files = [_read(package) for package in find_packages(directory)]
-    if not files:
-        raise PackagingError(f"{directory}: there are no packages in it", "*.whl or *.tar.gz")
+    files = _find(directory, roots)
+    check_extras(files)
     projects: dict[str, list[IndexedFile]] = defaultdict(list)
     for file in files:
         projects[file.project].append(file)
+    links = (_link(file, _address(directory, file)) for file in sorted(files, key=lambda file: file.path.name))
     simple, fresh = directory / "simple", directory / ".simple.partial"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir()
     pages = [_write(fresh / "index.html", _root_page(sorted(projects)))]
+    _write(fresh / "index.json", json.dumps(_root_document(sorted(projects)), indent=2) + "\n")
     for project, own in sorted(projects.items()):
         own.sort(key=lambda file: file.path.name)
         pages.append(_write(fresh / project / "index.html", _project_page(project, own, directory)))
@@ -55,8 +48,30 @@ def write_index(directory: Path) -> list[Path]:
             if file.metadata is not None:
                 file.path.with_name(f"{file.path.name}.metadata").write_bytes(file.metadata)
     shutil.rmtree(simple, ignore_errors=True)
+    flat = _write(fresh / "links.html", _page("All packages", links)).replace(directory / "links.html")
     fresh.rename(simple)
-    return [simple / page.relative_to(fresh) for page in pages]
+    return [*(simple / page.relative_to(fresh) for page in pages), flat]
+
+
+def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
+    for root in (directory, *roots):
+        if not root.is_dir():
+            raise PackagingError(f"{root}: there is no such directory", "name the directory that has the packages")
+    packages = [*find_packages(directory), *(each for root in roots for each in find_packages(root, below=False))]
+    if not packages:
+        named = ", ".join(map(str, (directory, *roots)))
+        raise PackagingError(f"{named}: there are no packages in it", "*.whl or *.tar.gz")
+    found: dict[str, IndexedFile] = {}
+    for package in packages:
+        file = _read(package)
+        other = found.setdefault(file.path.name, file)
+        if other.sha256 != file.sha256:
+            of_one = f"an index for each: rocm-sdk-build index {file.path.parent} --root {directory}"
+            raise PackagingError(
+                f"{other.path} and {file.path} are different, and installers could not tell which is meant",
+                of_one if file.path.parent.parent == directory else "leave one of them out",
+            )
+    return list(found.values())
 
 
 def _read(package: PackageFile) -> IndexedFile:
@@ -79,9 +94,13 @@ def _metadata_of(wheel: Path) -> bytes:
     raise PackagingError(f"{wheel}: it has no METADATA")
 
 
-def _address(directory: Path, file: IndexedFile) -> str:
-    """From the page of its project."""
-    return "../../" + quote(file.path.relative_to(directory).as_posix())
+def _address(page: Path, file: IndexedFile) -> str:
+    """From a page in the directory `page`."""
+    return quote(os.path.relpath(file.path, page))
+
+
+def _root_document(projects: Iterable[str]) -> dict[str, object]:
+    return {"meta": {"api-version": "1.1"}, "projects": [{"name": name} for name in projects]}
 
 
 def _root_page(projects: Iterable[str]) -> str:
@@ -89,15 +108,19 @@ def _root_page(projects: Iterable[str]) -> str:
 
 
 def _project_page(project: str, files: Iterable[IndexedFile], directory: Path) -> str:
-    return _page(f"Links for {project}", (_link(file, directory) for file in files))
+    return _page(f"Links for {project}", (_link(file, _project_address(directory, file)) for file in files))
 
 
-def _link(file: IndexedFile, directory: Path) -> str:
+def _project_address(directory: Path, file: IndexedFile) -> str:
+    return _address(directory / "simple" / file.project, file)
+
+
+def _link(file: IndexedFile, address: str) -> str:
     extra = ""
     if file.metadata is not None:
         digest = hashlib.sha256(file.metadata).hexdigest()
         extra = f' data-core-metadata="sha256={digest}" data-dist-info-metadata="sha256={digest}"'
-    return f'<a href="{_address(directory, file)}#sha256={file.sha256}"{extra}>{html.escape(file.path.name)}</a>'
+    return f'<a href="{address}#sha256={file.sha256}"{extra}>{html.escape(file.path.name)}</a>'
 
 
 def _page(title: str, links: Iterable[str]) -> str:
@@ -124,7 +147,7 @@ def _project_document(project: str, files: Iterable[IndexedFile], directory: Pat
     for file in found:
         row: dict[str, object] = {
             "filename": file.path.name,
-            "url": _address(directory, file),
+            "url": _project_address(directory, file),
             "hashes": {"sha256": file.sha256},
             "size": file.size,
         }

@@ -23,9 +23,9 @@ class PackageFile(NamedTuple):
         return self.path.suffix == ".whl"
 
 
-def find_packages(directory: Path) -> Iterator[PackageFile]:
-    """The packages in a directory and its immediate subdirectories. PackagingError for a name that is none."""
-    for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz"):
+def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
+    """The packages in a directory and (`below`) directly below it. PackagingError for a name that is none."""
+    for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz")[: 4 if below else 2]:
         for path in sorted(directory.glob(pattern)):
             if not path.parent.name.startswith("."):
                 yield _read_name(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -69,7 +70,18 @@ def test_pages(tmp_path: Path) -> None:
         "rocm-sdk-core": "rocm-sdk-core/",
         "rocm-sdk-devel": "rocm-sdk-devel/",
     }
-    for page, wheel in zip(pages[1:], (one, two), strict=True):
+    assert json.loads((tmp_path / "simple/index.json").read_text()) == {
+        "meta": {"api-version": "1.1"},
+        "projects": [{"name": "rocm-sdk-core"}, {"name": "rocm-sdk-devel"}],
+    }
+    assert pages[-1] == tmp_path / "links.html"
+    flat = {text: str(link["href"]).partition("#") for text, link in Links(pages[-1]).found.items()}
+    assert {text: unquote(href) for text, (href, _, _) in flat.items()} == {
+        one.name: one.name,
+        two.name: f"gfx94X-dcgpu/{two.name}",
+    }
+    assert all(digest == sha256((tmp_path / unquote(href)).read_bytes()) for href, _, digest in flat.values())
+    for page, wheel in zip(pages[1:-1], (one, two), strict=True):
         ((text, link),) = Links(page).found.items()
         assert text == wheel.name
         address, _, digest = str(link["href"]).partition("#")
@@ -96,8 +108,8 @@ def test_again(tmp_path: Path) -> None:
     gone.unlink()
     (tmp_path / ".simple.partial").mkdir()
     make_wheel(tmp_path / ".hidden", "three", "1.0")
-    assert [page.parent.name for page in write_index(tmp_path)] == ["simple", "one"]
-    assert sorted(path.name for path in (tmp_path / "simple").iterdir()) == ["index.html", "one"]
+    assert [page.parent.name for page in write_index(tmp_path)[:-1]] == ["simple", "one"]
+    assert sorted(path.name for path in (tmp_path / "simple").iterdir()) == ["index.html", "index.json", "one"]
     assert not (tmp_path / ".simple.partial").exists()
 
 
@@ -116,6 +128,80 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PackagingError, match="has no METADATA"):
         write_index(tmp_path)
     assert not (tmp_path / "simple").exists()
+
+
+def test_several_roots(tmp_path: Path) -> None:
+    """Each with its wheels, where they are. One file in two of them is listed once; two different ones are refused."""
+    own, other = tmp_path / "own", tmp_path / "other"
+    for directory in (own, other):
+        directory.mkdir()
+    core = make_wheel(own, "rocm_sdk_core", "7.10.0")
+    torch = make_wheel(other, "torch", "2.13.0")
+    make_wheel(other / "below", "not_listed", "1.0")
+    shutil.copy(core, other)
+    pages = write_index(own, [other])
+    assert [page.parent.name for page in pages] == ["simple", "rocm-sdk-core", "torch", "own"]
+    (link,) = Links(pages[2]).found.values()
+    assert link["href"] == f"../../../other/{torch.name}#{sha256(torch.read_bytes())}"
+    assert torch.with_name(f"{torch.name}.metadata").exists()
+    assert Links(pages[-1]).found[torch.name]["href"] == f"../other/{torch.name}#{sha256(torch.read_bytes())}"
+    make_wheel(other, "rocm_sdk_core", "7.10.0", METADATA + "Summary: another\n")
+    told = f"{core} and {other / core.name} are different"
+    with pytest.raises(PackagingError, match=re.escape(told)) as found:
+        write_index(own, [other])
+    assert found.value.fix == "leave one of them out"
+    with pytest.raises(PackagingError, match="there is no such directory"):
+        write_index(own, [tmp_path / "gone"])
+
+
+def test_families_have_an_index_each(tmp_path: Path) -> None:
+    """Their selectors have one name: the fix that is printed makes an index of one family."""
+    artifacts = usual_tree(tmp_path / "artifacts", kpack=False)
+    build(Wish([artifacts.root], tmp_path, "7.10.0", is_checked=False), read_rules())
+    command = [sys.executable, "-m", "rocm_sdk_build", "index"]
+    done = subprocess.run([*command, "dist"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    fix = "rocm-sdk-build index dist/gfx94X-dcgpu --root dist"
+    assert done.stderr.endswith(f"fix: an index for each: {fix}\n")
+    done = subprocess.run([*command, *fix.split()[2:]], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "dist/gfx94X-dcgpu/simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html" in done.stdout.splitlines()
+
+
+def test_extras_that_lead_to_nothing(site: Path, tmp_path: Path) -> None:
+    dist = tmp_path / "dist"
+    shutil.copytree(site, dist)
+    for name, extra in (("rocm_sdk_device_gfx1100", "device"), ("rocm_sdk_devel", "devel")):
+        (gone,) = dist.glob(f"{name}-*.whl")
+        kept = gone.rename(tmp_path / gone.name)
+        needed = f"{name.replace('_', '-')}==7.10.0"
+        told = f"{dist}/rocm-7.10.0.tar.gz: the extra {extra} requires {needed}, which is not there"
+        with pytest.raises(PackagingError, match=re.escape(told)):
+            write_index(dist)
+        write_index(dist, [tmp_path])
+        kept.rename(gone)
+    extra = "Provides-Extra: more\nRequires-Dist: {}; extra == 'more'\n"
+    make_wheel(dist, "rocm_sdk_core", "1.0", METADATA + extra.replace("{}", "numpy"))
+    make_wheel(dist, "torch", "1.0", METADATA + extra.replace("{}", "rocm-sdk-devel==9.0"))
+    write_index(dist)
+    core = make_wheel(dist, "rocm_sdk_core", "1.0", METADATA + extra.replace("{}", "rocm-sdk-devel==9.0"))
+    with pytest.raises(PackagingError, match=f"{core.name}: the extra more requires rocm-sdk-devel==9.0"):
+        write_index(dist)
+
+
+def test_extras_of_other_systems(tmp_path: Path) -> None:
+    """What Windows alone needs is looked for nowhere."""
+    wish = Wish([usual_tree(tmp_path / "artifacts").root], tmp_path, "7.10.0", is_checked=False)
+    build(wish._replace(linux_families="gfx942,gfx1100", windows_families="gfx942,gfx1201"), read_rules())
+    assert write_index(tmp_path / "dist")
+
+
+def test_find_links(site: Path, tmp_path: Path) -> None:
+    """The flat page is enough for pip."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    command = [str(tmp_path / "venv/bin/python"), "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
+    words = [*command, "--find-links", (site / "links.html").as_uri(), "rocm-sdk-core", "rocm-sdk-libraries"]
+    subprocess.run(words, env={**os.environ, "PIP_CONFIG_FILE": os.devnull}, check=True)
+    assert list((tmp_path / "venv").glob("lib/python3*/site-packages/_rocm_sdk_core/lib/libamdhip64.so.7"))
 
 
 def resolved(
