@@ -144,7 +144,8 @@ def _tell_tree(made: "RewrittenTree") -> None:
     end = "" if made.output else ", nothing written"
     tell(f"{made.output or made.path}   {sizes}, {len(made.rewritten)} files rewritten{end}")
     for each in made.rewritten:
-        tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}")
+        tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}{_check_of(each)}")
+        _tell_targets(each, "    ")
     for left in made.left:
         tell(f"  left as it is: {left.path}: {left.why}")
 
@@ -157,6 +158,14 @@ def _tell(made: "Rewritten") -> None:
     if made.output is None:
         tell(f"{made.path}   {sizes}, {bundles}, nothing written")
     else:
-        tell(f"{made.output}   {sizes}, {bundles}, verified{'' if made.loaded else f', not loaded: {made.remark}'}")
+        tell(f"{made.output}   {sizes}, {bundles}{_check_of(made)}")
+    _tell_targets(made, "  ")
+
+
+def _check_of(made: "Rewritten") -> str:
+    return ", verified" if made.loaded else f", verified, not loaded: {made.remark}"
+
+
+def _tell_targets(made: "Rewritten", indent: str) -> None:
     if made.dropped:
-        tell(f"  kept: {', '.join(made.kept)}   dropped: {', '.join(made.dropped)}")
+        tell(f"{indent}kept: {', '.join(made.kept)}   dropped: {', '.join(made.dropped)}")

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from .files import open_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from hashlib import _Hash
 
+_CHUNK = 1 << 20  # bytes
 _LIMIT = 1 << 28  # bytes; half a million files fit
 
 
@@ -54,6 +56,26 @@ def read_record(path: str) -> RecordText:
 def digest_text(digest: _Hash) -> str:
     """A digest as RECORD has it: "sha256=" and base64 without padding."""
     return f"{digest.name}={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}"
+
+
+def with_new_digests(rows: list[list[str]], files: Mapping[str, str]) -> str:
+    """The text of RECORD with the digests and sizes of files that changed. files: normalised path in it -> the file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [row[0], *_digest_and_size(files[name])] if (name := os.path.normpath(row[0])) in files else row for row in rows
+    )
+    return text.getvalue()
+
+
+def _digest_and_size(path: str) -> tuple[str, str]:
+    import hashlib
+
+    digest, size = hashlib.sha256(), 0
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest_text(digest), str(size)
 
 
 def _recorded_file(row: list[str]) -> RecordedFile:

@@ -34,6 +34,7 @@ from .elf64 import (
 )
 from .header_room import HEADERS_AT, NoRoomError, Place, insert_load, make_room, place_tail, with_own_header
 from .note import NOTE_SECTION
+from .pieces import read_range
 from .refusal import refusal
 
 _NOTE_SECTION = NOTE_SECTION.encode()
@@ -282,16 +283,24 @@ def largest_align(elf: Elf) -> int:
 
 
 def end_of_content(elf: Elf) -> int:
-    """Behind which a file has nothing but the names and headers of its sections. Refuses one that has more."""
+    """Behind which a file has nothing but the names and headers of its sections, and zeros, which tools add to align
+    what they append. Refuses one that has more."""
     names = elf.sections[elf.names_index]
     ends = [
         section.offset + section.file_size for section in elf.sections if section is not names and section.file_size
     ]
     end = max(ends + [segment.offset + segment.file_size for segment in elf.segments])
     table_end = elf.sections_offset + len(elf.sections) * SECTION.size
-    if elf.size > align_up(max(end, names.offset + names.size, table_end), 8):
-        raise refusal(elf.path, "data follows its last section, which the rewritten file would not have")
+    known = align_up(max(end, names.offset + names.size, table_end), 8)
+    if elf.size > known and _has_data(elf, known):
+        more = elf.size - known
+        raise refusal(elf.path, f"{more} bytes follow its last section, at byte {known}: the new file would lack them")
     return end
+
+
+def _has_data(elf: Elf, start: int) -> bool:
+    """Whether a byte behind `start` is not zero."""
+    return any(chunk.strip(b"\0") for chunk in read_range(elf.descriptor, start, elf.size - start, elf.path))
 
 
 def stale_tables(elf: Elf) -> list[tuple[int, int]]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import io
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -16,7 +15,7 @@ from rocm_sdk import _native
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.record import digest_text
+from rocm_sdk.installed.record import with_new_digests
 
 from .new_file import new_file
 from .refusal import refusal
@@ -56,7 +55,7 @@ def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTre
     parent = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix=".rocm-sdk-", dir=parent) as scratch:
         target = os.path.join(scratch, "tree")
-        made = _Tree(path, target, wish, output).make()
+        made = _Tree(path, target, wish, output, path).make()
         if output is not None:
             os.rename(target, output)
     return made
@@ -64,6 +63,8 @@ def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTre
 
 def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
     """The same of a wheel, whose members keep their order, times and attributes."""
+    if output is not None:
+        _refuse_name(path, output)
     parent = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix=".rocm-sdk-", dir=parent) as scratch, open(path, "rb") as file:
         if output is not None and os.path.exists(output) and os.path.samestat(os.stat(output), os.fstat(file.fileno())):
@@ -71,7 +72,7 @@ def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
         archive = open_zip(path, file)
         before, after = os.path.join(scratch, "before"), os.path.join(scratch, "after")
         members = _unpack(archive, before, path)
-        made = _Tree(before, after, wish, output).make()
+        made = _Tree(before, after, wish, output, path).make()
         with new_file(file.fileno(), output) as new, open(os.dup(new), "wb") as packed:
             _pack(archive, members, before, after, packed)
             packed.flush()
@@ -80,8 +81,9 @@ def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
 
 
 class _Tree:
-    def __init__(self, source: str, target: str, wish: Wish, output: str | None) -> None:
+    def __init__(self, source: str, target: str, wish: Wish, output: str | None, shown: str) -> None:
         self.source, self.target, self.wish, self.output = source, target, wish, output
+        self.shown = shown  # in messages: the directory, or the wheel
         self.rewritten: list[Rewritten] = []
         self.left: list[Left] = []
         self.size_before = self.size = 0
@@ -100,8 +102,10 @@ class _Tree:
         if unlisted:
             raise unlisted[0]
         if not self.rewritten:
-            why = f": {self.left[0].path}: {self.left[0].why}" if self.left else ""
-            raise refusal(self.source, f"it has no file whose code can be rewritten{why}")
+            if not self.left:
+                raise refusal(self.shown, "it holds no GPU code")
+            first = f"{self.left[0].path}: {self.left[0].why}"
+            raise refusal(self.shown, f"it has no file whose code can be rewritten: {first}")
         self._renew_records()
         return RewrittenTree(
             self.source, self.output, self.size_before, self.size, tuple(self.rewritten), tuple(self.left)
@@ -113,7 +117,7 @@ class _Tree:
             os.symlink(os.readlink(path), place)
             return
         if not stat.S_ISREG(facts.st_mode):
-            raise refusal(path, "it is neither a file nor a directory nor a link")
+            raise refusal(self._shown(path), "it is neither a file nor a directory nor a link")
         if not self._rewrite(path, place):
             shutil.copy2(path, place)
         self.size_before += facts.st_size
@@ -130,39 +134,45 @@ class _Tree:
                 return False
             self.rewritten.append(rewrite_file(path, place, self.wish)._replace(path=name))
         except RocmSdkError as error:
+            shown = self._shown(path)
+            message = error.message.replace(path, shown)
             if error.code not in _LEFT:
-                raise
-            self.left.append(Left(name, error.message))
+                raise type(error)(message, error.fix, shown, error.code, error.problem) from None
+            self.left.append(Left(name, message.removeprefix(shown).lstrip(": ")))
             return False
         shutil.copystat(path, place)
         return True
 
+    def _shown(self, path: str) -> str:
+        """A file of the tree in messages: a wheel's was unpacked where nobody finds it any more."""
+        return path if self.shown == self.source else f"{self.shown}: {os.path.relpath(path, self.source)}"
+
     def _renew_records(self) -> None:
         """The digests and sizes of what was rewritten, in each RECORD."""
-        changed = {each.path for each in self.rewritten}
+        changed = {os.path.normpath(each.path): os.path.join(self.target, each.path) for each in self.rewritten}
         for name in sorted(os.listdir(self.target)):
             record = os.path.join(self.target, name, "RECORD")
             if name.endswith(".dist-info") and os.path.isfile(record):
                 with open(record, encoding="utf-8", newline="") as file:
-                    rows = list(csv.reader(file))
-                text = io.StringIO()
-                csv.writer(text, lineterminator="\n").writerows(
-                    self._renewed(row) if row and os.path.normpath(row[0]) in changed else row for row in rows
-                )
+                    text = with_new_digests(list(csv.reader(file)), changed)
                 os.unlink(record)
                 with open(record, "w", encoding="utf-8", newline="") as file:
-                    file.write(text.getvalue())
-
-    def _renewed(self, row: list[str]) -> list[str]:
-        path = os.path.join(self.target, row[0])
-        digest = hashlib.sha256()
-        with open(path, "rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-        return [row[0], digest_text(digest), str(os.path.getsize(path))]
+                    file.write(text)
 
 
 # ---- wheels ----
+
+# A wheel's name: distribution, version, perhaps a build number, and the tags of interpreter, ABI and platform.
+_WHEEL_NAME = re.compile(r"([\w.]+)-([\w.!+]+)(?:-\d\w*)?-[\w.]+-[\w.]+-[\w.]+\.whl", re.ASCII)
+
+
+def _refuse_name(path: str, output: str) -> None:
+    """Refuses a name that installers would reject: of another form than wheels', or of another distribution's."""
+    old, new = (_WHEEL_NAME.fullmatch(os.path.basename(each)) for each in (path, output))
+    if new is None:
+        raise refusal(path, f"installers reject the name {os.path.basename(output)}: name the output as the wheel is")
+    if old is not None and old.groups() != new.groups():
+        raise refusal(path, f"{os.path.basename(output)} is the name of another distribution or version")
 
 
 def _unpack(archive: zipfile.ZipFile, directory: str, path: str) -> list[tuple[zipfile.ZipInfo, str]]:

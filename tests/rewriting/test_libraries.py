@@ -155,3 +155,14 @@ def test_what_gets_no_search_path(tmp_path: Path) -> None:
     with pytest.raises(RewriteError, match="no 64-bit, little-endian ELF file"):
         set_rpath(str(script), LONG)
     assert path.read_bytes() == before
+
+
+def test_zeros_behind_the_last_section(tmp_path: Path) -> None:
+    """patchelf aligns the end of what it writes."""
+    path = build(tmp_path, next(iter(FORMS)), PLAIN)
+    with path.open("ab") as file:
+        file.write(bytes(3_000_001))
+    output, made = rewritten(path, Wish(("gfx90a",)))
+    assert made.loaded
+    assert output.stat().st_size < path.stat().st_size - 3_000_000
+    works(output)

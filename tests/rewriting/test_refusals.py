@@ -126,7 +126,7 @@ def an_object_file(directory: Path) -> Path:
         (a_packed_word_into_the_code, "which is no wrapper, points into its code"),
         (no_wrappers, "it has no wrappers"),
         (code_elsewhere, "leads to no bundle in .hip_fatbin"),
-        (data_behind_the_end, "data follows its last section"),
+        (data_behind_the_end, r"70 bytes follow its last section, at byte \d+"),
         (a_claim_of_100_tb, "more than any has"),
         (a_bomb, "holds something else than its header says"),
         (a_wrong_hash, "holds something else than its header says"),

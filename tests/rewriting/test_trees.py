@@ -44,11 +44,15 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
+def packed(tree: Path, directory: Path) -> Path:
+    words = ["-m", "wheel", "pack", str(tree), "--dest-dir", str(directory)]
+    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
+    return next(directory.glob("*.whl"))
+
+
 @pytest.fixture
 def wheel(tree: Path, tmp_path: Path) -> Path:
-    words = ["-m", "wheel", "pack", str(tree), "--dest-dir", str(tmp_path)]
-    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL)
-    return next(tmp_path.glob("*.whl"))
+    return packed(tree, tmp_path)
 
 
 def targets(path: Path) -> list[str]:
@@ -88,7 +92,8 @@ def test_a_wheel(wheel: Path, tmp_path: Path) -> None:
     unpack = [sys.executable, "-m", "wheel", "unpack", str(output), "--dest", str(tmp_path / "unpacked")]
     subprocess.run(unpack, check=True, stdout=subprocess.DEVNULL)  # compares each file with RECORD
     assert targets(tmp_path / "unpacked/pkg-1.0/pkg/lib/libfirst.so.1") == ["gfx1030"]
-    again = tmp_path / "again.whl"
+    again = tmp_path / "again" / wheel.name
+    again.parent.mkdir()
     rewrite_wheel(str(wheel), str(again), KEEP)
     assert again.read_bytes() == output.read_bytes()
 
@@ -107,15 +112,53 @@ def test_what_is_refused(wheel: Path, tree: Path, tmp_path: Path) -> None:
         rewrite_directory(str(tree), str(tree), KEEP)
     with pytest.raises(RewriteError, match="never rewritten in place"):
         rewrite_wheel(str(wheel), str(wheel), KEEP)
-    with pytest.raises(RewriteError, match="it has no file whose code can be rewritten"):
+    with pytest.raises(RewriteError, match=r"rewritten: pkg/lib/kernels_gfx942\.co: has no code that gfx1200 runs"):
         rewrite_directory(str(tree), str(tmp_path / "new"), Wish(("gfx1200",)))
     os.mkfifo(tree / "fifo")
     with pytest.raises(RewriteError, match="neither a file nor a directory nor a link"):
         rewrite_directory(str(tree), str(tmp_path / "new"), KEEP)
     wheel.write_bytes(wheel.read_bytes()[:-30])
     with pytest.raises(BadArchiveError, match="no usable zip file"):
-        rewrite_wheel(str(wheel), str(tmp_path / "new.whl"), KEEP)
+        rewrite_wheel(str(wheel), str(tree.parent / "scratch" / wheel.name), KEEP)
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("new.whl", "installers reject the name new.whl"),
+        ("pkg-1.0-py3-none-any.zip", "installers reject the name pkg-1.0-py3-none-any.zip"),
+        ("pkg-1.1-py3-none-any.whl", "pkg-1.1-py3-none-any.whl is the name of another distribution or version"),
+        ("other-1.0-py3-none-any.whl", "is the name of another distribution or version"),
+    ],
+)
+def test_a_name_that_installers_reject(wheel: Path, tmp_path: Path, name: str, cause: str) -> None:
+    wheel.write_bytes(b"is not read")
+    with pytest.raises(RewriteError, match=cause):
+        rewrite_wheel(str(wheel), str(tmp_path / "slim" / name), KEEP)
+
+
+def test_the_wheel_and_the_member_are_named(tree: Path, tmp_path: Path) -> None:
+    """The member lay in a directory that is gone when the message is read."""
+    dense = {name: code + bytes(1_000_000) for name, code in objects("gfx1030").items()}
+    (tree / "pkg/lib/dense.co").write_bytes(compressed(bundle(dense), 3))
+    wheel = packed(tree, tmp_path)
+    with pytest.raises(RewriteError, match="would grow") as found:
+        rewrite_wheel(str(wheel), None, Wish(compressed=False))
+    assert str(found.value).startswith(f"{wheel}: pkg/lib/dense.co would grow")
+    assert ".rocm-sdk-" not in str(found.value)
+    with pytest.raises(RewriteError, match=r"pkg/lib/dense\.co: has no code that gfx1200 runs") as refused:
+        rewrite_wheel(str(wheel), None, Wish(("gfx1200",)))
+    assert str(refused.value).startswith(f"{wheel} cannot be rewritten: ")
+
+
+def test_a_wheel_without_code(tree: Path, tmp_path: Path) -> None:
+    for path in (tree / "pkg/lib").iterdir():
+        path.unlink()
+    wheel = packed(tree, tmp_path)
+    with pytest.raises(RewriteError, match="cannot be rewritten: it holds no GPU code") as found:
+        rewrite_wheel(str(wheel), None, KEEP)
+    assert str(found.value).startswith(str(wheel))
 
 
 def test_the_command(wheel: Path, tmp_path: Path) -> None:
@@ -128,10 +171,15 @@ def test_the_command(wheel: Path, tmp_path: Path) -> None:
         "--keep",
         "gfx1030",
         "--output",
-        str(tmp_path / "n.whl"),
+        str(tmp_path / "slim"),
     ]
+    (tmp_path / "slim").mkdir()
     told = subprocess.check_output(command, text=True).splitlines()
-    assert told[0].startswith(f"{tmp_path / 'n.whl'}   ")
+    assert told[0].startswith(f"{tmp_path}/slim/{wheel.name}   ")
     assert told[0].endswith(", 2 files rewritten")
     assert told[1].startswith("  pkg/lib/libfirst.so.1   ")
-    assert told[-1].startswith("  left as it is: pkg/lib/libother.so: ")
+    assert told[1].endswith(", verified")
+    assert told[2] == "    kept: gfx1030   dropped: gfx90a:xnack-, gfx942"
+    assert told[-1] == "  left as it is: pkg/lib/libother.so: has no code that gfx1030 runs: it has code for gfx942"
+    unloaded = subprocess.check_output([*command, "--no-load", "--dry-run"], text=True).splitlines()
+    assert unloaded[1].endswith(", verified, not loaded: loading was not asked for")
