@@ -131,6 +131,7 @@ Code = Literal[
     "E-CODE-014",
     "N-CODE-015",
     "W-CODE-016",
+    "E-CODE-017",
     "E-TEST-001",
     "E-TEST-002",
 ]

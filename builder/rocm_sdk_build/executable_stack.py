@@ -50,6 +50,7 @@ def _needs(path: Path) -> bool | None:
 def clear(path: Path) -> None:
     """Clears the flag of a file of ours."""
     try:
-        clear_executable_stack(str(path))
+        with path.open("r+b", buffering=0) as file:
+            clear_executable_stack(file.fileno(), str(path))
     except RocmSdkError as error:
         raise PackagingError(error.message) from error

@@ -207,11 +207,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "tell who built the package; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "It was built without -fPIC in part. Pages of its code are then not shared between processes.", NULL)
     ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly by mistake of an assembler file",
-        FIXES({ANY, WORDS, "nothing before glibc 2.41, which refuses it in a running program: patchelf --clear-execstack {$path}"}),
-        "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late.", NULL)
+        FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
+        "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
-        FIXES({ANY, WORDS, "update the package, or clear the flag: patchelf --clear-execstack {$path}"}),
-        "The flag is mostly there by mistake of an assembler file.", NULL)
+        FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
+              {ANY, TRIED, "rocm-sdk test --fix"}),
+        "The flag is mostly there by mistake of an assembler file. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
     ROW(W, LIB, 016, WARNING, "{library} and {other} have one SONAME", "both are {soname}: which one a process gets depends on what is loaded first",
         FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
@@ -508,6 +509,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"},
               {ANY, WORDS, "where results are wrong or a GPU hangs, take {$path} as it was from where it came"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
+    ROW(E, CODE, 017, ERROR, "{path} cannot be written without /proc", "/proc is not mounted here: a new file is checked, and gets its name, through it",
+        FIXES({ANY, TRIED, "mount -t proc proc /proc"}),
+        "A chroot or a container may lack /proc. Files are listed without it. Raised as RewriteError.", NULL)
 
     /* ---- the test itself ---- */
     ROW(E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",

@@ -61,6 +61,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"supported",    "other targets"},
     {"suse",         "PACKAGE"},
     {"symbol",       "a known name"},
+    {"tunable",      "a tunable of glibc"},
     {"system_prefix", "its directory"},
     {"tag",          "RPATH"},
     {"target",       "of this machine"},

@@ -251,9 +251,13 @@ static rsdk_status find_noexec_mount(explanation *e) {
     return RSDK_OK;
 }
 
+/* glibc refuses from 2.41 on, and has a value of the tunable that allows it from 2.42 on. */
 static rsdk_status find_executable_stack(explanation *e) {
     for (size_t i = 0; says(e, "executable stack") && i < e->graph.nodes.count; i++) {
         if (node_at(e, i)->file->wants_executable_stack) {
+            if (strverscmp(gnu_get_libc_version(), "2.42") >= 0) {
+                RSDK_TRY(add(e, "tunable", "GLIBC_TUNABLES=glibc.rtld.execstack=2"));
+            }
             return find(e, RSDK_E_LIB_015, node_at(e, i)->location.path);
         }
     }

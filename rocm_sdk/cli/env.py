@@ -102,7 +102,10 @@ def build_variables(*, opencl: bool) -> Variables:
 
 
 def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
-    """HIPCXX and HIPFLAGS. Raises RocmSdkError if there is no such compiler, or the selection has no target."""
+    """HIPCXX, HIPFLAGS and HIP_PLATFORM. hipconfig takes the last for nvidia where it finds CUDA.
+
+    Raises RocmSdkError if there is no such compiler, or the selection has no target.
+    """
     from rocm_sdk.devel.compilers import driver_name, find_driver, hip_flags
 
     driver = find_driver(name)
@@ -110,7 +113,7 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
         place = os.path.dirname(name) or "PATH"
         raise RocmSdkError(f"there is no {driver_name(name)} in {place}", "install it, or name another: clang-19")
     flags = hip_flags(variables.assigned["ROCM_PATH"], _targets(selection))
-    return {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags)}
+    return {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags), "HIP_PLATFORM": "amd"}
 
 
 def _targets(selection: str) -> tuple[str, ...]:

@@ -52,20 +52,16 @@ class _Segment(NamedTuple):
     place: int
 
 
-def clear_executable_stack(path: str) -> bool:
-    """Clears PF_X of PT_GNU_STACK in a file; False where it is not set.
+def clear_executable_stack(descriptor: int, path: str) -> bool:
+    """Clears PF_X of PT_GNU_STACK in the file that is open; False where it is not set.
 
-    Four bytes of the file change, in place: it must be the caller's own copy. Raises RewriteError (E-CODE-010) for a
-    file that is no ELF file or whose program headers lie outside it, and OSError.
+    Four bytes of the file change, in place: it must be the caller's own copy. path: its name in errors. Raises
+    RewriteError (E-CODE-010) for a file that is no ELF file or whose program headers lie outside it, and OSError.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        _, order, segments = _read(descriptor, path)
-        wrong = [each for each in segments if each.type == _PT_GNU_STACK and each.flags & _PF_X]
-        for each in wrong:
-            write_all(descriptor, struct.pack(f"{order}I", each.flags & ~_PF_X), each.place)
-    finally:
-        os.close(descriptor)
+    _, order, segments = _read(descriptor, path)
+    wrong = [each for each in segments if each.type == _PT_GNU_STACK and each.flags & _PF_X]
+    for each in wrong:
+        write_all(descriptor, struct.pack(f"{order}I", each.flags & ~_PF_X), each.place)
     return bool(wrong)
 
 

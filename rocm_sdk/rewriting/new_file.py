@@ -9,6 +9,8 @@ import stat
 import tempfile
 from collections.abc import Iterator
 
+from .refusal import refusal
+
 # Of a file system that has no files without names.
 _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
@@ -18,8 +20,10 @@ def new_file(source: int, output: str | None) -> Iterator[int]:
     """A new file, which becomes `output` at the end of the block, with the mode and extended attributes of `source`.
 
     None: it gets no name. Nothing is left of a block that fails, nor, where the file system has files without names, of
-    a process that is killed in it. Raises OSError.
+    a process that is killed in it. Raises OSError, and RewriteError (E-CODE-017) where /proc is not mounted.
     """
+    if not os.path.isdir("/proc/self/fd"):
+        raise refusal(output or "a new file", code="E-CODE-017")
     if output is not None and os.path.isdir(output):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
     directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()

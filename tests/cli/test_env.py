@@ -126,6 +126,7 @@ def test_a_compiler_that_is_not_of_the_sdk(call: Call, devel_tree: Path, clang: 
     words = ("env", "--compiler", name, "--targets", "gfx1030,gfx906", "--json")
     variables = json.loads(call(*words, PATH=f"{clang}:{os.environ['PATH']}").stdout)["set"]
     assert variables["HIPCXX"] == str(clang / driver)
+    assert variables["HIP_PLATFORM"] == "amd"
     assert shlex.split(variables["HIPFLAGS"]) == [
         f"--rocm-path={devel_tree}",
         f"--rocm-device-lib-path={devel_tree}/lib/llvm/amdgcn/bitcode",

@@ -2,21 +2,117 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from sample_report import install, run_test
-from sample_site import Site
+from sample_site import Site, clean_environment, run_python
+
+from rocm_sdk import _native
+from rocm_sdk.installed.distributions import Distribution
+
+FLAG = ("-Wl,-z,execstack",)
+# A nested function whose address is taken: gcc writes a trampoline to the stack.
+NESTED = """
+int apply(int (*f)(int), int x) { return f(x); }
+int hipGetDeviceCount(int *n) { int add(int x) { return x + *n; } return *n = apply(add, 0); }
+"""
+
+
+def fixed(site: Site) -> str:
+    """What `rocm-sdk test --fix` says that it did."""
+    result = subprocess.run(
+        [sys.executable, "-m", "rocm_sdk", "test", "--only", "libraries,files", "--deep", "--fix"],
+        env=clean_environment() | {"PYTHONPATH": str(site.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in result.stderr
+    return result.stderr
 
 
 def test_it_is_said(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    path = linked_site.library("libamdhip64.so.7", flags=("-Wl,-z,execstack",))
+    path = linked_site.library("libamdhip64.so.7", flags=FLAG)
     install(linked_site)
     said = run_test(linked_site.path, "--only", "libraries")
     assert said.only("N-LIB-014")["path"] == str(path)
-    assert f"patchelf --clear-execstack {path}" in said.only("N-LIB-014")["fix"]
+    assert said.only("N-LIB-014")["fix"] == "rocm-sdk test --fix"
     outcome = attempt(linked_site, "initialize_process(preload_shortnames=['amdhip64'])")
     is_refused = tuple(map(int, platform.libc_ver()[1].split("."))) >= (2, 41)
     assert outcome.code == ("E-LIB-015" if is_refused else "")
     assert said.codes == ({"N-LIB-014", "E-LIB-015"} if is_refused else {"N-LIB-014"})
+
+
+def test_the_fix(linked_site: Site) -> None:
+    """The flag is gone, RECORD is right, and what shares the file, as the cache of uv does, is as it was."""
+    path = linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }", flags=FLAG)
+    install(linked_site)
+    path.chmod(0o755)
+    cached = linked_site.path.parent / "cached"
+    os.link(path, cached)
+    before = path.read_bytes()
+    assert f"cleared the flag for an executable stack of {path}\n" in fixed(linked_site)
+    assert cached.read_bytes() == before
+    assert not _native.inspect_library(str(path)).executable_stack
+    assert path.stat().st_mode & 0o777 == 0o755
+    assert sum(one != other for one, other in zip(before, path.read_bytes(), strict=True)) == 1
+    after = run_test(linked_site.path, "--only", "libraries,files", "--deep")
+    assert after.codes == set()
+    assert not [name for name in path.parent.iterdir() if name.name.startswith(".rocm-sdk-")]
+    (record,) = linked_site.path.glob("rocm_sdk_core-*.dist-info/RECORD")
+    (row,) = (each for each in Distribution(str(record.parent)).files if each.path.endswith("libamdhip64.so.7"))
+    assert row.size == len(before)
+
+
+# Refuses to make memory executable that was not, as SELinux does (prctl(2): PR_SET_MDWE, Linux 6.3).
+REFUSING = """
+import ctypes, sys
+import rocm_sdk
+if ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) != 0:
+    sys.exit(77)
+rocm_sdk.preload_libraries("amdhip64")
+"""
+
+
+def test_a_system_that_refuses(linked_site: Site) -> None:
+    linked_site.library("libamdhip64.so.7", "int hipGetDeviceCount(int *n) { return *n = 0; }", flags=FLAG)
+    install(linked_site)
+    refused = run_python(REFUSING, check=False, PYTHONPATH=str(linked_site.path))
+    if refused.returncode == 77:
+        pytest.skip("this kernel has no PR_SET_MDWE")
+    assert "libamdhip64.so.7 asks for an executable stack, which this system refuses" in refused.stderr
+    assert "fix: rocm-sdk test --fix" in refused.stderr
+    fixed(linked_site)
+    run_python(REFUSING, PYTHONPATH=str(linked_site.path))
+
+
+def test_code_that_needs_it_keeps_it(linked_site: Site) -> None:
+    path = linked_site.library("libamdhip64.so.7", NESTED)
+    assert _native.inspect_library(str(path)).executable_stack, "gcc sets the flag by itself"
+    install(linked_site)
+    before = path.read_bytes()
+    said = fixed(linked_site)
+    is_told = platform.machine() == "x86_64"  # what needs it is recognised there alone
+    assert (f"{path} is unchanged: its code writes to the stack what it executes there" in said) == is_told
+    assert (path.read_bytes() == before) == is_told
+
+
+def test_a_link_becomes_a_file(linked_site: Site, tmp_path: Path) -> None:
+    """What it led to, as the cache of uv, stays as it was."""
+    path = linked_site.library("libamdhip64.so.7", flags=FLAG)
+    install(linked_site)
+    elsewhere = tmp_path / "elsewhere.so"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    before = elsewhere.read_bytes()
+    fixed(linked_site)
+    assert elsewhere.read_bytes() == before
+    assert not path.is_symlink()
+    assert not _native.inspect_library(str(path)).executable_stack

@@ -142,6 +142,7 @@ typedef enum rsdk_code {
     RSDK_E_CODE_014,
     RSDK_N_CODE_015,
     RSDK_W_CODE_016,
+    RSDK_E_CODE_017,
 
     RSDK_E_TEST_001,
     RSDK_E_TEST_002,
