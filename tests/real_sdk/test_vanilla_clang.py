@@ -82,3 +82,39 @@ def test_a_source_compiles_for_two_targets(
     assert compiled.returncode == 0, compiled.stderr
     code = device_code(tmp_path / "saxpy.o")
     assert [each.target for each in code.targets] == ["gfx1030", "gfx906"]
+
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.25)
+project(saxpy LANGUAGES HIP)
+add_library(saxpy OBJECT saxpy.hip)
+"""
+
+
+def test_cmake_compiles_hip_beside_cuda(
+    copy_of_debian_sdk: Callable[[str], Path], tools: dict[str, str], tmp_path: Path
+) -> None:
+    """CMake asks hipconfig for the platform, which answers nvidia where it finds nvcc and no compiler of AMD's."""
+    site = copy_of_debian_sdk("none")
+    (tmp_path / "cuda").mkdir()
+    (tmp_path / "cuda/nvcc").write_text("#!/bin/sh\necho 'this is CUDA' >&2\nexit 1\n")
+    (tmp_path / "cuda/nvcc").chmod(0o755)
+    environment = clean_environment() | tools | {"PYTHONPATH": str(site), "PATH": f"{tmp_path}/cuda:{tools['PATH']}"}
+    command = [str(SCRIPT), "env", "--compiler", "clang", "--targets", "gfx1030", "--json"]
+    told = json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    environment |= told["set"]
+    environment["HIPFLAGS"] += f" -resource-dir={tools['RESOURCES']}"
+    for name, value in told["prepend"].items():
+        environment[name] = f"{value}:{environment.get(name, '')}".rstrip(":")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    (tmp_path / "saxpy.hip").write_text(SOURCE)
+    cmake = SCRIPT.with_name("cmake")
+    # The CMake package of HIP wants clang's run-time library; gcc's has what a host program can need of it.
+    builtins = subprocess.check_output(["gcc", "-print-libgcc-file-name"], text=True).strip()
+    configure = ["-S", str(tmp_path), "-B", str(tmp_path / "out"), f"-DCLANGRT_BUILTINS={builtins}"]
+    configure += ["-DCMAKE_TRY_COMPILE_PLATFORM_VARIABLES=CLANGRT_BUILTINS"]
+    for words in (configure, ["--build", str(tmp_path / "out")]):
+        done = subprocess.run([cmake, *words], env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = (tmp_path / "out").rglob("saxpy.hip.o")
+    assert [each.target for each in device_code(made).targets] == ["gfx1030"]
