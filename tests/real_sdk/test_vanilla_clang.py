@@ -94,13 +94,20 @@ add_library(saxpy OBJECT saxpy.hip)
 def test_cmake_compiles_hip_beside_cuda(
     copy_of_debian_sdk: Callable[[str], Path], tools: dict[str, str], tmp_path: Path
 ) -> None:
-    """CMake asks hipconfig for the platform, which answers nvidia where it finds nvcc and no compiler of AMD's."""
+    """CMake asks hipconfig for the platform, which answers nvidia where it finds nvcc and no `clang++`."""
     site = copy_of_debian_sdk("none")
-    (tmp_path / "cuda").mkdir()
-    (tmp_path / "cuda/nvcc").write_text("#!/bin/sh\necho 'this is CUDA' >&2\nexit 1\n")
-    (tmp_path / "cuda/nvcc").chmod(0o755)
-    environment = clean_environment() | tools | {"PYTHONPATH": str(site), "PATH": f"{tmp_path}/cuda:{tools['PATH']}"}
-    command = [str(SCRIPT), "env", "--compiler", "clang", "--targets", "gfx1030", "--json"]
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "nvcc").write_text("#!/bin/sh\necho 'this is CUDA' >&2\nexit 1\n")
+    (programs / "nvcc").chmod(0o755)
+    driver = shutil.which("clang++", path=tools["PATH"])
+    assert driver is not None
+    (programs / f"clang++-{VERSION}").symlink_to(driver)
+    for each in (each for place in ("/usr/bin", "/bin") for each in Path(place).iterdir()):
+        if not each.name.startswith(("clang", "nvcc")) and not (programs / each.name).is_symlink():
+            (programs / each.name).symlink_to(each)
+    environment = clean_environment() | tools | {"PYTHONPATH": str(site), "PATH": str(programs)}
+    command = [str(SCRIPT), "env", "--compiler", f"clang-{VERSION}", "--targets", "gfx1030", "--json"]
     told = json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     environment |= told["set"]
     environment["HIPFLAGS"] += f" -resource-dir={tools['RESOURCES']}"
