@@ -83,7 +83,7 @@ endif
 test: setup-test $(WHEELS) ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
 	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
-test-wheels: wheels ## use those wheels in Debian systems of their own: the oldest, without libelf, AArch64 emulated; as root
+test-wheels: wheels demo ## use those wheels in Debian systems of their own: the oldest, the newest, without libelf, AArch64 emulated; as root
 	@$(INSTALL_PACKAGES) systems
 	@scripts/test-portable-wheels
 

@@ -38,10 +38,12 @@ def unpack(package: Path, parent: Path) -> Path:
 
 
 def _is_ours(directory: Path) -> bool:
+    """Whether it holds a package's metadata, and nothing but what is written here; or the files of a selector."""
     if not directory.is_dir() or directory.is_symlink():
         return False
     names = [path.name for path in directory.iterdir()]
-    return _SELECTOR in names or all(_OURS.fullmatch(name) for name in names)
+    is_wheel = any(name.endswith(".dist-info") for name in names) and all(map(_OURS.fullmatch, names))
+    return is_wheel or {_SELECTOR, "PKG-INFO"}.issubset(names)
 
 
 def _members(package: Path) -> Iterator[tuple[str, IO[bytes], int]]:
