@@ -269,8 +269,8 @@ class _Planner:
             section = self.elf.sections[index]
             if segment.type != PT_LOAD and segment.file_size and segment.offset == section.offset:
                 return segment.moved(offset, address)
-        far = segment.offset >= gap_end and distance and segment.file_size
-        return replace(segment, offset=segment.offset - distance) if far else segment
+        # One without bytes too: thread-local data that is all zero has a place behind the code.
+        return replace(segment, offset=segment.offset - distance) if segment.offset >= gap_end else segment
 
 
 def largest_align(elf: Elf) -> int:

@@ -64,3 +64,15 @@ def test_a_wheel(requirement: str, platform: str, count: int, targets: set[str],
         assert os.access(library, os.R_OK)
         told = subprocess.run(["eu-elflint", "--gnu-ld", str(library)], capture_output=True, text=True, check=False)
         assert "hip_fatbin" not in told.stdout
+
+
+def test_a_wheel_that_patchelf_has_changed(tmp_path: Path) -> None:
+    """Its libraries end in a byte of padding, have a TLS segment without bytes, and code that is not compressed."""
+    wheel = wheel_of("torch-scatter-rocm==2.1.2.post7", "manylinux_2_32_x86_64")
+    output = tmp_path / wheel.name
+    made = rewrite_wheel(str(wheel), str(output), Wish(("gfx1030",)))
+    assert (len(made.rewritten), made.left) == (3, ())
+    assert made.size * 3 < made.size_before
+    assert all(each.kept == ("gfx1030",) and len(each.dropped) == 28 for each in made.rewritten)
+    unpack = [sys.executable, "-m", "wheel", "unpack", str(output), "--dest", str(tmp_path / "unpacked")]
+    subprocess.run(unpack, check=True, stdout=subprocess.DEVNULL)  # compares each file with RECORD

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sample_code_libraries import FORMS, PACKED, PLAIN, SIZE, TARGETS, build
-from sample_device_code import objects
+from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError, device_code
 from rocm_sdk.rewriting.rewrite import Rewritten, Wish, rewrite_file
@@ -166,3 +166,16 @@ def test_zeros_behind_the_last_section(tmp_path: Path) -> None:
     assert made.loaded
     assert output.stat().st_size < path.stat().st_size - 3_000_000
     works(output)
+
+
+def test_thread_local_data_that_is_all_zero(tmp_path: Path) -> None:
+    """Its segment has no bytes in the file, and a place behind the code: librocblas and librocfft have one."""
+    zeros = '.section .tbss,"awT",@nobits\n.globl zeros\n.type zeros,@object\nzeros: .zero 8\n.size zeros, 8\n'
+    path = library(tmp_path / "libx.so", [bundle(objects(*TARGETS, size=100_000))], more=zeros)
+    output, made = rewritten(path, Wish(("gfx1030",)))
+    assert made.loaded
+    assert output.stat().st_size < path.stat().st_size - 100_000
+    told = subprocess.check_output(["readelf", "-lW", str(output)], text=True)
+    (line,) = (line.split() for line in told.splitlines() if line.lstrip().startswith("TLS"))
+    assert int(line[4], 16) == 0, "the segment has no bytes"
+    assert int(line[1], 16) <= output.stat().st_size
