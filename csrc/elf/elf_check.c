@@ -43,6 +43,7 @@ typedef struct check {
     rsdk_elf_symbol_tables tables;
     table relocations, jump_relocations, relative_words, init_array;
     uint64_t relative_count; /* DT_RELACOUNT */
+    uint64_t last_symbol;    /* the highest index that a relocation names */
     bool has_text_relocations;
 } check;
 
@@ -243,6 +244,7 @@ static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool mus
     if (symbol >= c->tables.count && symbol != 0) {
         return rsdk_elf_view_damaged(&c->view, "a relocation names a symbol that does not exist");
     }
+    c->last_symbol = symbol > c->last_symbol ? symbol : c->last_symbol;
     if (type != 0 && !can_write(c, entry->r_offset)) { /* 0: R_*_NONE */
         return rsdk_elf_view_damaged(&c->view, bad_relocation);
     }
@@ -324,6 +326,13 @@ rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit,
     RSDK_TRY(rsdk_elf_view_init(image, &c.view, error));
     RSDK_TRY(check_segments(&c));
     RSDK_TRY(take_entries(&c));
-    RSDK_TRY(rsdk_elf_symbols_check(&c.view, &c.tables));
-    return check_all_relocations(&c, relocation_limit);
+    RSDK_TRY(rsdk_elf_symbols_count(&c.view, &c.tables));
+    if (c.tables.is_counted) {
+        RSDK_TRY(rsdk_elf_symbols_check(&c.view, &c.tables));
+        return check_all_relocations(&c, relocation_limit);
+    }
+    RSDK_TRY(
+        check_all_relocations(&c, relocation_limit)); /* the linker uses the symbols that they name, and no other */
+    c.tables.count = c.last_symbol + 1;
+    return rsdk_elf_symbols_check(&c.view, &c.tables);
 }

