@@ -129,7 +129,7 @@ def _print_unused(found: "Coverage") -> None:
     """The code that none of the GPUs runs."""
     unused = [each for each in found.targets if not each.used]
     if unused:
-        from rocm_sdk.problems.text import size_text
+        from rocm_sdk.value_text import size_text
 
         names = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
         plain = sum(each.size for each in found.targets)

@@ -81,7 +81,7 @@ def _tell(code: "DeviceCode", for_programs: bool) -> None:
 
 
 def _print_code(code: "DeviceCode") -> None:
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     tell(f"{code.path}   {size_text(code.size)}   {_summary(code)}")
     if code.kernel_name is not None:
@@ -109,7 +109,7 @@ def _summary(code: "DeviceCode") -> str:
     count = f"{len(code.bundles)} {_kind(code)}{'' if len(code.bundles) == 1 else 's'}"
     if code.compressed_count == 0:
         return f"{count}, not compressed"
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     which = "" if code.compressed_count == len(code.bundles) else f" {code.compressed_count}"
     return f"{count},{which} compressed: {size_text(code.stored_size)} hold {size_text(code.plain_size)}"

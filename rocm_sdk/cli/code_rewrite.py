@@ -114,8 +114,8 @@ def _rewrite(name: str, place: "str | None", wish: "Wish") -> None:
 
 
 def _extract(name: str, directory: str) -> None:
-    from rocm_sdk.problems.text import size_text
     from rocm_sdk.rewriting.extract import extract_code
+    from rocm_sdk.value_text import size_text
 
     for made in extract_code(name, directory):
         tell(f"{made.path}   {size_text(made.size)}")
@@ -138,7 +138,7 @@ def _gpus(selection: str) -> tuple[str, ...]:
 
 
 def _tell_tree(made: "RewrittenTree") -> None:
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
     end = "" if made.output else ", nothing written"
@@ -151,7 +151,7 @@ def _tell_tree(made: "RewrittenTree") -> None:
 
 
 def _tell(made: "Rewritten") -> None:
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     bundles = f"{made.bundle_count} bundle{'' if made.bundle_count == 1 else 's'}"
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"

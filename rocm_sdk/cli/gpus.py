@@ -73,7 +73,7 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
 
 
 def _print_table(gpus: "Iterable[Gpu]") -> None:
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     rows = [
         (
@@ -103,7 +103,7 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
 
 def _fact_text(name: str, value: object) -> str:
     """A field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     if value is None or (name in _NONE_IF_ZERO and value == 0):
         return "-"

@@ -128,7 +128,7 @@ def _belongs_to(distribution: str) -> Callable[[str], bool]:
 
 def _harmless(value: Any) -> Any:
     """A document with every text in it made harmless: lines are styled, so that it is too late for whole lines."""
-    from rocm_sdk.problems.text import harmless
+    from rocm_sdk.value_text import harmless
 
     if isinstance(value, dict):
         return {name: _harmless(each) for name, each in value.items()}

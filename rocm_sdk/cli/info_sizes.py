@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rocm_sdk.problems.text import size_text
 from rocm_sdk.targets.sizes import Sizes, sizes
+from rocm_sdk.value_text import size_text
 
 from .output import tell
 

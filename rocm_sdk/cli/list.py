@@ -21,7 +21,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints a line for each library: short name, package, size, file; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     libraries = [_document(shortname, package, optional) for shortname, package, *_, optional, _ in catalog()]
     if options.installed:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def tell(line: str) -> None:
     """Writes a line to stdout."""
-    from rocm_sdk.problems.text import harmless  # here: most commands write nothing of the kind
+    from rocm_sdk.value_text import harmless  # here: most commands write nothing of the kind
 
     print(harmless(line), flush=True)
 
@@ -28,7 +28,7 @@ def tell_json(schema: int, **content: object) -> None:
 
 def complain(message: str, fix: str | None = None) -> None:
     """Writes a message to stderr, and in a second line what to do."""
-    from rocm_sdk.problems.text import harmless
+    from rocm_sdk.value_text import harmless
 
     print(f"rocm-sdk: {harmless(message)}", file=sys.stderr)
     if fix is not None:
@@ -57,6 +57,6 @@ def succeeds(name: str, work: "Callable[[], None]") -> bool:
 
 def complain_fix(fix: str) -> None:
     """Writes to stderr what to do."""
-    from rocm_sdk.problems.text import harmless
+    from rocm_sdk.value_text import harmless
 
     print(f"  fix: {harmless(fix)}", file=sys.stderr)

@@ -36,7 +36,7 @@ def run(options: "Namespace") -> int:
     """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is no store."""
     from rocm_sdk.devel.store import Store
     from rocm_sdk.devel.store_directory import NotAStoreError
-    from rocm_sdk.problems.text import size_text
+    from rocm_sdk.value_text import size_text
 
     from .terminal import TerminalReporter
 

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TextIO
 
 from rocm_sdk.devel.reporter import LineReporter, Progress
-from rocm_sdk.problems.text import one_line
+from rocm_sdk.value_text import one_line
 
 Style = Callable[[str], str]
 

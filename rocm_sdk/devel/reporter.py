@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from rocm_sdk.problems.text import harmless, size_text
+from rocm_sdk.value_text import harmless, size_text
 
 _SECONDS_BETWEEN_LINES = 5.0
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import problem_texts
+from rocm_sdk.value_text import harmless, one_line
 
 from .registry import ENTRIES, Entry, Severity
-from .text import harmless, one_line
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code

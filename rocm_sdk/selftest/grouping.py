@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from rocm_sdk.problems import Problem, problem
-from rocm_sdk.problems.text import one_line
+from rocm_sdk.value_text import one_line
 
 from .recorder import Recorder
 from .shared_objects import library_name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocm_sdk.installed.installer import installation_facts
 from rocm_sdk.problems import Known, Problem, problem
-from rocm_sdk.problems.text import one_line
+from rocm_sdk.value_text import one_line
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocm_sdk.problems.text import size_text
+from rocm_sdk.value_text import size_text
 
 
 @pytest.mark.parametrize(

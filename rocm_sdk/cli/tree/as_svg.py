@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from rocm_sdk.problems.text import harmless, size_text
+from rocm_sdk.value_text import harmless, size_text
 
 from .as_text import time_text
 from .plan_tree import File, Tree

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from rocm_sdk.cli.terminal import can_show, style
-from rocm_sdk.problems.text import harmless, size_text
+from rocm_sdk.value_text import harmless, size_text
 
 from .plan_tree import Branch, Tree
 

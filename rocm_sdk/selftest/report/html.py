@@ -11,10 +11,10 @@ from html import escape
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.problems import Problem
-from rocm_sdk.problems.text import harmless, size_text
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import SharedObject, shared_objects
+from rocm_sdk.value_text import harmless, size_text
 
 from .complete_file import complete_file
 from .mask import make_mask, reported_environment

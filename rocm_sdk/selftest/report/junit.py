@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from rocm_sdk.problems import Problem
-from rocm_sdk.problems.text import one_line
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.value_text import one_line
 
 from .text import breaks_text
 

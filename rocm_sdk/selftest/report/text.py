@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rocm_sdk.problems import Problem
-from rocm_sdk.problems.text import harmless, one_line
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.value_text import harmless, one_line
 
 _SHOWN = 6  # names of what a problem breaks
 _CHECK = "check "
