@@ -126,6 +126,20 @@ def list_code(path: str) -> None:
     print("peak-growth", peak_memory() - before, sep="\t")
 
 
+def run_command(*words: str) -> None:
+    """The second call of a command in this process; what it prints goes nowhere."""
+    from rocm_sdk.cli import main
+
+    printed = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    main([*words])
+    begin = perf_counter_ns()
+    main([*words])
+    end = perf_counter_ns()
+    os.dup2(printed, 1)
+    print_interval(begin, end)
+
+
 def print_interval(begin: int, end: int) -> None:
     print("interval", begin, end, sep="\t")
     print("search-path-entries", len(sys.path), sep="\t")
@@ -159,6 +173,7 @@ ACTIONS = {
         detect_first,
         detect_in_turn,
         list_code,
+        run_command,
     )
 }
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -62,10 +62,13 @@ def observe(arguments: Sequence[str]) -> Observation:
     return Observation(facts, inside_dlopen=inside / 1e9)
 
 
-def run_timed(arguments: Sequence[str], **environment: str) -> float:
-    """The seconds from the start of a process to its end, as whoever started it sees them."""
+def run_timed(arguments: Sequence[str], statuses: Collection[int] = (0,), **environment: str) -> float:
+    """The seconds from the start of a process to its end, as whoever started it sees them.
+
+    statuses: the exit statuses that it may have.
+    """
     begin = perf_counter()
-    _complete(arguments, **environment)
+    _complete(arguments, statuses, **environment)
     return perf_counter() - begin
 
 
@@ -124,19 +127,21 @@ def _count_by_callgrind(arguments: Sequence[str]) -> int:
     return int(match[1])
 
 
-def _complete(arguments: Sequence[str], **environment: str) -> subprocess.CompletedProcess[str]:
+def _complete(
+    arguments: Sequence[str], statuses: Collection[int] = (0,), **environment: str
+) -> subprocess.CompletedProcess[str]:
     # Without hash randomisation two runs of the same program take the same path through Python's dictionaries.
     settings = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", **environment}
     result = subprocess.run(
         arguments, env=settings, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    if result.returncode:
+    if result.returncode not in statuses:
         raise ProcessError(f"{shlex.join(arguments)}: exit status {result.returncode}\n{result.stderr.strip()}")
     return result
 
 
 def _run(arguments: Sequence[str], **environment: str) -> str:
-    return _complete(arguments, **environment).stdout
+    return _complete(arguments, (0,), **environment).stdout
 
 
 def _facts(output: str) -> dict[str, list[list[str]]]:

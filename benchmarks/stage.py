@@ -14,7 +14,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -48,9 +48,10 @@ class Environment:
         """Runs an interpreter that does nothing; the run's time in seconds, as the caller of a command waits for it."""
         return partial(run_timed, [str(self.python), "-I", "-c", "pass"])
 
-    def script(self, *words: str, **variables: str) -> Callable[[], float]:
-        """The same for the command `rocm-sdk`, as pip installs it."""
-        return partial(run_timed, [str(self.python), "-I", str(self.python.with_name("rocm-sdk")), *words], **variables)
+    def script(self, *words: str, statuses: Collection[int] = (0,), **variables: str) -> Callable[[], float]:
+        """The same for the command `rocm-sdk`, as pip installs it. statuses: the exit statuses that it may have."""
+        command = [str(self.python), "-I", str(self.python.with_name("rocm-sdk")), *words]
+        return partial(run_timed, command, statuses, **variables)
 
     def sdk_files(self, paths: Iterable[str]) -> set[str]:
         """Those of the paths that are the SDK's."""

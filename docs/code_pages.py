@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from rocm_sdk.problems import ENTRIES, Entry, problem
-from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems import ENTRIES
+from rocm_sdk.problems.page import general, markdown
 
 
 def _write_pages(app: Sphinx) -> None:
@@ -24,16 +24,12 @@ def _write_pages(app: Sphinx) -> None:
             page.write_text(text, encoding="utf-8")
 
 
-def _title(entry: Entry) -> str:
-    return problem(entry.code, None, None, lambda _site, _distribution: {}).title
-
-
 def _list() -> str:
     """A line for each code: its title, and the first sentence of its page."""
     lines = ["| code | what is wrong | |", "|---|---|---|"]
     for code, entry in ENTRIES.items():
         sentence = _escaped(entry.about.partition(". ")[0].rstrip("."))
-        lines.append(f"| [{code}](codes/{code}.md) | {_escaped(_title(entry))} | {sentence}. |")
+        lines.append(f"| [{code}](codes/{code}.md) | {_escaped(general(entry.code).title)} | {sentence}. |")
     return "\n".join(lines)
 
 
@@ -41,10 +37,10 @@ def _fixes() -> str:
     """A line for each fix."""
     lines = ["| code | cause | system | fix |", "|---|---|---|---|"]
     for code, entry in ENTRIES.items():
-        general = problem(entry.code, None, None, lambda _site, _distribution: {})
+        cause = _escaped(general(entry.code).cause)
         for fix in entry.fixes:
             system = fix.system or ("elsewhere" if len({each.system for each in entry.fixes}) > 1 else "")
-            lines.append(f"| [{code}](codes/{code}.md) | {_escaped(general.cause)} | {system} | {_escaped(fix.text)} |")
+            lines.append(f"| [{code}](codes/{code}.md) | {cause} | {system} | {_escaped(fix.text)} |")
     return "\n".join(lines)
 
 

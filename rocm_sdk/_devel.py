@@ -83,6 +83,6 @@ def _without_post_release(version: str) -> str:
 
 
 def _make_reporter() -> Reporter:
-    from .devel.reporter import LineReporter, Reporter
+    from .devel.reporter import reporter_of_environment
 
-    return LineReporter() if os.environ.get("ROCM_SDK_VERBOSE") == "1" else Reporter()
+    return reporter_of_environment()

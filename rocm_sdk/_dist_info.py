@@ -7,10 +7,13 @@ SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) are read from i
 import os
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from typing import Any
 
 from . import _native
 from .errors import PackageNotInstalledError, RocmSdkWarning, TopologyError, warn
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from typing import Any
 
 _FAMILY = "{target_family}"
 
@@ -142,7 +145,7 @@ def determine_target_family() -> str:
     return str(family)
 
 
-def _fact(name: str) -> Any:
+def _fact(name: str) -> "Any":
     value = _native.sdk_facts()[_FACTS[name]]  # type: ignore[literal-required]
     return list(value) if isinstance(value, tuple) else value
 
@@ -161,7 +164,7 @@ def _is_kpack_split() -> bool:
         return False
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _FACTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

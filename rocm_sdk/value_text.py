@@ -1,10 +1,11 @@
-"""How values appear in messages: on one line, and sizes in decimal units."""
+"""How values appear in messages: on one line, sizes in decimal units, words of a command as a shell reads them."""
 
 from rocm_sdk.errors import harmless
 
-__all__ = ["harmless", "one_line", "size_text"]
+__all__ = ["harmless", "one_line", "quoted_for_shell", "size_text"]
 
 _UNITS = ("kB", "MB", "GB")
+_NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
 
 
 def one_line(value: object) -> str:
@@ -20,3 +21,10 @@ def size_text(size: int) -> str:
     while value >= 999.95 and unit + 1 < len(_UNITS):
         value, unit = value / 1e3, unit + 1
     return f"{value:.1f} {_UNITS[unit]}"
+
+
+def quoted_for_shell(word: str) -> str:
+    """The word as a shell reads it. As shlex.quote, whose module imports re."""
+    if word and all(each.isascii() and (each.isalnum() or each in _NO_SIGNS) for each in word):
+        return word
+    return "'" + word.replace("'", "'\"'\"'") + "'"

@@ -49,21 +49,36 @@ static PyObject *build_fixes(const rsdk_code_row *row) {
 static PyObject *build_row(const rsdk_module_state *state, const void *table, size_t index) {
     (void)state;
     const rsdk_code_row *row = (const rsdk_code_row *)table + index + 1;
-    PyObject *fixes = build_fixes(row);
-    return fixes != NULL ? Py_BuildValue("(sssszNz)", row->name, severities[row->severity], row->title, row->cause,
-                                         row->about, fixes, row->repair)
-                         : NULL;
+    return Py_BuildValue("(sssszz)", row->name, severities[row->severity], row->title, row->cause, row->about,
+                         row->repair);
 }
 
 PyDoc_STRVAR(problem_table_doc,
              "problem_table()\n--\n\n"
              "The table of problems: for each code its name, severity ('error', 'warning', 'note'), title and cause\n"
-             "(templates), what its page says, its fixes with words for facts (tuple of system, proof, text), and the\n"
-             "repair of `rocm-sdk test --fix` or None (tuple of tuples).");
+             "(templates), what its page says, and the repair of `rocm-sdk test --fix` or None (tuple of tuples).");
 
 static PyObject *problem_table(PyObject *module, PyObject *unused) {
     (void)unused;
     return rsdk_result_tuple(rsdk_state_get(module), build_row, rsdk_code_table, RSDK_CODE_COUNT - 1);
+}
+
+PyDoc_STRVAR(problem_fixes_doc, "problem_fixes(code, /)\n--\n\n"
+                                "The fixes of a code with words for facts: tuples (system, proof, text). Raises\n"
+                                "KeyError for an unknown code.");
+
+static PyObject *problem_fixes(PyObject *module, PyObject *name) {
+    (void)module;
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (text == NULL) {
+        return NULL;
+    }
+    rsdk_code code = rsdk_code_find(text);
+    if (code == RSDK_NO_CODE) {
+        PyErr_SetObject(PyExc_KeyError, name);
+        return NULL;
+    }
+    return build_fixes(&rsdk_code_table[code]);
 }
 
 static PyObject *build_alias(const rsdk_module_state *state, const void *table, size_t index) {
@@ -237,6 +252,7 @@ static PyObject *explain_load(PyObject *module, PyObject *args) {
 
 PyMethodDef rsdk_problem_methods[] = {
     {"problem_table", problem_table, METH_NOARGS, problem_table_doc},
+    {"problem_fixes", problem_fixes, METH_O, problem_fixes_doc},
     {"problem_aliases", problem_aliases, METH_NOARGS, problem_aliases_doc},
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Union
+from rocm_sdk.errors import BadArchiveError, LibraryAccessError
 
-from rocm_sdk import _native
-from rocm_sdk.errors import BadArchiveError, LibraryAccessError, RocmSdkError
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
+if TYPE_CHECKING:
+    from rocm_sdk._native import DeviceCode
+    from rocm_sdk.errors import RocmSdkError
 
-Found = Union["_native.DeviceCode", RocmSdkError]
+    Found = DeviceCode | RocmSdkError
 
 HEAD_SIZE = 64
 _MAGICS = (b"\x7fELF", b"!<arch>\n", b"KPAK", b"CCOB", b"__CLANG_OFFLOAD_BUNDLE__", b"\x10\xff\x10\xad")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
 from .candidate import HEAD_SIZE, is_candidate, refusal
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing a library
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
     from .candidate import Found
 
 _ZIP_MAGICS, _ZIP_ENDINGS = (b"PK\x03\x04", b"PK\x05\x06"), (".whl", ".zip")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import tarfile
 import zlib
 from collections.abc import Iterator
-from typing import IO, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
-from .candidate import HEAD_SIZE, Found, damage, is_candidate
+from .candidate import HEAD_SIZE, damage, is_candidate
 from .member import chunks_of, code_of_stream
+
+if TYPE_CHECKING:
+    from .candidate import Found
 
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _ZSTD = b"\x28\xb5\x2f\xfd"

@@ -7,13 +7,16 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 
-from .candidate import HEAD_SIZE, Found, damage, is_candidate
+from .candidate import HEAD_SIZE, damage, is_candidate
 from .member import chunks_of, code_of_stream
+
+if TYPE_CHECKING:
+    from .candidate import Found
 
 _MAGIC = b"PK\x03\x04"
 _LOCAL_HEADER = struct.Struct("<4s22xHH")

@@ -76,7 +76,7 @@ def _codes() -> list[str]:
 
 
 def _subjects() -> list[str]:
-    from rocm_sdk.selftest.run import SUBJECTS
+    from rocm_sdk.selftest.subject_table import SUBJECTS
 
     return [*SUBJECTS, *_codes()]
 

@@ -1,18 +1,20 @@
 """`rocm-sdk env`: the variables that a build needs, for a shell to evaluate."""
 
 import os
-import shlex
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import locate, package_directory
-from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.value_text import quoted_for_shell
 
 from .output import complain
 from .path import directory_in
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from rocm_sdk.devel.reporter import Reporter
 
 EXAMPLE = 'eval "$(rocm-sdk env)" && cmake -B build'
 DESCRIPTION = """\
@@ -92,13 +94,19 @@ def build_variables(*, opencl: bool) -> Variables:
 
     Raises RocmSdkError if the development package or OpenCL is not installed.
     """
-    from rocm_sdk._devel import get_devel_root
+    from rocm_sdk.devel.root import development_root
 
-    root = os.fspath(get_devel_root())
+    root = development_root(_reporter)
     assigned, prepended = _directories(root, _ASSIGNED), _directories(root, _PREPENDED)
     if opencl:
         assigned["OCL_ICD_VENDORS"] = _icd_directory()
     return Variables(assigned, prepended)
+
+
+def _reporter() -> "Reporter":
+    from rocm_sdk.devel.reporter import reporter_of_environment
+
+    return reporter_of_environment()
 
 
 def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
@@ -106,10 +114,14 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
 
     Raises RocmSdkError if there is no such compiler, or the selection has no target.
     """
+    import shlex
+
     from rocm_sdk.devel.compilers import driver_name, find_driver, hip_flags
 
     driver = find_driver(name)
     if driver is None:
+        from rocm_sdk.errors import RocmSdkError
+
         place = os.path.dirname(name) or "PATH"
         raise RocmSdkError(f"there is no {driver_name(name)} in {place}", "install it, or name another: clang-19")
     flags = hip_flags(variables.assigned["ROCM_PATH"], _targets(selection))
@@ -146,18 +158,20 @@ def _icd_directory() -> str:
         return directory
     library = locate("amdocl64").path
     if library is None:
+        from rocm_sdk.errors import RocmSdkError
+
         raise RocmSdkError("this SDK has no OpenCL (amdocl64)", "omit --opencl")
     return library
 
 
-def _sh_lines(variables: Variables) -> Iterator[str]:
+def _sh_lines(variables: Variables) -> "Iterator[str]":
     for name, value in variables.assigned.items():
-        yield f"export {name}={shlex.quote(value)}"
+        yield f"export {name}={quoted_for_shell(value)}"
     for name, value in variables.prepended.items():
-        yield f'export {name}={shlex.quote(value)}"${{{name}:+:${name}}}"'
+        yield f'export {name}={quoted_for_shell(value)}"${{{name}:+:${name}}}"'
 
 
-def _fish_lines(variables: Variables) -> Iterator[str]:
+def _fish_lines(variables: Variables) -> "Iterator[str]":
     for name, value in variables.assigned.items():
         yield f"set -gx {name} {_fish_quoted(value)}"
     for name, value in variables.prepended.items():

@@ -21,14 +21,15 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the page or the list; status 1 for an unknown code, with the nearest known ones."""
-    from rocm_sdk.problems import ALIASES, ENTRIES, problem
+    from rocm_sdk.problems import ALIASES, ENTRIES
+    from rocm_sdk.problems.page import general
 
     if options.code is None and options.json:
         tell_json(1, codes=[_entry_document(code) for code in ENTRIES])
         return 0
     if options.code is None:
         for code, entry in ENTRIES.items():
-            tell(f"{code:<13} {problem(entry.code, None, None, _nothing_known).title}")
+            tell(f"{code:<13} {general(entry.code).title}")
         return 0
     wanted = options.code.upper()
     if wanted not in ENTRIES and wanted not in ALIASES:
@@ -49,49 +50,43 @@ def run(options: "Namespace") -> int:
 
 
 def _entry_document(code: str) -> "dict[str, object]":
-    from rocm_sdk.problems import ENTRIES, problem
+    from rocm_sdk.problems import ENTRIES
+    from rocm_sdk.problems.page import general
 
     entry = ENTRIES[code]
-    general = problem(entry.code, None, None, _nothing_known)
+    found = general(entry.code)
     fixes = [{"system": fix.system or None, "fix": fix.text} for fix in entry.fixes]
     return {
         "code": code,
         "severity": entry.severity,
-        "title": general.title,
-        "cause": general.cause,
+        "title": found.title,
+        "cause": found.cause,
         "about": entry.about,
         "fixes": fixes,
     }
 
 
-def _nothing_known(_site: str, _distribution: str | None) -> dict[str, str]:
-    return {}
-
-
 def _print_page(code: str) -> None:
-    import textwrap
-
     from rocm_sdk.problems.page import page
 
-    from .terminal import style, width_of
+    from .terminal import style, width_of, wrapped
 
     title, paragraphs = page(code)
     tell_title = style("bold", sys.stdout)
     print(tell_title(title))
+    width = width_of(sys.stdout) or 100
     for paragraph in paragraphs:
         print()
         for line in paragraph.splitlines():
-            indent = "  " if line.startswith("- ") else ""
-            width = width_of(sys.stdout) or 100
-            print("\n".join(textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False)))
+            print("\n".join(wrapped(line, width, "  " if line.startswith("- ") else "")))
 
 
 def _print_here(code: str) -> None:
     """Whether this installation has the problem, as far as a test of its subjects tells, and what to do about it."""
-    from rocm_sdk.selftest.report.text import problem_text
-
     found, subjects = _found_here(code)
     for each in found:
+        from rocm_sdk.selftest.report.text import problem_text
+
         print(f"\nHere:\n{problem_text(each)}")
     if not found and subjects:
         print(f"\nThis installation does not have it now (tested: {', '.join(subjects)}).")
@@ -99,6 +94,10 @@ def _print_here(code: str) -> None:
 
 def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     """The problems of this code, and the subjects that were tested for it."""
+    from rocm_sdk.selftest.subject_table import SUBJECTS
+
+    if not any(row.may_report(code) for row in SUBJECTS.values()):
+        return [], []
     from rocm_sdk.selftest import installation as installations
     from rocm_sdk.selftest.grouping import grouped
     from rocm_sdk.selftest.loading import default_parallel

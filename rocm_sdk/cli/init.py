@@ -38,7 +38,7 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
     from rocm_sdk.devel.reporter import Reporter
 
-    from .terminal import TerminalReporter
+    from .progress import TerminalReporter
 
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
     reporter = Reporter() if options.quiet else TerminalReporter()

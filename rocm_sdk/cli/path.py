@@ -111,6 +111,6 @@ def _development_root() -> str:
 
 
 def _terminal_reporter() -> "Reporter":
-    from .terminal import TerminalReporter
+    from .progress import TerminalReporter
 
     return TerminalReporter()

@@ -1,8 +1,8 @@
 """The options of a plain call, without argparse, whose import takes longer than most commands.
 
-A plain call has names, and options that take no value and are written in full: `path --root`, `code FILE`, `gpus
---arch`. The options come from the same add_arguments(parser) that argparse reads. Whatever is not plain, wrong usage
-included, is left to argparse.
+A plain call has names, and options that are written in full, each with one value at most, which is any text:
+`path --root`, `code FILE`, `check-gpu --gpu gfx942`. The options come from the same add_arguments(parser) that argparse
+reads. Whatever is not plain, wrong usage included, is left to argparse.
 """
 
 from types import SimpleNamespace
@@ -38,6 +38,7 @@ class _Recorder:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.flags: dict[str, tuple[str, Any]] = {}  # option -> its name among the values, and what it gives
+        self.settings: dict[str, tuple[str, bool]] = {}  # option with a value -> its name, whether values add up
         self.names: list[tuple[str, str | None]] = []  # arguments without an option: name, nargs
         self.groups: list[_Group] = []
 
@@ -56,6 +57,8 @@ class _Recorder:
         self.values.setdefault(name, False if action == "store_true" and default is None else default)
         if action in _FLAGS and "nargs" not in settings:
             self.flags.update(dict.fromkeys(names, (name, settings.get("const", _FLAGS[action]))))
+        elif action in ("store", "append") and not settings.keys() & {"nargs", "type", "choices"}:
+            self.settings.update(dict.fromkeys(names, (name, action == "append")))
         return str(name)
 
     def add_argument_group(self, *_title: str) -> "_Recorder":
@@ -78,12 +81,20 @@ def plain_options(module: "ModuleType", words: list[str]) -> SimpleNamespace | N
         module.add_arguments(recorder)
     except _NotPlainError:
         return None
-    for word in words:
+    rest = iter(words)
+    for word in rest:
+        option, equals, value = word.partition("=")
         if not word.startswith("-"):
             positional.append(word)
         elif word in recorder.flags:
-            name, value = recorder.flags[word]
-            recorder.values[name] = value
+            name, recorder.values[name] = recorder.flags[word]
+            given.append(name)
+        elif option in recorder.settings and option.startswith("--"):
+            value = value if equals else next(rest, "-")
+            if value.startswith("-") and not equals:
+                return None
+            name, is_list = recorder.settings[option]
+            recorder.values[name] = [*(recorder.values[name] or ()), value] if is_list else value
             given.append(name)
         else:
             return None

@@ -121,7 +121,7 @@ def _extracted_tool(program: str) -> list[str]:
     from rocm_sdk.devel.named_files import TOOL, find
     from rocm_sdk.errors import LibraryNotFoundError
 
-    from .terminal import TerminalReporter
+    from .progress import TerminalReporter
 
     with suppress(LibraryNotFoundError):
         return [find(TOOL, program, TerminalReporter).path]

@@ -38,7 +38,7 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.devel.store_directory import NotAStoreError
     from rocm_sdk.value_text import size_text
 
-    from .terminal import TerminalReporter
+    from .progress import TerminalReporter
 
     if not options.store:
         complain("no store is given; use --store DIR or set ROCM_SDK_STORE")

@@ -115,9 +115,9 @@ def _wanted(options: "Namespace") -> "Options | None":
     from rocm_sdk.problems import ENTRIES
     from rocm_sdk.selftest.loading import default_parallel
     from rocm_sdk.selftest.options import Options
-    from rocm_sdk.selftest.run import SUBJECTS
+    from rocm_sdk.selftest.subject_table import SUBJECTS
 
-    from .terminal import count_progress
+    from .progress import count_progress
 
     only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
     unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)

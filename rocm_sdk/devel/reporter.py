@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 
@@ -69,6 +70,11 @@ class LineReporter(Reporter):
     def progress(self, title: str, total: int) -> Progress:
         """Progress in lines."""
         return _LineProgress(self, title, total)
+
+
+def reporter_of_environment() -> Reporter:
+    """One that is silent, or writes lines with ROCM_SDK_VERBOSE=1."""
+    return LineReporter() if os.environ.get("ROCM_SDK_VERBOSE") == "1" else Reporter()
 
 
 class _LineProgress(Progress):

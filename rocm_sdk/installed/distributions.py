@@ -6,18 +6,18 @@ No file is trusted: sizes are bounded, only regular files are read, and what can
 from __future__ import annotations
 
 import os
-import re
-from functools import cached_property
 
 from .files import names_in, read_beginning
-from .record import RecordedFile, read_record
+
+TYPE_CHECKING = False  # for type checkers; what a message needs of this module imports nothing heavy
+if TYPE_CHECKING:
+    from .record import RecordedFile
 
 # The distributions of this project, which are no part of an SDK: this one, and the one that makes SDK packages.
 LOADER = "rocm-sdk-loader"
 BUILDER = "rocm-sdk-build"
 
-_SDK = re.compile(r"rocm(-sdk(-.+)?|-profiler.*)?")
-_POST_RELEASE = re.compile(r"\.post\d+")
+_SEPARATORS = str.maketrans("_.", "--")
 _PLACEHOLDER_VERSIONS = frozenset({"0.0.1.dev0", "0.0.1", "0.0.2", "0.1.0"})
 _PLACEHOLDER_FILES = 2
 _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
@@ -38,6 +38,7 @@ class Distribution:
         self.name = normalised(self.spelling)
         self.has_metadata = True
         self._metadata_fault: str | None = None
+        self._record: tuple[tuple[RecordedFile, ...], str | None] | None = None
         try:
             headers = _read_headers(f"{directory}/METADATA")
         except OSError as error:
@@ -76,7 +77,7 @@ class Distribution:
 
         Those have one of few versions, and at most the `__init__.py` of a module without a platform directory.
         """
-        if self.version not in _PLACEHOLDER_VERSIONS or not _SDK.fullmatch(self.name) or self.name == LOADER:
+        if self.version not in _PLACEHOLDER_VERSIONS or not _is_of_sdk(self.name) or self.name == LOADER:
             return False
         own = f"{os.path.basename(self.directory)}/"
         files = [file for file in self.files if not file.path.startswith(own) and not file.path.endswith(".pyc")]
@@ -92,8 +93,15 @@ class Distribution:
         """The facts that problems name."""
         return {"distribution": self.name, "version": self.version, "requirement": self.requirement}
 
-    @cached_property
+    @property
     def _files_and_fault(self) -> tuple[tuple[RecordedFile, ...], str | None]:
+        if self._record is None:
+            self._record = self._read_record()
+        return self._record
+
+    def _read_record(self) -> tuple[tuple[RecordedFile, ...], str | None]:
+        from .record import read_record
+
         try:
             files = tuple(read_record(self.record).files())
         except OSError as error:
@@ -111,7 +119,7 @@ def sdk_distributions(site: str) -> list[Distribution]:
     return [
         Distribution(os.path.join(site, name))
         for name, base in bases
-        if name.endswith(".dist-info") and _SDK.fullmatch(base) and base != BUILDER
+        if name.endswith(".dist-info") and _is_of_sdk(base) and base != BUILDER
     ]
 
 
@@ -122,7 +130,15 @@ def name_of_directory(directory: str) -> str:
 
 def normalised(name: str) -> str:
     """The spelling of a distribution's name that is equal for all spellings (PEP 503)."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+    name = name.translate(_SEPARATORS).lower()
+    while "--" in name:
+        name = name.replace("--", "-")
+    return name
+
+
+def _is_of_sdk(name: str) -> bool:
+    """Whether a normalised name is that of a distribution of the SDK, the selector or this one."""
+    return name in ("rocm", "rocm-sdk") or name.startswith(("rocm-sdk-", "rocm-profiler"))
 
 
 def same_release(one: str, other: str) -> bool:
@@ -132,7 +148,9 @@ def same_release(one: str, other: str) -> bool:
 
 def without_post_release(version: str) -> str:
     """A version without the first `.postN` in it."""
-    return _POST_RELEASE.sub("", version, count=1)
+    import re
+
+    return re.sub(r"\.post\d+", "", version, count=1)
 
 
 def _read_headers(path: str) -> dict[str, str]:
@@ -149,4 +167,4 @@ def _read_headers(path: str) -> dict[str, str]:
 
 def _letters(version: str) -> str:
     """A version without its separators, which names of directories spell differently."""
-    return re.sub(r"[^0-9a-z]", "", version.lower())
+    return "".join(each for each in version.lower() if each.isascii() and each.isalnum())

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from typing import BinaryIO
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 _CHUNK = 1 << 20  # bytes
 

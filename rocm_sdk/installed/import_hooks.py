@@ -5,18 +5,30 @@ installed hooks.
 """
 
 import os
-from collections.abc import Iterable
-from importlib.util import find_spec
+import sys
+
+TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from importlib.machinery import ModuleSpec
 
 
-def find_directories(modules: Iterable[str]) -> dict[str, bytes]:
+def find_directories(modules: "Iterable[str]") -> dict[str, bytes]:
     """The directory of each top-level module that the import system can find, encoded for the file system."""
     directories = {}
     for module in modules:
         try:
-            spec = find_spec(module)
+            spec = _find_spec(module)
         except (ImportError, ValueError):
             continue
         if spec is not None and spec.submodule_search_locations:
             directories[module] = os.fsencode(next(iter(spec.submodule_search_locations)))
     return directories
+
+
+def _find_spec(module: str) -> "ModuleSpec | None":
+    """As importlib.util.find_spec of a top-level module; importing that takes longer than the search."""
+    if module in sys.modules:
+        return getattr(sys.modules[module], "__spec__", None)
+    finders = (finder for finder in sys.meta_path if hasattr(finder, "find_spec"))
+    return next(filter(None, (finder.find_spec(module, None) for finder in finders)), None)

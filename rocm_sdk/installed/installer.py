@@ -5,14 +5,13 @@ Only files are read, and only once something is wrong.
 
 from __future__ import annotations
 
-import json
 import os
 import pwd
-import shutil
 import site as site_module
 import sys
 import sysconfig
-from urllib.parse import unquote, urlsplit
+
+from rocm_sdk.value_text import quoted_for_shell
 
 from .distributions import Distribution, name_of_directory, sdk_distributions
 from .files import names_in, read_beginning
@@ -100,21 +99,21 @@ def _shown(path: str) -> str:
 def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
     """The row of the table of installers: what made the installation, and is there to change it."""
     if prefix is None:
-        return "uv target" if recorded == "uv" and shutil.which("uv") else "target"
-    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and shutil.which("pipx"):
+        return "uv target" if recorded == "uv" and _has_program("uv") else "target"
+    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and _has_program("pipx"):
         return "pipx"
     if recorded == "conda" and os.path.isdir(os.path.join(prefix, _CONDA_DIRECTORY)):
         return "conda"
     if _is_of_system(site, prefix, recorded):
         return "system"
     has_pip = os.path.isdir(os.path.join(site, "pip")) or (python == sys.executable and _has_module("pip"))
-    if recorded == "uv" and shutil.which("uv"):
+    if recorded == "uv" and _has_program("uv"):
         return "uv"
     if has_pip:
         return "pip"
-    if shutil.which("uv"):
+    if _has_program("uv"):
         return "uv"
-    return "outer pip" if shutil.which("pip") else "ensurepip"
+    return "outer pip" if _has_program("pip") else "ensurepip"
 
 
 def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
@@ -122,6 +121,12 @@ def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
     if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or recorded in {"pip", "uv"}:
         return False
     return os.path.abspath(site).startswith(tuple(f"{each}/lib" for each in _SYSTEM_PREFIXES))
+
+
+def _has_program(name: str) -> bool:
+    """Whether a command of this name is found. As shutil.which, whose module imports re."""
+    places = (os.path.join(directory, name) for directory in os.environ.get("PATH", os.defpath).split(os.pathsep))
+    return any(os.path.isfile(place) and os.access(place, os.X_OK) for place in places)
 
 
 def _has_module(name: str) -> bool:
@@ -144,7 +149,7 @@ def _metadata_of(site: str, distribution: str | None) -> Distribution | None:
 def _requirements_in(site: str) -> str:
     """All packages of the SDK in a directory, as one command takes them."""
     found = [each for each in sdk_distributions(site) if each.has_sdk_files and not each.is_placeholder]
-    return " ".join(_quoted(each.requirement) for each in found)
+    return " ".join(quoted_for_shell(each.requirement) for each in found)
 
 
 def _read(metadata: Distribution | None, name: str) -> bytes:
@@ -171,15 +176,21 @@ def _source(metadata: Distribution | None, installer: str, prefix: str | None) -
     An index of the configuration is not repeated: it may hold a password.
     """
     if (directory := _directory_of_archive(metadata)) is not None:
-        return f"--find-links {_quoted(directory)}"
+        return f"--find-links {quoted_for_shell(directory)}"
     index = _index_of_uv() if installer.startswith("uv") else _index_of_pip(prefix or sys.prefix)
     return None if index is None or index.rstrip("/") in _PUBLIC_INDEXES else ""
 
 
 def _directory_of_archive(metadata: Distribution | None) -> str | None:
     """The directory of the wheel that was installed by its path, if it is still there (PEP 610)."""
+    text = _read(metadata, "direct_url.json")
+    if not text:
+        return None
+    import json
+    from urllib.parse import unquote, urlsplit
+
     try:
-        document = json.loads(_read(metadata, "direct_url.json") or b"{}")
+        document = json.loads(text)
         url = urlsplit(document["url"])
         path = unquote(url.path)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -187,12 +198,6 @@ def _directory_of_archive(metadata: Distribution | None) -> str | None:
     if url.scheme != "file" or "\0" in path or not os.path.isfile(path):
         return None
     return os.path.dirname(path)
-
-
-def _quoted(path: str) -> str:
-    import shlex
-
-    return shlex.quote(path)
 
 
 def _index_of_pip(prefix: str) -> str | None:

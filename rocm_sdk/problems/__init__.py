@@ -1,16 +1,13 @@
 """What can be wrong, why, and what to do about it: the table of the C library, and problems that are made of it."""
 
-from .problem import Finding, Known, Problem, exception, problem, problem_of
-from .registry import ALIASES, ENTRIES, Entry, Severity
+from .problem import Problem, exception, problem, problem_of
+from .registry import ALIASES, ENTRIES, Entry
 
 __all__ = [
     "ALIASES",
     "ENTRIES",
     "Entry",
-    "Finding",
-    "Known",
     "Problem",
-    "Severity",
     "exception",
     "problem",
     "problem_of",

@@ -1,7 +1,16 @@
 """The page of a code: what `rocm-sdk explain` prints and what the documentation holds."""
 
-from .problem import problem
+from .problem import Problem, problem
 from .registry import ALIASES, ENTRIES, Fix
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+
+
+def general(code: "Code") -> Problem:
+    """The problem in general words: of no file, in no installation."""
+    return problem(code, None, None, lambda _site, _distribution: {})
 
 
 def page(code: str) -> tuple[str, list[str]]:
@@ -9,9 +18,9 @@ def page(code: str) -> tuple[str, list[str]]:
     if code in ALIASES:
         return f"{code} is not used any more", [f"In its place there are {ALIASES[code]}."]
     entry = ENTRIES[code]
-    general = problem(entry.code)
+    found = general(entry.code)
     fixes = [fix_line(fix, alone=len(entry.fixes) == 1) for fix in entry.fixes]
-    return f"{code}: {general.title}", [entry.about, f"Cause: {general.cause}.", "\n".join(["Fix:", *fixes])]
+    return f"{code}: {found.title}", [entry.about, f"Cause: {found.cause}.", "\n".join(["Fix:", *fixes])]
 
 
 def fix_line(fix: Fix, *, alone: bool) -> str:

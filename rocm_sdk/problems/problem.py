@@ -1,22 +1,26 @@
 """A problem: an entry of the table, filled in with what was found, and the fix for this system and installation."""
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk._native import problem_texts
+from rocm_sdk.named_tuple import NamedTuple
 from rocm_sdk.value_text import harmless, one_line
 
-from .registry import ENTRIES, Entry, Severity
+from .registry import ENTRIES
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than telling of a problem
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocm_sdk._native import Code
 
-# What was found: a code, the file or directory concerned, and facts for the texts.
-Finding = tuple["Code", str | None, dict[str, str]]
+    from .registry import Entry, Severity
 
-# site, distribution -> how it was installed, as rocm_sdk.installed.installer says it.
-Known = Callable[[str, str | None], dict[str, str]]
+    # What was found: a code, the file or directory concerned, and facts for the texts.
+    Finding = tuple[Code, str | None, dict[str, str]]
+
+    # site, distribution -> how it was installed, as rocm_sdk.installed.installer says it.
+    Known = Callable[[str, str | None], dict[str, str]]
 
 
 class Problem(NamedTuple):
@@ -36,12 +40,12 @@ class Problem(NamedTuple):
     breaks: tuple[str, ...] = ()
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> "Entry":
         """Its row of the table."""
         return ENTRIES[self.code]
 
     @property
-    def severity(self) -> Severity:
+    def severity(self) -> "Severity":
         """Error, warning or note."""
         return self.entry.severity
 
@@ -54,7 +58,7 @@ def problem(
     code: "Code",
     path: str | None = None,
     site: str | None = None,
-    known: Known | None = None,
+    known: "Known | None" = None,
     /,
     **facts: object,
 ) -> Problem:
@@ -89,14 +93,14 @@ def _ask_installed(site: str, distribution: str | None) -> dict[str, str]:
         return {}
 
 
-def problem_of(finding: Finding, site: str | None = None) -> Problem:
+def problem_of(finding: "Finding", site: str | None = None) -> Problem:
     """The problem that a finding of the C library means. The extension calls this."""
     code, path, facts = finding
     return problem(code, path, site, **facts)
 
 
 def exception(
-    kind: Callable[..., Exception], finding: Finding, message: str, refused: str | None, before: str | None
+    kind: "Callable[..., Exception]", finding: "Finding", message: str, refused: str | None, before: str | None
 ) -> Exception:
     """The exception for an error of the C library, which calls this.
 

@@ -1,20 +1,23 @@
 """The table of problems, as the C library has it (csrc/diagnosis/code_table.c)."""
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from rocm_sdk._native import problem_aliases, problem_fixes, problem_table
+from rocm_sdk.named_tuple import NamedTuple
 
-from rocm_sdk._native import problem_aliases, problem_table
-
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the table
 if TYPE_CHECKING:
+    from typing import Literal
+
     from rocm_sdk._native import Code
 
-Severity = Literal["error", "warning", "note"]
+    Severity = Literal["error", "warning", "note"]
+    Proof = Literal["words", "tried", "elsewhere", "hardware"]
 
 
 class Fix(NamedTuple):
     """What to do, with words in place of facts."""
 
     system: str  # "Debian, Ubuntu"; "" for all others
-    proof: Literal["words", "tried", "elsewhere", "hardware"]  # whether a test runs it, or why none does
+    proof: "Proof"  # whether a test runs it, or why none does
     text: str
 
 
@@ -22,12 +25,16 @@ class Entry(NamedTuple):
     """A kind of problem. Texts are templates that name facts in braces."""
 
     code: "Code"
-    severity: Severity
+    severity: "Severity"
     title: str  # what is wrong with what
     cause: str
     about: str  # for its page: what it means, how it comes about
-    fixes: tuple[Fix, ...]
     repair: str | None  # the name of what `rocm-sdk test --fix` does about it
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What to do, on each system."""
+        return tuple(Fix(*fix) for fix in problem_fixes(self.code))
 
     @property
     def cause_has_facts(self) -> bool:
@@ -35,9 +42,7 @@ class Entry(NamedTuple):
         return "{" in self.cause
 
 
-ENTRIES: "dict[str, Entry]" = {
-    row[0]: Entry(*row[:5], tuple(Fix(*fix) for fix in row[5]), row[6]) for row in problem_table()
-}
+ENTRIES: "dict[str, Entry]" = {row[0]: Entry(*row) for row in problem_table()}
 
 # Codes of earlier releases -> what took their place, as words.
 ALIASES: dict[str, str] = dict(problem_aliases())

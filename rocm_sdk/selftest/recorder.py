@@ -7,11 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rocm_sdk.installed.installer import installation_facts
-from rocm_sdk.problems import Known, Problem, problem
+from rocm_sdk.problems import Problem, problem
 from rocm_sdk.value_text import one_line
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
+    from rocm_sdk.problems.problem import Known
 
 
 @dataclass

@@ -3,41 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final
 
 from .installation import Installation
 from .options import Options
 from .recorder import Recorder
+from .subject_table import SUBJECTS, Subject
 
 Check = Callable[[Installation, Recorder, Options], None]
 
-
-class Subject(NamedTuple):
-    """A row of SUBJECTS."""
-
-    unit: str  # of its count
-    needs_this_process: bool  # cannot check an installation elsewhere
-    code_words: tuple[str, ...]  # of the codes that it reports
-    summary: str
-
-
-# Name -> row. The module of the same name in subjects/ has check(installation, recorder, options).
-# fmt: off
-SUBJECTS: Mapping[str, Subject] = {
-    "packages":    Subject("checks", False, ("PKG", "FILE"),  "distributions and their versions"),
-    "files":       Subject("checks", False, ("FILE",),        "the files that RECORD lists"),
-    "libraries":   Subject("loaded", False, ("LIB", "FILE"),  "each shared object, loaded in a process of its own"),
-    "api":         Subject("checks", True,  ("API",),         "each shortname, preloaded in a process of its own"),
-    "tools":       Subject("ran",    True,  ("TOOL",),        "console scripts of the packages"),
-    "devel":       Subject("checks", False, ("DEVEL", "TOOL"), "the development tree, CMake packages, the compiler"),
-    "gpus":        Subject("found",  True,  ("GPU",),         "GPUs, their packages, and what HIP sees"),
-    "opencl":      Subject("checks", True,  ("OCL",),         "whether OpenCL programs find AMD's driver"),
-    "environment": Subject("checks", True,  ("ENV", "GPU"),   "variables that lead to other files or hide GPUs"),
-}
-# fmt: on
 _SUBJECT_FAILED: Final = "E-TEST-001"
 
 
@@ -80,9 +57,10 @@ def _untested(name: str, installation: Installation, recorder: Recorder) -> str 
 
 def _is_wanted(name: str, row: Subject, options: Options) -> bool:
     """A subject runs if it is requested, or one of its codes."""
-    code_words = {word.split("-")[1] for word in options.only if word not in SUBJECTS}
     return name not in options.skip and (
-        not options.only or name in options.only or not code_words.isdisjoint(row.code_words)
+        not options.only
+        or name in options.only
+        or any(row.may_report(code) for code in options.only if code not in SUBJECTS)
     )
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.problems import Problem, problem
+from rocm_sdk.named_tuple import NamedTuple
 
 from .coverage import with_code
-from .packages import package_to_install
 
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
+    from rocm_sdk.problems import Problem
 
 _DESCRIBED = 3  # lacks that are described, of those of one problem
 _TARGETS = 8  # targets of a library that are named
@@ -53,6 +53,8 @@ def _code_of(on: GpuCoverage, package: _Package | None) -> Code | None:
 
 
 def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:
+    from rocm_sdk.problems import problem  # here: most GPUs have what they need
+
     names = tuple(library.name for library in libraries)
     said: dict[str, list[str]] = {}
     for library in libraries:
@@ -73,6 +75,8 @@ def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: 
 
 
 def _package_for(gpu: str) -> _Package:
+    from .packages import package_to_install
+
     try:
         return _Package(*package_to_install(gpu), os.path.dirname(_native.package_directory("core")))
     except RocmSdkError:

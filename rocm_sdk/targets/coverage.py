@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import suppress
 
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import PackageNotInstalledError
+
+TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _SPIRV = "amdgcnspirv"
 _HAVING_CODE = frozenset({"exact", "compatible", "generic"})
@@ -45,8 +47,10 @@ def targets_of(gpus: Iterable[_native.Gpu]) -> tuple[str, ...]:
 def sdk_directories() -> tuple[str, ...]:
     """The directories of the installed packages that hold libraries. Raises PackageNotInstalledError without an SDK."""
     found = [_native.package_directory("core")]
-    with suppress(PackageNotInstalledError):  # core may be there alone
+    try:  # noqa: SIM105  contextlib takes longer to import
         found.append(_native.package_directory("libraries"))
+    except PackageNotInstalledError:  # core may be there alone
+        pass
     return tuple(dict.fromkeys(found))
 
 

@@ -6,16 +6,19 @@ one neutral package has no device code, and there is a device package for each t
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 from rocm_sdk import _native, targets
 from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
 from rocm_sdk.installed.distributions import Distribution, normalised, same_release, sdk_distributions
+from rocm_sdk.named_tuple import NamedTuple
 from rocm_sdk.problems.fixes import install_fix
 
 from .coverage import coverage, supported_by_code
+
+TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
 
 
 class PackageTargets(NamedTuple):
@@ -67,7 +70,7 @@ def supported_targets() -> tuple[str, ...]:
     return (*known, *sorted(supported.difference(known)))
 
 
-def missing_targets(gpus: Iterable[_native.Gpu], supported: Collection[str]) -> tuple[str, ...]:
+def missing_targets(gpus: "Iterable[_native.Gpu]", supported: "Collection[str]") -> tuple[str, ...]:
     """The package owners of the GPUs that are not among the supported targets, in the order of the GPUs."""
     owners = dict.fromkeys(owner_of(gpu.processor) for gpu in gpus if gpu.processor != "unknown")
     return tuple(owner for owner in owners if owner not in supported)
@@ -120,7 +123,7 @@ def _targets_of(family: str) -> tuple[str, ...]:
         return (name,)
 
 
-def _device_packages(site: str, libraries: str, sdk_version: str) -> Iterator[PackageTargets]:
+def _device_packages(site: str, libraries: str, sdk_version: str) -> "Iterator[PackageTargets]":
     prefix = ALL_PACKAGES["device"].get_dist_package_name("")
     for found in sdk_distributions(site):
         if not found.name.startswith(prefix):

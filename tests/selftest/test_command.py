@@ -27,7 +27,7 @@ from rocm_sdk.selftest import run as run_module
 from rocm_sdk.selftest.installation import at
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.run import SUBJECTS
+from rocm_sdk.selftest.subject_table import SUBJECTS
 
 
 def command(site: Site, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from rocm_sdk import _native
 from rocm_sdk.problems import ALIASES, ENTRIES, problem
-from rocm_sdk.problems.page import markdown
+from rocm_sdk.problems.page import general, markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
@@ -44,7 +44,8 @@ def test_an_entry_is_whole(code: "_native.Code") -> None:
     for text in (words.title, words.cause, words.fix, markdown(code)):
         assert not re.search(r"\{\$?[a-z_]+\}", text)
     assert words.severity == entry.severity
-    assert markdown(code).startswith(f"# {code}: {words.title}\n\n")
+    assert markdown(code).startswith(f"# {code}: {general(code).title}\n\n")
+    assert sys.prefix not in markdown(code), "it is the page of every machine"
 
 
 def test_an_unknown_code_is_an_error() -> None:

@@ -1,8 +1,10 @@
-"""Sizes in the output of commands: decimal units, and never rounded to nothing."""
+"""How values appear: sizes in decimal units, never rounded to nothing; words of commands as shells read them."""
+
+import shlex
 
 import pytest
 
-from rocm_sdk.value_text import size_text
+from rocm_sdk.value_text import quoted_for_shell, size_text
 
 
 @pytest.mark.parametrize(
@@ -22,3 +24,10 @@ from rocm_sdk.value_text import size_text
 )
 def test_size_text(size: int, text: str) -> None:
     assert size_text(size) == text
+
+
+@pytest.mark.parametrize(
+    "word", ["", "/opt/rocm-7.2/lib", "a b", "it's", "$(id)", "gfx942;gfx1100", "ä", "a\nb", "~", "a=b"]
+)
+def test_words_are_quoted_as_by_shlex(word: str) -> None:
+    assert quoted_for_shell(word) == shlex.quote(word)

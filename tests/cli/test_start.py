@@ -1,0 +1,80 @@
+"""What a command imports before it answers: nothing that takes longer than the answer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import CORE, Site, clean_environment
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+# What Python itself does not import at its start, and the answers of most commands do not need.
+HEAVY = frozenset(
+    (
+        "argparse",
+        "collections",
+        "contextlib",
+        "functools",
+        "json",
+        "pathlib",
+        "re",
+        "shutil",
+        "subprocess",
+        "tempfile",
+        "typing",
+        "zipfile",
+    )
+)
+
+# Call -> what it must not import. FILE is a library.
+FORBIDDEN = {
+    ("version",): HEAVY,
+    ("targets",): HEAVY,
+    ("targets", "--missing"): HEAVY - {"collections", "contextlib", "functools"},  # for importlib.util
+    ("path", "--core"): HEAVY,
+    ("path", "--root"): HEAVY,
+    ("path", "amdhip64"): HEAVY,
+    ("path", "amdhip"): HEAVY,  # there is none
+    ("list",): HEAVY,
+    ("gpus",): HEAVY,
+    ("gpus", "--arch"): HEAVY,
+    ("env",): HEAVY,
+    ("code", "FILE"): HEAVY,
+    ("check-gpu",): HEAVY,
+    ("check-gpu", "--gpu", "gfx942"): HEAVY,
+    ("explain",): HEAVY,
+    ("explain", "E-CODE-004"): HEAVY,  # no subject of the self test reports it
+    ("explain", "E-ENV-007"): frozenset({"argparse", "zipfile"}),
+    ("info",): frozenset({"argparse"}),
+}
+PROGRAM = """if True:
+    import sys
+    before = set(sys.modules)
+    from rocm_sdk.cli import main
+    main(sys.argv[1:])
+    print("before:", *before)
+    print("imported:", *(sys.modules.keys() - before))
+"""
+
+
+@pytest.mark.parametrize("words", FORBIDDEN, ids=" ".join)
+def test_nothing_heavy_is_imported(call: Call, sdk: Site, devel_tree: Path, words: tuple[str, ...]) -> None:
+    assert call("init", "--quiet").returncode == 0
+    assert devel_tree.is_dir()
+    file = str(sdk.path / CORE / "lib/libamdhip64.so.7")
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *(file if word == "FILE" else word for word in words)],
+        env=clean_environment() | {"PYTHONPATH": str(sdk.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    *_, before, imported = done.stdout.splitlines()
+    assert not HEAVY & {*before.split()}, "the interpreter's own start hides what the command imports"
+    assert "rocm_sdk.cli" in imported.split()
+    assert sorted(FORBIDDEN[words] & {*imported.split()}) == []
