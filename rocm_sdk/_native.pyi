@@ -70,6 +70,7 @@ Code = Literal[
     "E-TOOL-002",
     "E-TOOL-003",
     "N-TOOL-004",
+    "E-TOOL-005",
     "W-DEVEL-001",
     "E-DEVEL-002",
     "E-DEVEL-003",

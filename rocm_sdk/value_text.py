@@ -2,7 +2,7 @@
 
 from rocm_sdk.errors import harmless
 
-__all__ = ["harmless", "one_line", "quoted_for_shell", "size_text"]
+__all__ = ["counted", "harmless", "one_line", "quoted_for_shell", "size_text"]
 
 _UNITS = ("kB", "MB", "GB")
 _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
@@ -11,6 +11,11 @@ _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
 def one_line(value: object) -> str:
     """A value as harmless text, with each run of blanks and line breaks as one blank."""
     return harmless(" ".join(str(value).split()))
+
+
+def counted(count: int, word: str) -> str:
+    """A number of things: "1 file", "2,000 files"."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def size_text(size: int) -> str:

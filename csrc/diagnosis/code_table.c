@@ -277,6 +277,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(N, TOOL, 004, NOTE, "{tool} was not tried", "it runs out of the development tree, which is not extracted",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --init"}),
         "A test changes nothing unless it is told to.", NULL)
+    ROW(E, TOOL, 005, ERROR, "{tool} is not there", "{detail}",
+        FIXES({ANY, WORDS, "install it, or name another"}),
+        "What a command needs and the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`, the Python package shtab for `rocm-sdk completion`.", NULL)
 
     /* ---- the development tree ---- */
     ROW(W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",

@@ -106,11 +106,11 @@ def _summary(code: "DeviceCode") -> str:
         if code.kernel_name is not None:
             return "its code is in kpack archives"
         return "its GPU code was removed: a separated debug file?" if code.removed else "no GPU code"
-    count = f"{len(code.bundles)} {_kind(code)}{'' if len(code.bundles) == 1 else 's'}"
+    from rocm_sdk.value_text import counted, size_text
+
+    count = counted(len(code.bundles), _kind(code))
     if code.compressed_count == 0:
         return f"{count}, not compressed"
-    from rocm_sdk.value_text import size_text
-
     which = "" if code.compressed_count == len(code.bundles) else f" {code.compressed_count}"
     return f"{count},{which} compressed: {size_text(code.stored_size)} hold {size_text(code.plain_size)}"
 

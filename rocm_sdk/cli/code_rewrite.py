@@ -138,11 +138,11 @@ def _gpus(selection: str) -> tuple[str, ...]:
 
 
 def _tell_tree(made: "RewrittenTree") -> None:
-    from rocm_sdk.value_text import size_text
+    from rocm_sdk.value_text import counted, size_text
 
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
     end = "" if made.output else ", nothing written"
-    tell(f"{made.output or made.path}   {sizes}, {len(made.rewritten)} files rewritten{end}")
+    tell(f"{made.output or made.path}   {sizes}, {counted(len(made.rewritten), 'file')} rewritten{end}")
     for each in made.rewritten:
         tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}{_check_of(each)}")
         _tell_targets(each, "    ")
@@ -151,9 +151,9 @@ def _tell_tree(made: "RewrittenTree") -> None:
 
 
 def _tell(made: "Rewritten") -> None:
-    from rocm_sdk.value_text import size_text
+    from rocm_sdk.value_text import counted, size_text
 
-    bundles = f"{made.bundle_count} bundle{'' if made.bundle_count == 1 else 's'}"
+    bundles = counted(made.bundle_count, "bundle")
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
     if made.output is None:
         tell(f"{made.path}   {sizes}, {bundles}, nothing written")

@@ -17,7 +17,7 @@ COMMANDS = {
     "info": "show everything about this installation",
     "init": "extract the development tree, or update it",
     "list": "print the libraries that have a short name, and their files",
-    "path": "print the file of a library, or a directory of the SDK",
+    "path": "print the files of libraries, or a directory of the SDK",
     "run": "run a program that finds this SDK's libraries and tools",
     "store": "manage the store of development files that environments share",
     "targets": "print the gfx targets that the SDK was built for, or flags to build for targets",

@@ -32,6 +32,7 @@ def run(options: "Namespace") -> int:
         raise RocmSdkError(
             "completion needs the Python package shtab, which is not installed",
             "python -m pip install shtab",
+            code="E-TOOL-005",
         ) from error
     from .parser import make_parser
 
@@ -86,14 +87,21 @@ def _targets() -> list[str]:
 
     names = [each.name for each in targets()]
     families = dict.fromkeys(family for each in targets() for family in each.families)
-    return ["sdk", "machine", *names, *families]
+    return ["machine", *names, *families]
+
+
+def _selections() -> list[str]:
+    return ["sdk", *_targets()]
 
 
 # Command and argument -> the values that it takes.
 _VALUES = {
+    ("check-gpu", "gpu"): _targets,
+    ("code", "keep"): _targets,
+    ("env", "targets"): _selections,
     ("explain", "code"): _codes,
-    ("path", "shortname"): _shortnames,
-    ("targets", "selection"): _targets,
+    ("path", "shortnames"): _shortnames,
+    ("targets", "selection"): _selections,
     ("test", "only"): _subjects,
     ("test", "skip"): _subjects,
     ("tree", "shortnames"): _shortnames,

@@ -123,7 +123,8 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
         from rocm_sdk.errors import RocmSdkError
 
         place = os.path.dirname(name) or "PATH"
-        raise RocmSdkError(f"there is no {driver_name(name)} in {place}", "install it, or name another: clang-19")
+        fix = "install it, or name another: clang-19"
+        raise RocmSdkError(f"there is no {driver_name(name)} in {place}", fix, code="E-TOOL-005")
     flags = hip_flags(variables.assigned["ROCM_PATH"], _targets(selection))
     return {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags), "HIP_PLATFORM": "amd"}
 
@@ -158,9 +159,9 @@ def _icd_directory() -> str:
         return directory
     library = locate("amdocl64").path
     if library is None:
-        from rocm_sdk.errors import RocmSdkError
+        from rocm_sdk.errors import LibraryNotFoundError
 
-        raise RocmSdkError("this SDK has no OpenCL (amdocl64)", "omit --opencl")
+        raise LibraryNotFoundError("this SDK has no OpenCL (amdocl64)", "omit --opencl")
     return library
 
 

@@ -4,7 +4,7 @@ import sys
 
 from rocm_sdk import _native
 
-from .output import complain, tell
+from .output import complain, tell, tell_table
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -87,11 +87,8 @@ def _print_table(gpus: "Iterable[Gpu]") -> None:
         )
         for gpu in gpus
     ]
-    if not rows:
-        return
-    widths = [max(map(len, column)) for column in zip(_HEADINGS, *rows, strict=True)]
-    for row in (_HEADINGS, *rows):
-        tell("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if rows:
+        tell_table(_HEADINGS, rows, {"memory"})
 
 
 def _print_all(gpus: "Iterable[Gpu]") -> None:

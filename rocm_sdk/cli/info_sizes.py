@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from rocm_sdk.targets.sizes import Sizes, sizes
 from rocm_sdk.value_text import size_text
 
-from .output import tell
+from .output import tell, tell_table
 
 if TYPE_CHECKING:
     from rocm_sdk._native import DeviceTarget
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+_NUMBERS = frozenset({"size", "GPU code", "decompressed", "images"})
 
 
 def print_sizes(*, for_programs: bool) -> int:
@@ -37,17 +38,13 @@ def print_sizes(*, for_programs: bool) -> int:
         for each in found.libraries
     ]
     _print_table(("library", "size", "GPU code", "decompressed", "targets"), libraries)
+    used = [("yes" if each.used else "no",) if found.gpus else () for each in found.targets]
     targets = [
-        (
-            each.target or "unknown target",
-            size_text(each.size),
-            str(each.image_count),
-            "" if not found.gpus else "yes" if each.used else "no",
-        )
-        for each in found.targets
+        (each.target or "unknown target", size_text(each.size), str(each.image_count), *last)
+        for each, last in zip(found.targets, used, strict=True)
     ]
-    _print_table(("target", "decompressed", "images", "used here"), targets)
-    if unused := sum(each.size for each in found.targets if not each.used):
+    _print_table(("target", "decompressed", "images", *(("used here",) if found.gpus else ())), targets)
+    if found.gpus and (unused := sum(each.size for each in found.targets if not each.used)):
         tell(f"{size_text(unused)} of {size_text(found.plain)} are for targets that no GPU of this machine uses")
     return 0
 
@@ -57,12 +54,9 @@ def _targets(targets: "Iterable[DeviceTarget]") -> str:
 
 
 def _print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    if not rows:
-        return
-    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
-    for row in (headings, *rows):
-        tell("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    tell("")
+    if rows:
+        tell_table(headings, rows, _NUMBERS)
+        tell("")
 
 
 def _print_json(found: Sizes) -> None:

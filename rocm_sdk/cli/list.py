@@ -1,6 +1,6 @@
 """`rocm-sdk list`: the libraries that can be asked for by a short name, and where they are."""
 
-from .output import tell, tell_json
+from .output import tell_json, tell_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints a line for each library: short name, package, size, file; status 1 if none is to be printed."""
+    """Prints a table with a line for each library; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
     from rocm_sdk.value_text import size_text
 
@@ -29,11 +29,18 @@ def run(options: "Namespace") -> int:
     if options.json:
         tell_json(1, libraries=libraries)
         return 0 if libraries else 1
-    width = max(len(shortname) for shortname, *_ in catalog())
-    for each in libraries:
-        size = "-" if each["bytes"] is None else size_text(each["bytes"])
-        tell(f"{each['shortname']:<{width}}  {each['package']:<9}  {size:>10}  {each['path'] or ''}".rstrip())
-    return 0 if libraries else 1
+    rows = [
+        (
+            each["shortname"],
+            each["package"],
+            "-" if each["bytes"] is None else size_text(each["bytes"]),
+            each["path"] or "",
+        )
+        for each in libraries
+    ]
+    if rows:
+        tell_table(("library", "package", "size", "file"), rows, {"size"})
+    return 0 if rows else 1
 
 
 def _document(shortname: str, package: str, optional: bool) -> "dict[str, Any]":

@@ -7,7 +7,7 @@ import sys
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from rocm_sdk.errors import RocmSdkError
 
@@ -17,6 +17,18 @@ def tell(line: str) -> None:
     from rocm_sdk.value_text import harmless  # here: most commands write nothing of the kind
 
     print(harmless(line), flush=True)
+
+
+def tell_table(headings: "Sequence[str]", rows: "Iterable[Sequence[str]]", numbers: "Container[str]") -> None:
+    """Writes a table to stdout. numbers: the headings of columns that are aligned to the right, as sizes are."""
+    table = [headings, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = (
+            cell.rjust(width) if heading in numbers else cell.ljust(width)
+            for heading, cell, width in zip(headings, row, widths, strict=True)
+        )
+        tell("  ".join(cells).rstrip())
 
 
 def tell_json(schema: int, **content: object) -> None:

@@ -1,4 +1,4 @@
-"""`rocm-sdk path`: a file of the SDK by its name, or a directory.
+"""`rocm-sdk path`: files of the SDK by their names, or a directory.
 
 The first question about the development tree extracts it. Imports next to nothing, because build scripts call this
 often.
@@ -8,7 +8,7 @@ import os
 
 from rocm_sdk._native import locate, package_directory
 
-from .output import complain, tell_json
+from .output import complain, complain_of, tell_json
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -47,7 +47,13 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The name of the library, or a directory; the form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "path": "", ...}')
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("shortname", nargs="?", metavar="SHORTNAME", help="a library, such as amdhip64 or hipsparse")
+    what.add_argument(
+        "shortnames",
+        nargs="*",
+        default=[],
+        metavar="SHORTNAME",
+        help="a library, such as amdhip64 or hipsparse; of several, a line each",
+    )
     for option, (_, summary) in FILES.items():
         what.add_argument(option, metavar="NAME", help=summary)
     for option, (_, _, summary) in DIRECTORIES.items():
@@ -58,15 +64,53 @@ def run(options: "Namespace") -> int:
     """Prints the path; status 1 if the SDK does not have it."""
     if options.directory is not None:
         return print_directory(options.directory, as_json=options.json)
+    if len(options.shortnames) > 1:
+        return _print_libraries(options.shortnames, as_json=options.json)
     location = _location(options)
     if location.path is None:
-        complain(f"{options.shortname} is {location.found_via}: this SDK does not have it")
+        _complain_of_absence(options.shortnames[0], location)
         return 1
     if options.json:
         tell_json(1, path=location.path, package=location.package, found_via=location.found_via)
     else:
         print(location.path)
     return 0
+
+
+def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
+    """Prints the file of each library that is there, and complains of the others."""
+    found: list[dict[str, str | None]] = []
+    for shortname in shortnames:
+        location = _library(shortname)
+        path = None if location is None else location.path
+        if location is None or path is None:
+            found.append({"shortname": shortname, "path": None, "package": None, "found_via": None})
+        else:
+            place = {"path": path, "package": location.package, "found_via": location.found_via}
+            found.append({"shortname": shortname, **place})
+            if not as_json:
+                print(path)
+    if as_json:
+        tell_json(1, libraries=found)
+    return 1 if any(each["path"] is None for each in found) else 0
+
+
+def _library(shortname: str) -> "LibraryLocation | None":
+    """Where a library is; complains where it is not there."""
+    from rocm_sdk.errors import RocmSdkError
+
+    try:
+        location = locate(shortname)
+    except RocmSdkError as error:
+        complain_of(error)
+        return None
+    if location.path is None:
+        _complain_of_absence(shortname, location)
+    return location
+
+
+def _complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:
+    complain(f"{shortname} is {location.found_via}: this SDK does not have it")
 
 
 def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
@@ -76,7 +120,7 @@ def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
             from rocm_sdk.devel import named_files
 
             return named_files.find(getattr(named_files, kind), name, _terminal_reporter)
-    return locate(options.shortname)
+    return locate(options.shortnames[0])
 
 
 def print_directory(option: str, *, as_json: bool = False) -> int:

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from rocm_sdk.value_text import harmless, size_text
+from rocm_sdk.value_text import counted, harmless, size_text
 
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -25,7 +25,7 @@ class Progress:
     @property
     def counts(self) -> str:
         """The files and bytes so far: "8,012 files  7.2 MB"."""
-        return f"{self._files:,} files  {size_text(self._bytes)}"
+        return f"{counted(self._files, 'file')}  {size_text(self._bytes)}"
 
     @property
     def seconds(self) -> float:

@@ -43,7 +43,7 @@ def test_the_table(machine: Machine) -> None:
     result = call(machine, "gpus", HIP_VISIBLE_DEVICES="0")
     assert result.returncode == 0
     assert result.stdout.splitlines() == [
-        "node  target   GPU                  PCI           memory    usable  why not",
+        "node  target   GPU                  PCI             memory  usable  why not",
         "2     gfx942   AMD Instinct MI300X  0000:c1:00.0  206.2 GB  yes",
         "10    gfx1036  AMD Radeon Graphics  0000:0f:00.0  536.9 MB  no      hidden by HIP_VISIBLE_DEVICES=0",
     ]

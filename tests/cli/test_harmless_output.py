@@ -143,7 +143,7 @@ PRINTING = {
     "info": 2,
     "init": 1,
     "output": 4,
-    "path": 2,
+    "path": 3,
     "progress": 1,
     "store": 1,
     "targets": 3,

@@ -43,8 +43,18 @@ def test_sizes(call: Call, sdk: Site, tmp_path: Path) -> None:
     assert packages["rocm-sdk-libraries"]["code"] == answer["code"] == sum(each["code"] for each in by_name.values())
     assert packages["rocm-sdk-core"]["code"] == 0
     text = call("info", "--sizes", ROCM_SDK_ROOTFS=str(machine.root)).stdout
-    assert "gfx942   100.0 kB      2       no" in text.splitlines()
+    assert "target   decompressed  images  used here" in text.splitlines()
+    assert "gfx942       100.0 kB       2  no" in text.splitlines()
     assert text.splitlines()[-1] == "100.0 kB of 200.0 kB are for targets that no GPU of this machine uses"
+
+
+def test_no_gpu_uses_nothing_and_wastes_nothing(call: Call, sdk: Site, tmp_path: Path) -> None:
+    library(sdk.path / LIBRARIES / "lib/librocrand.so.1", [bundle(objects("gfx942", size=50_000))])
+    install(sdk)
+    text = call("info", "--sizes", ROCM_SDK_ROOTFS=str(tmp_path)).stdout
+    assert "target  decompressed  images" in text.splitlines()
+    assert "gfx942       50.0 kB       1" in text.splitlines()
+    assert "no GPU" not in text
 
 
 def test_no_code(call: Call, tmp_path: Path) -> None:

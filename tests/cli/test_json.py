@@ -21,6 +21,7 @@ CALLS = {
     "version": ["version"],
     "list": ["list"],
     "path": ["path", "amdhip64"],
+    "path SHORTNAME SHORTNAME": ["path", "amdhip64", "hipsparse"],
     "init": ["init", "--check"],
     "targets": ["targets"],
     "targets --missing": ["targets", "--missing"],

@@ -20,6 +20,7 @@ PLAIN = (
     ("targets", "machine", "--cmake"),
     ("gpus", "--arch", "--visible"),
     ("path", "amdhip64"),
+    ("path", "amdhip64", "hiprand", "--json"),
     ("path", "--root"),
     ("path", "--json", "--cmake"),
     ("list", "--installed"),

@@ -74,6 +74,7 @@ typedef enum rsdk_code {
     RSDK_E_TOOL_002,
     RSDK_E_TOOL_003,
     RSDK_N_TOOL_004,
+    RSDK_E_TOOL_005,
 
     RSDK_W_DEVEL_001,
     RSDK_E_DEVEL_002,

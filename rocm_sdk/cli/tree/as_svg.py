@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from rocm_sdk.value_text import harmless, size_text
+from rocm_sdk.value_text import counted, harmless, size_text
 
 from .as_text import time_text
 from .plan_tree import File, Tree
@@ -63,7 +63,7 @@ def _picture(tree: Tree, style: str, *, hovers: bool) -> str:
     longest = max([row.length or 0 for row in rows] or [0]) or 1
     ticks = _ticks(longest)
     scale = (_WIDTH - 2 * _MARGIN - left) / max(longest, ticks[-1])
-    counts = [f"{len(tree.files)} files", size_text(tree.size), time_text(tree.seconds)]
+    counts = [counted(len(tree.files), "file"), size_text(tree.size), time_text(tree.seconds)]
     title = ", ".join(filter(None, counts))
     bottom = _TOP + _ROW * len(rows)
     drawn = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from rocm_sdk.cli.terminal import can_show, style
-from rocm_sdk.value_text import harmless, size_text
+from rocm_sdk.value_text import counted, harmless, size_text
 
 from .plan_tree import Branch, Tree
 
@@ -16,7 +16,7 @@ _ASCII = str.maketrans("│├└─", "||`-")
 def as_text(tree: Tree, stream: TextIO) -> str:
     """A row for each file, the reason below each step, the sum at the end; `stream` is where it will be printed."""
     strong, faint = style("bold", stream), style("faint", stream)
-    total = (f"{len(tree.files)} files", size_text(tree.size), time_text(tree.seconds), "")
+    total = (counted(len(tree.files), "file"), size_text(tree.size), time_text(tree.seconds), "")
     entries = [entry for branch in tree.branches for entry in _entries(branch)]
     rows = [(_COLUMNS, ""), *entries, (total, "")]
     widths = [max(len(row[column]) for row, _ in rows) for column in range(3)]

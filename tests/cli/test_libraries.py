@@ -1,0 +1,43 @@
+"""`rocm-sdk path` with several names, `rocm-sdk list`: where libraries are."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from sample_site import CORE, LIBRARIES, Site
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(autouse=True)
+def without_rccl(sdk: Site) -> None:
+    facts = '{"dist_amdgpu_targets": "gfx942", "absent_libraries": ["rccl"]}'
+    sdk.write(f"{CORE}/share/therock/dist_info.json", facts)
+
+
+def test_path_of_several_libraries(call: Call, sdk: Site) -> None:
+    hip = f"{sdk.path}/{CORE}/lib/libamdhip64.so.7"
+    sparse = f"{sdk.path}/{LIBRARIES}/lib/libhipsparse.so.1"
+    result = call("path", "hipsparse", "amdhip64")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{sparse}\n{hip}\n", "")
+    result = call("path", "amdhip64", "amdhip46", "rccl", "hipsparse")
+    assert (result.returncode, result.stdout) == (1, f"{hip}\n{sparse}\n")
+    messages = [line for line in result.stderr.splitlines() if line.startswith("rocm-sdk: ")]
+    assert ["amdhip46" in messages[0], "rccl" in messages[1], len(messages)] == [True, True, 2]
+    result = call("path", "amdhip64", "rccl", "--json")
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["libraries"] == [
+        {"shortname": "amdhip64", "path": hip, "package": "core", "found_via": "file name"},
+        {"shortname": "rccl", "path": None, "package": None, "found_via": None},
+    ]
+
+
+def test_list_says_what_its_columns_are(call: Call) -> None:
+    headings, *rows = call("list").stdout.splitlines()
+    assert headings.split() == ["library", "package", "size", "file"]
+    end = headings.index("size") + len("size")
+    assert all(row[end - 1] != " " and row[end : end + 1] in {"", " "} for row in rows), "sizes end below each other"
+    assert call("list", "--installed").stdout.splitlines()[1].startswith("amdhip64 ")
