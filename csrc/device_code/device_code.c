@@ -11,6 +11,7 @@
 #include "device_code/kpack.h"
 #include "device_code/offload_binary.h"
 #include "device_code/static_archive.h"
+#include "gpu/targets.h"
 
 /* The result, with the memory that it consists of. */
 typedef struct owned_code {
@@ -62,7 +63,7 @@ static rsdk_status list_file(rsdk_listing *listing, const rsdk_extent *extent, c
 /* ---- sums ---- */
 
 static int compare_targets(const void *a, const void *b) {
-    return strcmp(((const rsdk_device_target *)a)->target, ((const rsdk_device_target *)b)->target);
+    return rsdk_target_compare(((const rsdk_device_target *)a)->target, ((const rsdk_device_target *)b)->target);
 }
 
 /* Images of one target lie side by side after sorting. */

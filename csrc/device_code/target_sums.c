@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/targets.h"
+
 rsdk_status rsdk_target_sums_add(rsdk_target_sums *sums, rsdk_arena *arena, const rsdk_device_target *more,
                                  rsdk_error *error) {
     size_t place = 0;
@@ -20,7 +22,7 @@ rsdk_status rsdk_target_sums_add(rsdk_target_sums *sums, rsdk_arena *arena, cons
 }
 
 static int compare(const void *a, const void *b) {
-    return strcmp(((const rsdk_device_target *)a)->target, ((const rsdk_device_target *)b)->target);
+    return rsdk_target_compare(((const rsdk_device_target *)a)->target, ((const rsdk_device_target *)b)->target);
 }
 
 void rsdk_target_sums_sort(rsdk_target_sums *sums) {

@@ -15,7 +15,7 @@ typedef struct rsdk_target_sums {
 rsdk_status rsdk_target_sums_add(rsdk_target_sums *sums, rsdk_arena *arena, const rsdk_device_target *more,
                                  rsdk_error *error);
 
-/* Sorts the sums by name; nothing can be added afterwards. */
+/* Sorts the sums by the targets' numbers; nothing can be added afterwards. */
 void rsdk_target_sums_sort(rsdk_target_sums *sums);
 
 #endif

@@ -228,6 +228,12 @@ rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **targe
     return *target != NULL ? RSDK_OK : fail_unknown(name, length, "GPU target", error);
 }
 
+int rsdk_target_compare(const char *one, const char *other) {
+    /* The last two digits are minor version and stepping, so that more digits are a larger number. */
+    size_t length = strcspn(one, ":"), other_length = strcspn(other, ":");
+    return length != other_length ? (length > other_length) - (length < other_length) : strcmp(one, other);
+}
+
 static const rsdk_target *owner_of(const rsdk_target *target) {
     return target->package_owner != NULL ? rsdk_target_find(target->package_owner) : target;
 }

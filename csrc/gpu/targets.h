@@ -1,4 +1,4 @@
-/* What this directory needs of the look-ups beyond the public header. */
+/* What is needed of the look-ups beyond the public header. */
 #ifndef RSDK_GPU_TARGETS_H
 #define RSDK_GPU_TARGETS_H
 
@@ -7,5 +7,9 @@
 /* The target of "gfx942" and of "gfx942:sramecc+:xnack-", whatever the features are. RSDK_BAD_ARGUMENT, with the
  * nearest names, where there is none. */
 rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error);
+
+/* The order of names by their numbers, as strcmp has that of texts: gfx90a before gfx942 before gfx1030, a target
+ * before the same one with features, generic ones behind. */
+int rsdk_target_compare(const char *one, const char *other);
 
 #endif

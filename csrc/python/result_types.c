@@ -531,7 +531,7 @@ static const field device_code_fields[] = {
     {"size",             NUMBER(rsdk_device_code, size), "its size in bytes (int)"},
     {"kind",             TEXT(rsdk_device_code, kind),
      "'ELF file', 'static archive', 'code object', 'offload bundle', 'compressed offload bundle', 'offload binary', 'kpack archive' (str)"},
-    {"targets",          WHOLE(targets_of_code), "its targets by name, with sums over all images (tuple of DeviceTarget)"},
+    {"targets",          WHOLE(targets_of_code), "its targets by number, with sums over all images (tuple of DeviceTarget)"},
     {"bundles",          WHOLE(bundles_of_code), "its containers in file order (tuple of DeviceBundle)"},
     {"compressed_count", NUMBER(rsdk_device_code, compressed_count), "how many of them are compressed (int)"},
     {"stored_size",      NUMBER(rsdk_device_code, stored_size), "bytes of all containers in the file (int)"},

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "gpu/targets.h"
 #include "problem_text.h"
 #include "rocm_sdk/rocm_sdk.h"
 
@@ -273,12 +274,25 @@ static void target_ids(void **state) {
     }
 }
 
+static void names_in_the_order_of_their_numbers(void **state) {
+    (void)state;
+    static const char *const names[] = {"",        "gfx803",  "gfx90a",  "gfx90a:xnack+", "gfx90a:xnack-", "gfx942",
+                                        "gfx1010", "gfx1030", "gfx1151", "amdgcnspirv",   "gfx9-generic"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            int order = rsdk_target_compare(names[i], names[j]);
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_follow_from_isa_numbers),
         cmocka_unit_test(known_numbers),
         cmocka_unit_test(generic_targets),
         cmocka_unit_test(features_and_class),
+        cmocka_unit_test(names_in_the_order_of_their_numbers),
         cmocka_unit_test_teardown(every_family_has_a_row_and_targets, clear_error),
         cmocka_unit_test_teardown(names_stand_for_targets, clear_error),
         cmocka_unit_test_teardown(unknown_names, clear_error),

@@ -35,9 +35,9 @@ def test_text(script: Path, files: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.splitlines() == [
         f"libplain.so   {size['libplain.so']:.1f} kB   2 bundles, not compressed",
-        "  gfx1030 400.0 kB   gfx90a:xnack- 400.0 kB",
+        "  gfx90a:xnack- 400.0 kB   gfx1030 400.0 kB",
         f"libpacked.so   {size['libpacked.so']:.1f} kB   2 bundles, compressed: {stored:.1f} kB hold 800.0 kB",
-        "  gfx1030 400.0 kB   gfx90a:xnack- 400.0 kB",
+        "  gfx90a:xnack- 400.0 kB   gfx1030 400.0 kB",
         f"libnone.so   {size['libnone.so']:.1f} kB   no GPU code",
     ]
 
@@ -47,7 +47,7 @@ def test_json(script: Path, files: Path) -> None:
     document = json.loads(result.stdout)
     (code,) = document["files"]
     assert (result.returncode, document["schema"], code["path"]) == (0, 1, "libplain.so")
-    assert code["targets"][0] == {"target": "gfx1030", "size": 400_000, "image_count": 2}
+    assert code["targets"][1] == {"target": "gfx1030", "size": 400_000, "image_count": 2}
     assert code["bundles"][1]["images"][1]["object_target"] == "gfx90a:xnack-"
 
 

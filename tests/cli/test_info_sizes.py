@@ -30,8 +30,8 @@ def test_sizes(call: Call, sdk: Site, tmp_path: Path) -> None:
     assert answer["schema"] == 1
     assert answer["gpus"] == ["gfx1030"]
     assert answer["targets"] == [
-        {"target": "gfx1030", "size": 100_000, "images": 2, "used": True},
         {"target": "gfx942", "size": 100_000, "images": 2, "used": False},
+        {"target": "gfx1030", "size": 100_000, "images": 2, "used": True},
     ]
     by_name = {each["name"]: each for each in answer["libraries"]}
     assert list(by_name) == ["rocrand", "rccl"]

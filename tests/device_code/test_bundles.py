@@ -127,10 +127,10 @@ def test_several_in_a_row(tmp_path: Path) -> None:
     assert [each.container for each in code.bundles] == ["compressed bundle", "bundle", "compressed bundle", "none"]
     assert [each.size for each in code.bundles] == [len(part) for part in parts]
     assert [(each.target, each.image_count) for each in code.targets] == [
-        ("gfx1030", 3),
-        ("gfx1151", 1),
         ("gfx90a:xnack+", 1),
         ("gfx90a:xnack-", 1),
+        ("gfx1030", 3),
+        ("gfx1151", 1),
     ]
 
 

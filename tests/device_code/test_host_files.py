@@ -30,9 +30,9 @@ def test_a_library(tmp_path: Path, flags: tuple[str, ...]) -> None:
     assert (code.kind, found(code)) == ("ELF file", BOTH)
     assert [content[each.offset : each.offset + each.size] for each in code.bundles] == [FIRST, SECOND]
     assert [(each.target, each.size, each.image_count) for each in code.targets] == [
-        ("gfx1030", 5200, 2),
         ("gfx90a", 200, 1),
         ("gfx942", 5000, 1),
+        ("gfx1030", 5200, 2),
     ]
 
 

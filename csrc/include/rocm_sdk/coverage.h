@@ -70,7 +70,7 @@ typedef struct rsdk_library_coverage {
     uint64_t stored_size;              /* bytes of their code, as it lies in the files */
     uint64_t plain_size;               /* the same, decompressed */
     size_t compressed_count;           /* how many of the bundles are compressed */
-    const rsdk_device_target *targets; /* sorted by name */
+    const rsdk_device_target *targets; /* by the numbers of their names: gfx90a, gfx1030 */
     size_t target_count;
     const rsdk_gpu_coverage *gpus; /* one for each GPU, in their order */
     size_t gpu_count;
@@ -94,7 +94,7 @@ typedef struct rsdk_coverage_fault {
 typedef struct rsdk_coverage {
     const rsdk_library_coverage *libraries; /* sorted by name */
     size_t library_count;
-    const rsdk_covered_target *targets; /* sorted by name */
+    const rsdk_covered_target *targets; /* by number */
     size_t target_count;
     const rsdk_coverage_fault *faults;
     size_t fault_count;

@@ -90,7 +90,7 @@ typedef struct rsdk_device_code {
     const char *history;           /* of a file that `rocm-sdk code` has made: its note, JSON; NULL: no such file */
     const rsdk_device_bundle *bundles;
     size_t bundle_count;
-    const rsdk_device_target *targets; /* sorted by name */
+    const rsdk_device_target *targets; /* by the numbers of their names: gfx90a, gfx1030 */
     size_t target_count;
 } rsdk_device_code;
 
