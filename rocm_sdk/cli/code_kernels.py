@@ -9,6 +9,7 @@ from functools import partial
 
 from rocm_sdk.rewriting.kernels import Kernel, kernels_in
 
+from .demangled import demangled
 from .output import complain, succeeds, tell
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
@@ -36,12 +37,17 @@ def print_kernels(names: list[str], for_programs: bool) -> int:
 
 
 def _take_kernels(name: str, found: list[dict[str, object]], for_programs: bool) -> None:
-    for kernel in kernels_in(name, tempfile.gettempdir()):
-        found.append(kernel._asdict())
+    kernels = list(kernels_in(name, tempfile.gettempdir()))
+    sources = demangled(kernel.name for kernel in kernels)
+    if sources is None:
+        complain(f"{name}: the names are as the compiler has made them: libstdc++.so.6 cannot be asked for others")
+    for kernel in kernels:
+        source = (sources or {}).get(kernel.name)
+        found.append({**kernel._asdict(), "demangled": source})
         if not for_programs:
-            tell(f"{name}   {_line(kernel)}")
+            tell(f"{name}   {_line(kernel, source or kernel.name)}")
 
 
-def _line(kernel: Kernel) -> str:
+def _line(kernel: Kernel, name: str) -> str:
     facts = [f"{kernel.metadata[key]} {word}" for key, word in _FACTS if key in kernel.metadata]
-    return f"{kernel.target}   {kernel.name}{'   ' if facts else ''}{', '.join(facts)}"
+    return f"{kernel.target}   {name}{'   ' if facts else ''}{', '.join(facts)}"

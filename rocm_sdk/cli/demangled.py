@@ -1,0 +1,44 @@
+"""The names of functions as their source has them, by the C++ library of the system (__cxa_demangle).
+
+Names come from files of others, and the shortest can have the longest result, so that a process of its own does the
+work, with little memory and time.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+
+_SECONDS = 20
+_PROGRAM = """
+import ctypes, resource, sys
+
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+demangle = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+free = ctypes.CDLL(None).free
+demangle.restype, demangle.argtypes = ctypes.c_void_p, [ctypes.c_char_p] + 3 * [ctypes.c_void_p]
+free.argtypes = [ctypes.c_void_p]
+for name in sys.stdin.read().split():
+    made = demangle(name.encode(), None, None, None)
+    print(ctypes.string_at(made).decode(errors="replace") if made else name, flush=True)
+    free(made)
+"""
+_MANGLED = re.compile(r"_Z[A-Za-z0-9_.$]{1,4000}")
+
+
+def demangled(names: Iterable[str]) -> dict[str, str] | None:
+    """The names that are mangled -> those of the source; None where libstdc++ is not there, or fails."""
+    wanted = list(dict.fromkeys(filter(_MANGLED.fullmatch, names)))
+    if not wanted:
+        return {}
+    command = [sys.executable, "-I", "-c", _PROGRAM]
+    try:
+        done = subprocess.run(
+            command, input="\n".join(wanted), capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (subprocess.TimeoutExpired, OSError):
+        return None
+    made = done.stdout.splitlines()
+    return dict(zip(wanted, made, strict=True)) if done.returncode == 0 and len(made) == len(wanted) else None
