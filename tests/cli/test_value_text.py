@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from rocm_sdk.value_text import quoted_for_shell, size_text
+from rocm_sdk.value_text import counted, quoted_for_shell, size_text
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,7 @@ def test_size_text(size: int, text: str) -> None:
 )
 def test_words_are_quoted_as_by_shlex(word: str) -> None:
     assert quoted_for_shell(word) == shlex.quote(word)
+
+
+def test_one_thing_is_not_several() -> None:
+    assert [counted(count, "file") for count in (0, 1, 2, 2000)] == ["0 files", "1 file", "2 files", "2,000 files"]
