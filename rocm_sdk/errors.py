@@ -5,6 +5,8 @@ extension creates them from the C library's errors. What they hold may be text o
 traceback, a printed warning) they are harmless, their attributes are exact.
 """
 
+from .value_text import harmless
+
 TYPE_CHECKING = False  # importing typing takes longer than this module
 if TYPE_CHECKING:
     from types import FrameType
@@ -18,17 +20,6 @@ if TYPE_CHECKING:
         @property
         def facts(self) -> dict[str, str]:
             """The values that its texts name."""
-
-
-def harmless(text: str) -> str:
-    r"""A text in which a terminal finds nothing to obey: \x1b, \u202e and the like in place of what is not printable.
-
-    These are control characters, line breaks too, marks of the direction of writing and others without width, and
-    unpaired surrogates, which stand for bytes that are not UTF-8.
-    """
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 class RocmSdkError(Exception):
