@@ -6,11 +6,13 @@ import hashlib
 import os
 import stat
 import zlib
+from functools import cached_property, lru_cache
 from typing import Literal, Protocol
 
-from rocm_sdk.installed.distributions import sdk_distributions
+from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.installed.files import chunks_of
-from rocm_sdk.problems import Problem, problem
+from rocm_sdk.installed.installer import installation_facts
+from rocm_sdk.problems import Known, Problem, problem
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import read_device_links
@@ -31,28 +33,63 @@ def verify_tree(tree: str) -> list[Problem]:
     manifest = read_manifest(tree)
     if manifest is None:
         return [difference(tree, "has no manifest: another program extracted it", "reinstall")]
+    packages = _Packages(site)
     linker = FileLinker(site, None)
-    version = _requirement_version(site)
     links = [
         Entry(path, RUNTIME, target=text) for path, text in read_device_links(tree, os.path.basename(tree)).items()
     ]
     found = ((entry, _fault(tree, entry, linker)) for entry in (*manifest.entries, *links))
-    return [difference(f"{tree}/{entry.path}", *fault, version) for entry, fault in found if fault is not None]
+    faults = [(entry, *fault) for entry, fault in found if fault is not None]
+    all_anew = any(need == "reinstall" for _, _, need in faults)  # which makes the links too
+    problems = []
+    for entry, detail, need in faults:
+        source = linker.source(entry.path, entry.target) if need == "install" else None
+        if source is not None and (owner := packages.owner_of(source)) is not None:
+            problems.append(packages.missing_file(source, f"{tree}/{entry.path}", owner))
+        else:
+            due: Need = "reinstall" if need == "update" and all_anew else need
+            problems.append(difference(f"{tree}/{entry.path}", detail, due, packages.version, packages.known))
+    return problems
 
 
-def difference(path: str, detail: str, need: Need, version: str = "") -> Problem:
-    """The problem that the file `path` differs. version: "==7.10.0", "" if it is unknown."""
+class _Packages:
+    """The distributions beside the tree, each asked once."""
+
+    def __init__(self, site: str) -> None:
+        self._site = site
+        self.known = lru_cache(installation_facts)
+
+    @cached_property
+    def _distributions(self) -> list[Distribution]:
+        return sdk_distributions(self._site)
+
+    @cached_property
+    def version(self) -> str:
+        """ "==7.10.0" of the development package; "" if it is unknown."""
+        return next((f"=={found.version}" for found in self._distributions if found.name == DISTRIBUTION), "")
+
+    @cached_property
+    def _owners(self) -> dict[str, Distribution]:
+        return {file.path: each for each in self._distributions for file in each.files}
+
+    def owner_of(self, path: str) -> Distribution | None:
+        """The distribution whose RECORD lists the file."""
+        return self._owners.get(os.path.relpath(path, self._site))
+
+    def missing_file(self, path: str, link: str, owner: Distribution) -> Problem:
+        """The problem that a file of an installed package is missing, to which the tree has a link."""
+        name, detail = os.path.basename(path), f"is missing, and {link} is a link to it"
+        return problem("E-FILE-001", path, self._site, self.known, name=name, detail=detail, **owner.facts)
+
+
+def difference(path: str, detail: str, need: Need, version: str = "", known: Known | None = None) -> Problem:
+    """The problem that the file `path` differs. version: "==7.10.0", "" if it is unknown. known: as of `problem`."""
     facts = {
         "update": {"update": "rocm-sdk init"},
         "install": {"requirement": f"rocm[libraries]{version}", "leads": "where the link leads"},
         "reinstall": {"distribution": DISTRIBUTION, "requirement": f"{DISTRIBUTION}{version}"},
     }[need]
-    return problem("E-DEVEL-002", path, detail=detail, **facts)
-
-
-def _requirement_version(site: str) -> str:
-    versions = (found.version for found in sdk_distributions(site) if found.name == DISTRIBUTION)
-    return next((f"=={version}" for version in versions), "")
+    return problem("E-DEVEL-002", path, None, known, detail=detail, **facts)
 
 
 def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
@@ -66,11 +103,7 @@ def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | No
 def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
     path = f"{tree}/{entry.path}"
     if entry.kind == RUNTIME:
-        if linker.is_current(entry.path, entry.target, path):
-            return None
-        if os.path.exists(linker.source(entry.path, entry.target)):
-            return f"is not the file that {entry.target} is now", "update"
-        return f"belongs to a package that is not installed ({entry.target})", "install"
+        return None if linker.is_current(entry.path, entry.target, path) else _fault_of_link(path, entry, linker)
     try:
         facts = os.stat(path, follow_symlinks=False)
     except FileNotFoundError:
@@ -88,6 +121,15 @@ def _verify(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | N
     if entry.kind != DIRECTORY and (facts.st_size != entry.size or _checksum(path, entry.checksum) != entry.checksum):
         return "has another content", "reinstall"
     return None
+
+
+def _fault_of_link(path: str, entry: Entry, linker: FileLinker) -> tuple[str, Need]:
+    """What is wrong with a link to a package."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        return f"is a directory instead of the link to {entry.target}", "reinstall"
+    if os.path.exists(linker.source(entry.path, entry.target)):
+        return f"is not the file that {entry.target} is now", "update"
+    return f"belongs to a package that is not installed ({entry.target})", "install"
 
 
 class _Checksum(Protocol):

@@ -80,12 +80,24 @@ def test_runtime_files_are_linked_again(devel_site: DevelSite) -> None:
 def test_a_package_that_has_gone(devel_site: DevelSite) -> None:
     devel_site.command("init", "--quiet")
     shutil.rmtree(devel_site.path / "_rocm_sdk_libraries")
+    shutil.rmtree(devel_site.record("rocm-sdk-libraries").parent)
     result = devel_site.command("init", "--check", check=False)
     assert result.returncode == 1
     assert "lib/libhiprand.so.1 belongs to a package that is not installed" in result.stderr
     assert " install " in result.stderr
     assert "'rocm[libraries]==7.10.0'" in result.stderr
     assert "force-reinstall" not in result.stderr
+
+
+def test_a_missing_file_of_a_package_that_is_installed(devel_site: DevelSite) -> None:
+    devel_site.command("init", "--quiet")
+    (devel_site.core / "lib/libamdhip64.so.7").unlink()
+    result = devel_site.command("init", "--check", check=False)
+    assert result.returncode == 1
+    link = devel_site.tree / "lib/libamdhip64.so.7"
+    assert f"lib/libamdhip64.so.7 is missing, and {link} is a link to it" in result.stderr
+    assert "belongs to a package that is not installed" not in result.stderr
+    assert re.search(r" install .* rocm-sdk-core==7\.10\.0", result.stderr)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"format": 7}', '{"format": 1, "archive": [1, 2], "entries": []}'])

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from sample_devel import DevelSite, core_files, device_files, libraries_files, member
+from sample_devel import DevelSite, core_files, device_files, libraries_files, link, member
 from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import CORE, LIBRARIES, Site, compile_library
@@ -152,6 +152,53 @@ def test_a_file_of_the_tree_is_gone(extracted: DevelSite) -> None:
     found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-002")
     assert (found["path"], found["cause"]) == (str(path), "it is missing")
     assert "rocm-sdk-devel" in found["fix"]
+
+
+def test_many_files_of_the_tree_are_one_problem(tmp_path: Path) -> None:
+    site = DevelSite(tmp_path / "site-packages")
+    site.install("rocm-sdk-core", core_files())
+    headers = [member(f"_rocm_sdk_devel/include/{number:02}.h", b"") for number in range(65)]
+    site.install_devel([member("_rocm_sdk_devel/__init__.py"), *headers])
+    site.command("init")
+    for header in (site.tree / "include").iterdir():
+        header.unlink()
+    (found,) = run_test(site.path, "--only", "devel").problems
+    assert found["title"].endswith("include/00.h (and 64 more)")
+    assert found["cause"] == "it is missing; also 01.h, 02.h ..."
+    assert found["facts"]["count"] == "65"
+
+
+def test_links_that_were_copied_as_directories_are_one_problem(tmp_path: Path) -> None:
+    site = DevelSite(tmp_path / "site-packages")
+    core = core_files() | {f"_rocm_sdk_core/lib/{number}/file": b"x" for number in range(10)}
+    site.install("rocm-sdk-core", core)
+    links = [link(f"_rocm_sdk_devel/lib/{number}", f"../../_rocm_sdk_core/lib/{number}") for number in range(10)]
+    members = [member("_rocm_sdk_devel/__init__.py"), *links, link("_rocm_sdk_devel/lib64", "lib")]
+    site.install_devel(members)
+    site.command("init")
+    copy = DevelSite(tmp_path / "copy/site-packages")
+    copy.path.rmdir()
+    shutil.copytree(site.path, copy.path)
+    (found,) = run_test(copy.path, "--only", "devel").problems
+    assert (found["code"], found["facts"]["count"]) == ("E-DEVEL-002", "11")
+    assert "rocm-sdk-devel==7.10.0" in found["fix"]
+
+
+def test_a_file_of_a_package_is_gone_and_the_tree_has_a_link_to_it(tmp_path: Path) -> None:
+    site = DevelSite(tmp_path / "site-packages")
+    site.install("rocm-sdk-core", core_files())
+    site.install_devel(
+        [
+            member("_rocm_sdk_devel/__init__.py"),
+            link("_rocm_sdk_devel/lib/libamdhip64.so.7", "../../_rocm_sdk_core/lib/libamdhip64.so.7"),
+        ]
+    )
+    site.command("init")
+    (site.core / "lib/libamdhip64.so.7").unlink()
+    (found,) = run_test(site.path, "--only", "files,devel").problems
+    assert (found["code"], found["path"]) == ("E-FILE-001", str(site.core / "lib/libamdhip64.so.7"))
+    (same,) = run_test(site.path, "--only", "devel").problems
+    assert (same["title"], same["fix"]) == (found["title"], found["fix"])
 
 
 def test_a_cmake_package_that_cannot_be_read(extracted: DevelSite) -> None:
