@@ -130,5 +130,13 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
             overridden.setdefault(f"real {gpu.real_processor}, presented as {gpu.processor}", []).append(str(gpu.node))
     for text, nodes in overridden.items():
         complain(f"{'node' if len(nodes) == 1 else 'nodes'} {', '.join(nodes)}: {text}")
-    for text, fix in dict.fromkeys((f"{problem.title}: {problem.cause}", problem.fix) for problem in problems):
-        complain(text, fix)
+    for problem in _each_once(problems):
+        complain(f"{problem.title}: {problem.cause}", problem.fix)
+
+
+def _each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
+    if not problems:
+        return ()
+    from rocm_sdk.problems.alike import one_of_many
+
+    return one_of_many(problems, lambda _: 1)

@@ -10,13 +10,13 @@ import os
 from collections.abc import Iterable, Sequence
 
 from rocm_sdk.problems import Problem, problem
+from rocm_sdk.problems.alike import EXAMPLES, one_of_many
 from rocm_sdk.value_text import one_line
 
 from .recorder import Recorder
 from .shared_objects import library_name
 
 _MANY = 3  # problems with one code and one fix that are told one by one
-_EXAMPLES = 3
 
 # Codes about one file, of which the first says best what is wrong with it: a damaged library has also another size.
 _OF_ONE_FILE = (
@@ -71,7 +71,12 @@ def grouped(recorders: Iterable[Recorder]) -> list[Problem]:
         merged[key] = found if known is None else _merge(known, found)
     problems = _fold_packages(_fold_crashes(_fold_files(list(merged.values()))))
     severities = ("error", "warning", "note")
-    return sorted(_fold_alike(_fold_missing(problems)), key=lambda found: severities.index(found.severity))
+    return sorted(one_of_many(_fold_missing(problems), _limit), key=lambda found: severities.index(found.severity))
+
+
+def _limit(code: str) -> int:
+    """How many problems with one code and one fix are told one by one: all of the tree are of one cause."""
+    return 1 if code == "E-DEVEL-002" else _MANY
 
 
 def _identity(found: Problem) -> tuple[str, ...]:
@@ -161,38 +166,8 @@ def _fold_missing(problems: Sequence[Problem]) -> list[Problem]:
 def _one_of(files: list[Problem]) -> Problem:
     files = sorted(files, key=lambda found: str(found.path))
     first = files[0]
-    names = ", ".join(found.facts["name"] for found in files[:_EXAMPLES])
+    names = ", ".join(found.facts["name"] for found in files[:EXAMPLES])
     facts = {name: first.facts[name] for name in ("distribution", "version", "requirement") if name in first.facts}
     directory = os.path.commonpath([str(found.path) for found in files])
     whole = problem("E-FILE-008", directory, count=f"{len(files):,}", examples=one_line(f"{names} ..."), **facts)
     return whole._replace(breaks=tuple(dict.fromkeys(each for found in files for each in found.breaks)))
-
-
-def _fold_alike(problems: Sequence[Problem]) -> list[Problem]:
-    """Many problems with the same code and the same fix are one, with a count and examples; so are two of the tree."""
-    alike: dict[tuple[str, str | None], list[Problem]] = {}
-    for found in problems:
-        alike.setdefault((found.code, found.fix), []).append(found)
-    whole = {key for key, each in alike.items() if len(each) > (1 if key[0] == "E-DEVEL-002" else _MANY)}
-    rest = [found for found in problems if (found.code, found.fix) not in whole]
-    return [*(_example_of(alike[key]) for key in alike if key in whole), *rest]
-
-
-def _example_of(alike: list[Problem]) -> Problem:
-    first, *others = alike
-    shown = [_other_than(first, each) for each in others[: _EXAMPLES - 1]]
-    more = " ..." if len(others) > len(shown) else ""
-    return first._replace(
-        title=f"{first.title} (and {len(others):,} more)",
-        cause=f"{first.cause}; also {', '.join(shown)}{more}",
-        facts={**first.facts, "count": f"{len(alike):,}"},
-        breaks=tuple(dict.fromkeys(name for each in alike for name in each.breaks)),
-    )
-
-
-def _other_than(first: Problem, other: Problem) -> str:
-    """What names another problem of the same kind: its file, if that is another one."""
-    if other.path is None or other.path == first.path:
-        return other.title
-    common = os.path.commonpath([os.path.dirname(os.path.abspath(str(each.path))) for each in (first, other)])
-    return one_line(os.path.relpath(other.path, common))

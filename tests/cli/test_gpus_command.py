@@ -1,6 +1,7 @@
 """`rocm-sdk gpus` as its users call it."""
 
 import json
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -108,6 +109,17 @@ def test_a_note_is_said_once(tmp_path: Path) -> None:
         "rocm-sdk: node 4: real gfx1101, presented as gfx1030",
     ]
     assert len(set(result.stderr.splitlines())) == len(result.stderr.splitlines())
+
+
+def test_an_obstacle_of_many_gpus_is_one_problem(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    for node in range(1, 65):
+        machine.gpu(node, "gfx942")
+    shutil.rmtree(machine.root / "dev")
+    result = call(machine, "gpus")
+    assert len(result.stderr.splitlines()) == 4  # one problem of /dev/kfd, one of the render nodes, and their fixes
+    assert "a GPU has no render node (and 63 more): " in result.stderr
+    assert "; also renderD130, renderD131 ...\n" in result.stderr
 
 
 @pytest.mark.parametrize("words", [[], ["--arch"], ["--json"], ["--all"], ["--visible"], ["--arch", "--visible"]])

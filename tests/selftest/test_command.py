@@ -336,6 +336,25 @@ def test_an_obstacle_of_all_gpus_is_one_problem(sdk: Site, tmp_path: Path) -> No
     assert " and 58 more      (-v lists them)\n" in result.stdout
 
 
+@pytest.mark.parametrize("count", [1, 8, 64])
+def test_gpus_without_devices_are_not_hidden_by_variables(sdk: Site, tmp_path: Path, count: int) -> None:
+    machine = Machine(tmp_path / "machine")
+    for node in range(1, count + 1):
+        machine.gpu(node, "gfx942")
+    shutil.rmtree(machine.root / "dev")
+    root = {"ROCM_SDK_ROOTFS": str(machine.root)}
+    assert "W-ENV-005" not in run_test(sdk.path, "--only", "environment", **root).codes
+    said = run_test(sdk.path, "--only", "environment", **root, ROCR_VISIBLE_DEVICES="0")
+    assert "W-ENV-005" not in said.codes
+    for node in range(1, count + 1):
+        machine.write(f"dev/dri/renderD{128 + node}")
+    machine.write("dev/kfd")
+    said = run_test(sdk.path, "--only", "environment", **root, ROCR_VISIBLE_DEVICES="0", HIP_VISIBLE_DEVICES="-1")
+    found = said.only("W-ENV-005")
+    assert "HIP_VISIBLE_DEVICES=-1" in found["cause"]
+    assert found["fix"].startswith("unset HIP_VISIBLE_DEVICES,")
+
+
 def test_explain_says_what_this_installation_has(sdk: Site) -> None:
     words = [sys.executable, "-m", "rocm_sdk", "explain", "E-LIB-006"]
     environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}

@@ -25,6 +25,7 @@ _REPORTED = {
 }
 # The problems of GPUs that variables cause; the subject `gpus` reports the others.
 OF_ENVIRONMENT = frozenset({"W-GPU-024", "W-GPU-025", "W-GPU-026"})
+# In the order in which ROCm applies them.
 _VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
@@ -74,12 +75,21 @@ def _check_gpu_variables(recorder: Recorder) -> None:
     for found in problems:
         if found.code in OF_ENVIRONMENT:
             recorder.add(found)
-    if gpus and not any(gpu.hip_index is not None for gpu in gpus):
-        variable = next((name for name in _VISIBILITY if name in os.environ), _VISIBILITY[0])
-        recorder.bad("W-ENV-005", detail=str(gpus[0].why_not), variable=variable)
+    if (hidden := _hidden_by_variable(gpus)) is not None:
+        variable, detail = hidden
+        recorder.bad("W-ENV-005", detail=detail, variable=variable)
     for gpu in gpus:
         if gpu.overridden and supported and gpu.processor not in supported:
             recorder.bad("E-ENV-004", target=gpu.processor, supported=", ".join(supported))
         elif gpu.overridden and gpu.real_processor in supported:
             detail = f"node {gpu.node} is {gpu.real_processor}, which the installed packages support"
             recorder.bad("W-ENV-003", detail=detail)
+
+
+def _hidden_by_variable(gpus: tuple[_native.Gpu, ...]) -> tuple[str, str] | None:
+    """The variable that hides the last of the GPUs, and what hides it; None if HIP sees one, or no variable does it."""
+    if any(gpu.hip_index is not None for gpu in gpus):
+        return None
+    reasons = [gpu.why_not or "" for gpu in gpus]
+    hidden = ((name, f"hidden by {name}=") for name in reversed(_VISIBILITY))
+    return next(((name, each) for name, words in hidden for each in reasons if each.startswith(words)), None)
