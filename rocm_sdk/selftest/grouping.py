@@ -93,7 +93,8 @@ def _identity(found: Problem) -> tuple[str, ...]:
 def _merge(known: Problem, found: Problem) -> Problem:
     breaks = tuple(dict.fromkeys((*known.breaks, *found.breaks)))
     if known.code == "E-PKG-017":
-        return known._replace(cause=f"{known.cause}; so does {found.facts['distribution']}", breaks=breaks)
+        also = f"{found.facts['distribution']} {found.facts['version']}"
+        return known._replace(title=f"{known.title}; so is {also}", breaks=breaks)
     return known._replace(breaks=breaks)
 
 

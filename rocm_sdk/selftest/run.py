@@ -49,7 +49,8 @@ def _untested(name: str, installation: Installation, recorder: Recorder) -> str 
     if name == "files" and installation.owners:
         return f"RECORD lists {len(installation.owners):,} files, and none was looked at"
     if name == "libraries":
-        paths = [path for path in installation.owners if ".so" in os.path.basename(path) and "_devel/" not in path]
+        listed = [path for path, owner in installation.owners.items() if owner.has_sdk_files]
+        paths = [path for path in listed if ".so" in os.path.basename(path) and "_devel/" not in path]
         present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
         return f"there are {len(present):,} libraries, and none was loaded" if present else None
     return None

@@ -33,6 +33,14 @@ def test_it_is_named(tmp_path: Path, name: str, version: str, file: str) -> None
     assert AMD_INDEX in said.only("E-PKG-017")["fix"]
 
 
+def test_two_are_named(tmp_path: Path) -> None:
+    site = DevelSite(tmp_path / "site-packages")
+    site.install("rocm-sdk-core", {"rocm_sdk_core/__init__.py": b""}, "0.1.0")
+    site.install("rocm-sdk-devel", {"dummy_pkg/_init_.py": b""}, "0.0.2")
+    title = run_test(site.path, "--only", "packages").only("E-PKG-017")["title"]
+    assert title == "rocm-sdk-core 0.1.0 is an empty placeholder; so is rocm-sdk-devel 0.0.2"
+
+
 def test_a_package_with_files_is_none(tmp_path: Path) -> None:
     site = DevelSite(tmp_path / "site-packages")
     site.install("rocm-sdk-core", core_files(), "0.1.0")

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+from sample_devel import DevelSite
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site, clean_environment
 
@@ -109,3 +110,9 @@ def test_a_subject_that_tested_nothing(sdk: Site) -> None:
     found = run_test(sdk.path, "--only", "libraries").only("E-TEST-002")
     assert found["title"] == "the subject libraries tested nothing"
     assert "libraries, and none was loaded" in found["cause"]
+
+
+def test_our_own_extension_is_no_library_of_an_sdk(tmp_path: Path) -> None:
+    site = DevelSite(tmp_path / "site-packages")
+    site.install("rocm-sdk-loader", {"rocm_sdk/_native.abi3.so": b"of the loader"})
+    assert "E-TEST-002" not in run_test(tmp_path, "--target", str(site.path)).codes
