@@ -322,8 +322,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "install it into a virtual environment: python -m venv ENV && ENV/bin/pip install rocm-sdk-devel"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path}, for {target}: {detail}",
-        FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK; `rocm-sdk env --compiler` prints the flags that were tried"}),
-        "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers.", NULL)
+        FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
+        "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
 
     /* ---- GPUs ---- */
     ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported}",
@@ -485,6 +485,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "What is loaded later comes from the new files, and does not fit what is loaded already.", NULL)
     ROW(E, PROC, 004, ERROR, "process {pid} cannot be looked at", "{detail}",
         FIXES({ANY, WORDS, "ask as its user ({owner}) or as root"},
+              {ANY, WORDS, "ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
               {ANY, WORDS, "give the number of a process that runs"}),
         "What is read is /proc/PID/maps and /proc/PID/environ.", NULL)
 

@@ -8,6 +8,7 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"application",  "APPLICATION"},
     {"arch",         "PACKAGE"},
     {"before",       "its size"},
+    {"capability",   "CAPABILITY"},
     {"conda_requirement", "DISTRIBUTION=VERSION"},
     {"core_version", "another one"},
     {"count",        "many"},

@@ -29,7 +29,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
     parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to skip")
     parser.add_argument("--seconds", type=_seconds, default=60, help="time limit of each library and program (60)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="also print what passed and what was not tried")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also print notes and what was not tried")
+    parser.add_argument("--checks", action="store_true", help="also print each check that passed")
     parser.add_argument("--json", action="store_true", help="print the results for programs")
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
     parser.add_argument("--html", metavar="FILE", help="write the report as a page without private data")
@@ -177,8 +178,10 @@ def _print_report(
 
         print(json.dumps(as_document(tested, recorders, found, interrupted=interrupted), indent=2))
         return
-    if options.verbose:
-        print("\n".join(text.checks(recorders)))
+    lines = [*text.passed(recorders)] if options.checks else []
+    lines += text.not_tried(recorders) if options.verbose else ()
+    if lines:
+        print("\n".join(lines))
     width = width_of(sys.stdout)
     print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
 

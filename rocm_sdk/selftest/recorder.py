@@ -24,7 +24,7 @@ class Recorder:
     site: str | None = None  # of the tested installation
     count: int = 0  # of what was checked, good or bad
     problems: list[Problem] = field(default_factory=list)
-    passed: list[str] = field(default_factory=list)  # for --verbose
+    passed: list[str] = field(default_factory=list)  # for --checks
     not_tried: list[str] = field(default_factory=list)
     seconds: float = 0.0
     known: Known = field(default_factory=lambda: lru_cache(installation_facts), repr=False)  # asked once a package

@@ -43,7 +43,15 @@ def test_it_is_a_note_with_the_first_error(site: DevelSite, tmp_path: Path) -> N
     assert note["title"] == "the clang of this system cannot compile HIP with this SDK"
     assert note["cause"] == f"{clang}, for gfx1030: x.hip:1:1: error: no gfx1030"
     flags = f"-x hip --rocm-path={site.tree} --rocm-device-lib-path={site.tree}/amdgcn/bitcode --offload-arch=gfx1030"
-    assert clang.with_name("clang++.said").read_text().startswith(f"{flags} -fsyntax-only ")
+    assert clang.with_name("clang++.said").read_text().startswith(f"{flags} -c ")
+
+
+def test_it_is_a_note_where_the_linker_for_gpus_is_missing(site: DevelSite, tmp_path: Path) -> None:
+    """clang finds no fault in the source; it fails when it links the GPU code."""
+    answer = 'case "$*" in *-fsyntax-only*) exit 0;; esac; echo "clang: error: unable to execute lld"; exit 1'
+    clang = write_clang(tmp_path / "bin/clang++", answer)
+    said = run_test(site.path, "--only", "devel", PATH=f"{clang.parent}:/usr/bin:/bin")
+    assert said.only("N-DEVEL-012")["cause"].endswith("clang: error: unable to execute lld")
 
 
 def test_the_highest_version_is_tried_where_none_is_the_default(site: DevelSite, tmp_path: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from sample_report import install, run_test
-from sample_site import Site, compile_library
+from sample_site import Site, clean_environment, compile_library
 
 
 def test_both_are_named(linked_site: Site, tmp_path: Path, program: Callable[..., int]) -> None:
@@ -49,6 +53,18 @@ def test_one_copy_is_fine(linked_site: Site, program: Callable[..., int]) -> Non
     code = "import rocm_sdk; rocm_sdk.preload_libraries('amd_smi', 'hiprtc', 'hiprtc-builtins')"
     said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
     assert (said.status, said.codes) == (0, set())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can drop its capabilities and have a process of another user")
+def test_a_process_that_root_may_not_read(linked_site: Site, program: Callable[..., int]) -> None:
+    install(linked_site)
+    pid = str(program(linked_site.path, "import os; os.setuid(65534)"))
+    dropped = ["setpriv", "--bounding-set=-all"]
+    command = [*dropped, sys.executable, "-m", "rocm_sdk", "test", "--pid", pid]
+    result = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    assert f"E-PROC-004  process {pid} cannot be looked at" in result.stdout, result.stderr
+    assert "--cap-add=SYS_PTRACE" in result.stdout
+    assert "a process that runs" not in result.stdout
 
 
 def test_a_process_that_is_not_there(linked_site: Site) -> None:

@@ -72,8 +72,14 @@ def test_a_problem_has_cause_and_fix(sdk: Site) -> None:
     assert result.stdout.endswith("\n1 problem. Exit status 1.\n")
 
 
-def test_verbose(sdk: Site) -> None:
-    result = command(sdk, "--only", "libraries", "--verbose")
+def test_verbose_shows_notes_and_not_each_check(sdk: Site) -> None:
+    result = command(sdk, "--only", "libraries,environment", "--verbose", PYTHONNOUSERSITE="1")
+    assert "\nN-ENV-006  PYTHONNOUSERSITE is set\n" in result.stdout
+    assert "    ok  " not in result.stdout
+
+
+def test_checks_that_passed(sdk: Site) -> None:
+    result = command(sdk, "--only", "libraries", "--checks")
     assert re.search(r"^    ok  libraries: libhipsparse\.so\.1 loaded in \d+\.\d ms$", result.stdout, re.MULTILINE)
 
 

@@ -50,10 +50,15 @@ def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:
     return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {verdict}"
 
 
-def checks(recorders: Iterable[Recorder]) -> Iterator[str]:
-    """What passed and what was not tried, a line each."""
+def passed(recorders: Iterable[Recorder]) -> Iterator[str]:
+    """What passed, a line each."""
     for recorder in recorders:
         yield from (f"    ok  {recorder.subject}: {what}" for what in recorder.passed)
+
+
+def not_tried(recorders: Iterable[Recorder]) -> Iterator[str]:
+    """What was not tried, a line each."""
+    for recorder in recorders:
         yield from (f"    not tried  {recorder.subject}: {what}" for what in recorder.not_tried)
 
 
@@ -73,7 +78,8 @@ def whole(
     """The complete report."""
     yield heading(installation)
     yield from (line_of(recorder) for recorder in recorders)
-    yield from checks(recorders)
+    yield from passed(recorders)
+    yield from not_tried(recorders)
     yield from problems(found, end, verbose=True)
 
 
@@ -81,7 +87,7 @@ def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAI
     """A problem: its title, its cause where that says something of this case, what it breaks, its fix."""
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
     lines = [f"{paint(found.code)}  {found.title}"]
-    if found.entry.cause_has_facts or verbose:
+    if found.entry.cause_has_facts or "count" in found.facts or verbose:
         lines.append(f"  {paints.faint('cause')}    {found.cause}")
     if found.breaks:
         lines.append(f"  {paints.faint('breaks')}   {breaks_text(found.breaks, verbose=verbose, width=width)}")

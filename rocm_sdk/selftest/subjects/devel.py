@@ -174,7 +174,8 @@ def _fault_of_compiling(command: list[str], options: Options, variables: Mapping
         source = os.path.join(scratch, "probe.hip")
         with open(source, "w", encoding="utf-8") as file:
             file.write(_PROGRAM)
-        ended = run_program([*command, "-fsyntax-only", source], options.seconds, variables)
+        object_file = os.path.join(scratch, "probe.o")  # what makes it needs the linker and the bundler too
+        ended = run_program([*command, "-c", source, "-o", object_file], options.seconds, variables)
     if ended.status == 0:
         return None
     errors = (line.strip() for line in ended.output.splitlines() if "error" in line)

@@ -42,8 +42,8 @@ def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLib
     try:
         process = Process(installation, pid)
     except OSError as error:
-        owner = _owner_of(pid) if isinstance(error, PermissionError) and os.geteuid() != 0 else None
-        return [], [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), owner=owner)]
+        facts = _who_may(pid) if isinstance(error, PermissionError) else {}
+        return [], [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), **facts)]
     return process.libraries, [*_duplicates(process), *_foreign(process), *_deleted(process)]
 
 
@@ -103,6 +103,13 @@ def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
     the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if the process cannot be read.
     """
     return tuple(Process(current(), os.getpid() if pid is None else pid).libraries)
+
+
+def _who_may(pid: int) -> dict[str, str | None]:
+    """Facts about who may look at a process that this user may not."""
+    if os.geteuid() == 0:
+        return {"capability": "SYS_PTRACE"}
+    return {"owner": _owner_of(pid)}
 
 
 def _owner_of(pid: int) -> str | None:
