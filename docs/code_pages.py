@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from rocm_sdk.problems import ENTRIES
-from rocm_sdk.problems.page import general, markdown
+from rocm_sdk.problems import ENTRIES, in_general
+from rocm_sdk.problems.page import markdown
 
 
 def _write_pages(app: Sphinx) -> None:
@@ -29,7 +29,7 @@ def _list() -> str:
     lines = ["| code | what is wrong | |", "|---|---|---|"]
     for code, entry in ENTRIES.items():
         sentence = _escaped(entry.about.partition(". ")[0].rstrip("."))
-        lines.append(f"| [{code}](codes/{code}.md) | {_escaped(general(entry.code).title)} | {sentence}. |")
+        lines.append(f"| [{code}](codes/{code}.md) | {_escaped(in_general(entry.code).title)} | {sentence}. |")
     return "\n".join(lines)
 
 
@@ -37,7 +37,7 @@ def _fixes() -> str:
     """A line for each fix."""
     lines = ["| code | cause | system | fix |", "|---|---|---|---|"]
     for code, entry in ENTRIES.items():
-        cause = _escaped(general(entry.code).cause)
+        cause = _escaped(in_general(entry.code).cause)
         for fix in entry.fixes:
             system = fix.system or ("elsewhere" if len({each.system for each in entry.fixes}) > 1 else "")
             lines.append(f"| [{code}](codes/{code}.md) | {cause} | {system} | {_escaped(fix.text)} |")

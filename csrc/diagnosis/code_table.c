@@ -1,7 +1,8 @@
 /* The table of problems: what can be wrong, how it comes about and how to fix it.
  *
  * The first letter of a code was its severity when the code was made; the severity of today is the column. {name} in a
- * text stands for a fact, {$name} for the same as a word of a shell command; {install}, {reinstall} ... stand for a
+ * text stands for a fact, {name|words} for the same with what stands there while it is not known (else those of
+ * fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a
  * command of the installer (installer_table.c). Of several fixes that a system has, the first counts whose facts are
  * all there. TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it
  * needs a GPU. WORDS: it is no command. */
@@ -47,22 +48,22 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Raised as RocmSdkError where no other code applies.", NULL)
 
     /* ---- packages ---- */
-    ROW(E, PKG, 001, ERROR, "no ROCm SDK is installed in {site}", "there is no package rocm-sdk-core{more}",
+    ROW(E, PKG, 001, ERROR, "no ROCm SDK is installed in {site|this environment}", "there is no package rocm-sdk-core{more}",
         FIXES({ANY, WORDS, "correct {variable}, or install an SDK: {install_sdk}"},
               {ANY, TRIED, "{install_sdk}"}),
         "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
-    ROW(E, PKG, 002, ERROR, "{distribution} has version {version}, rocm-sdk-core {core_version}", "packages of one SDK must have one version, up to a .postN",
+    ROW(E, PKG, 002, ERROR, "{distribution} has version {version|X}, rocm-sdk-core {core_version|Y}", "packages of one SDK must have one version, up to a .postN",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
-    ROW(E, PKG, 003, ERROR, "the platform directory {path} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
+    ROW(E, PKG, 003, ERROR, "the platform directory {path|of a package} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
-    ROW(E, PKG, 004, ERROR, "{distribution} is in {path}, rocm-sdk-core in {site}", "libraries find each other by relative paths, which hold in one site-packages only",
+    ROW(E, PKG, 004, ERROR, "{distribution} is in {path|one directory}, rocm-sdk-core in {site|another}", "libraries find each other by relative paths, which hold in one site-packages only",
         FIXES({ANY, WORDS, "{install}  # all packages of the SDK into one environment"},
               MORE),
         "Usual when the user's site-packages holds one package and the system's the other.", NULL)
-    ROW(W, PKG, 005, WARNING, "two SDKs are visible: {version} in {site}, {other_version} in {path}", "sys.path leads to both, and the first one wins",
+    ROW(W, PKG, 005, WARNING, "two SDKs are visible: {version|X} in {site|one directory}, {other_version|Y} in {path|another}", "sys.path leads to both, and the first one wins",
         FIXES({ANY, WORDS, "uninstall one, or take its directory out of sys.path"}),
         "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", NULL)
     ROW(E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
@@ -71,13 +72,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, PKG, 007, WARNING, "{path} is left over from a package that is no longer installed", "no distribution owns it",
         FIXES({ANY, TRIED, "rm -r {$path}"}),
         "pip leaves what it did not install: files that appeared later, and directories that hold them.", NULL)
-    ROW(W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
+    ROW(W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path|~/.local}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
         FIXES({ANY, WORDS, "set PYTHONNOUSERSITE=1, or uninstall the packages there: python -m pip uninstall with the system's Python"}),
         "Packages of the user's site-packages are seen by every Python of the same version outside virtual environments.", NULL)
-    ROW(N, PKG, 009, NOTE, "{path} and {other} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both",
+    ROW(N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both",
         FIXES({ANY, WORDS, "nothing needs to be done; tools that compare paths as texts may see two SDKs"}),
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
-    ROW(W, PKG, 010, WARNING, "the packages were chosen for {family}, the GPU here needs {needed}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was exchanged",
+    ROW(W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was exchanged",
         FIXES({ANY, HARDWARE, "{rebuild}"},
               {ANY, WORDS, "install {$selector} from where the SDK came: its index is not known"}),
         "The package rocm looks at the GPU when pip builds it; a cached wheel remembers the machine where that was.", NULL)
@@ -85,10 +86,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "The profiler's programs load libraries out of the core package.", NULL)
-    ROW(W, PKG, 012, WARNING, "this program is frozen ({path})", "a frozen program carries a copy of the SDK that no pip knows",
+    ROW(W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that no pip knows",
         FIXES({ANY, WORDS, "nothing where PyInstaller made it, which collects the SDK by itself; with others: collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
-    ROW(E, PKG, 013, ERROR, "the metadata {path} cannot be used", "{detail}",
+    ROW(E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{overwrite}"},
               SAME),
         "Without it neither pip nor we know what belongs to the package.", NULL)
@@ -105,10 +106,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"},
               SAME),
         "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.", NULL)
-    ROW(E, PKG, 017, ERROR, "{distribution} {version} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
+    ROW(E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
         "AMD's packages come from AMD's own index. On the public index lie placeholders of the same names, which an installer takes if it is given neither the index nor the exact version.", NULL)
-    ROW(N, PKG, 018, NOTE, "the SDK in {path} was installed by something else than a Python installer", "no distribution owns its files, so there is no RECORD to compare them with",
+    ROW(N, PKG, 018, NOTE, "the SDK in {path|this environment} was installed by something else than a Python installer", "no distribution owns its files, so there is no RECORD to compare them with",
         FIXES({ANY, WORDS, "nothing; the other checks were made"}),
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
     ROW(W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
@@ -120,18 +121,18 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Usual after a second `pip install --target` into one directory, which replaces directories that packages share.", NULL)
-    ROW(E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution} says", "it has {found} bytes, {wanted} were installed: it was changed, or written in part",
+    ROW(E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "it has {found|N} bytes, {wanted|M} were installed: it was changed, or written in part",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A full disk, an interrupted copy, or a tool that changed the file in place.", NULL)
-    ROW(E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution} says", "its hash differs: it was changed after the installation, or the disk is damaged",
+    ROW(E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution|its package} says", "its hash differs: it was changed after the installation, or the disk is damaged",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Found with --deep only, which reads every file.", NULL)
-    ROW(E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode}",
+    ROW(E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode|0000, for example}",
         FIXES({ANY, TRIED, "chmod u+r {$path}"}),
         "Judged by the mode, since the superuser may read everything.", NULL)
-    ROW(E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode}",
+    ROW(E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode|0000, for example}",
         FIXES({ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
@@ -142,7 +143,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
               {ANY, WORDS, "name a file, if it is a directory; give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given.", NULL)
-    ROW(E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples}",
+    ROW(E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME),
         "Many at once: a directory was deleted or replaced, or a disk was full.", NULL)
@@ -152,7 +153,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
-    ROW(E, LIB, 002, ERROR, "{needing} needs {name}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
+    ROW(E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
         FIXES({DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
@@ -162,15 +163,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
               {ANY, ELSEWHERE, "install the package of the system that holds {name}"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
-    ROW(E, LIB, 003, ERROR, "{name} is missing: its package is not installed", "{needing} needs it, and it belongs to {requirement}",
+    ROW(E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "A package of the SDK is missing.", NULL)
-    ROW(E, LIB, 004, ERROR, "{needing} does not find {name}", "it is in {present}, and the RPATH of {needing} does not lead there",
+    ROW(E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built so: tell who built it.", NULL)
-    ROW(E, LIB, 005, ERROR, "{library} needs glibc {wanted}", "this system has glibc {present}",
+    ROW(E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than that of this system}", "this system has glibc {present|of an older release}",
         FIXES({CONTAINER, WORDS, "start from a newer base image, or use an SDK that was built for glibc {present}"}, {ANY, WORDS, "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
     ROW(E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
@@ -180,10 +181,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`; an update of the SDK or the driver may help"}),
         "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
-    ROW(E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds} s{output}",
+    ROW(E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}",
         FIXES({ANY, WORDS, "see whether /dev/kfd is there (rocm-sdk gpus); report it with the output of `rocm-sdk test --report FILE`"}),
         "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
-    ROW(E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status}{output}",
+    ROW(E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|N}{output}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "A library must not call exit.", NULL)
     ROW(E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
@@ -196,7 +197,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Who needs it by its SONAME does not find it, or finds another copy.", NULL)
-    ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory}",
+    ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory|a directory of the build machine}",
         FIXES({ANY, WORDS, "tell who built the package; LD_LIBRARY_PATH and files there can change what is loaded"}),
         "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
     ROW(E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
@@ -213,13 +214,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "The flag is mostly there by mistake of an assembler file. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
-    ROW(W, LIB, 016, WARNING, "{library} and {other} have one SONAME", "both are {soname}: which one a process gets depends on what is loaded first",
+    ROW(W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
         FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
-    ROW(E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path}",
+    ROW(E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path|there}",
         FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
         "Usual for /tmp and for home directories on hardened systems.", NULL)
-    ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size} bytes of thread-local memory from a reserve of {reserve}, which what was loaded before has used",
+    ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|N} bytes of thread-local memory from a reserve of {reserve|512}, which what was loaded before has used",
         FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
               {ANY, WORDS, "load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec do it.", NULL)
@@ -230,20 +231,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
               PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
-    ROW(N, LIB, 021, NOTE, "the SDK in {path} is for another machine", "its libraries are: {detail}",
+    ROW(N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}",
         FIXES({ANY, WORDS, "nothing, if it is meant for another machine; its libraries were not loaded"}),
         "Said of a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
-    ROW(E, LIB, 023, ERROR, "{needing} needs {name}, which is not there", "it is in neither the system nor the ROCm in {prefix}, and no RECORD says what that ROCm had",
+    ROW(E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
         FIXES({ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
-    ROW(E, LIB, 024, ERROR, "{needing} was built for {wanted}, the SDK is {version} and has {present}", "it needs {name}{more}, which neither the SDK nor the system has",
+    ROW(E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|HIP X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
               {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
         "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with what programs may rely on, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
 
     /* ---- the API's promises ---- */
-    ROW(E, API, 001, ERROR, "the library {shortname} is not found", "{detail}",
+    ROW(E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
               {ANY, WORDS, "add it to the ROCm in {$prefix}, in the way in which that was installed"},
               SAME,
@@ -253,11 +254,11 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk tree {shortname}  # shows what it brings"}),
         "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
-    ROW(E, API, 003, ERROR, "{shortname} has no function {symbol}", "{path} is another library than its name says, or a much older one",
+    ROW(E, API, 003, ERROR, "{shortname} has no function {symbol|that its users call}", "{path|the file} is another library than its name says, or a much older one",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Each library has a function that names it, such as hipGetDeviceCount.", NULL)
-    ROW(E, API, 004, ERROR, "no library has the name {name}", "the name is not in the catalog",
+    ROW(E, API, 004, ERROR, "no library has the name {name|that was given}", "the name is not in the catalog",
         FIXES({ANY, WORDS, "did you mean {near}? rocm-sdk list prints all names"},
               {ANY, WORDS, "rocm-sdk list prints the names"}),
         "Raised as UnknownLibraryError. `rocm-sdk list` prints the names.", NULL)
@@ -271,10 +272,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "{reinstall}"},
               {ANY, WORDS, "report it to who built {distribution}: its RECORD never had the program"}),
         "The command is a small script that starts the real program inside the packages: one of both is not there, or the interpreter that the script names, as after a virtual environment was moved.", NULL)
-    ROW(E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds} s",
+    ROW(E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds|60} s",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "It was killed.", NULL)
-    ROW(N, TOOL, 004, NOTE, "{tool} was not tried", "it runs out of the development tree, which is not extracted",
+    ROW(N, TOOL, 004, NOTE, "{tool|a program} was not tried", "it runs out of the development tree, which is not extracted",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --init"}),
         "A test changes nothing unless it is told to.", NULL)
     ROW(E, TOOL, 005, ERROR, "{tool} is not there", "{detail}",
@@ -285,27 +286,27 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "An extraction was killed. The next one removes what it left.", "finish-extraction")
-    ROW(E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path}", "it {detail}",
+    ROW(E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "it {detail|is missing, or not what the manifest says}",
         FIXES({ANY, TRIED, "{update}, as the owner of the environment  # or: rocm-sdk test --fix"},
               {ANY, WORDS, "{install}  # or the package {leads}"},
               {ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
-    ROW(E, DEVEL, 003, ERROR, "the CMake package {path} cannot be used", "{detail}",
+    ROW(E, DEVEL, 003, ERROR, "the CMake package {path|of the tree} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
-    ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path}, which is not there; there is {found}",
+    ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
         FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, tell who built the package"},
               {ANY, WORDS, "tell who built the package"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
         FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, which may be there without headers.", NULL)
-    ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail}", "it is {path}",
+    ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}",
         FIXES({ANY, WORDS, "nothing; scripts that assume the other spelling do not find it"}),
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
-    ROW(W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since its links were made: {path}",
+    ROW(W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since the links of {path|the tree} were made",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
     ROW(E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
@@ -321,16 +322,16 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
         FIXES({ANY, WORDS, "install it into a virtual environment: python -m venv ENV && ENV/bin/pip install rocm-sdk-devel"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
-    ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path}, for {target}: {detail}",
+    ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
         FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
         "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
 
     /* ---- GPUs ---- */
-    ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported}",
+    ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported|the targets of the installed packages}",
         FIXES({ANY, TRIED, "{install}"},
               {ANY, WORDS, "take another SDK: this one offers no package for it"}),
         "Programs start and fail at their first kernel.", NULL)
-    ROW(E, GPU, 003, ERROR, "HIP sees {found} GPUs, the kernel has {wanted} for this process", "{detail}",
+    ROW(E, GPU, 003, ERROR, "HIP sees {found|X} GPUs, the kernel has {wanted|Y} for this process", "{detail}",
         FIXES({ANY, WORDS, "compare `rocm-sdk gpus --all` with rocminfo; report both"}),
         "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
     ROW(E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
@@ -344,7 +345,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
         FIXES({ANY, WORDS, "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"}),
         "Raised as EmptySelectionError. An empty list is never printed, for build systems take it for a default of theirs.", NULL)
-    ROW(E, GPU, 007, ERROR, "the kernel's topology in {path} has more than 1024 nodes", "{detail}",
+    ROW(E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
         FIXES({ANY, WORDS, "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
     ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
@@ -405,13 +406,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
         FIXES({ANY, HARDWARE, "set HSA_ENABLE_DXG_DETECTION=1 (ROCm before 7.13 needs it)"}),
         "ROCm before 7.13 looks for the GPU of WSL2 only where this variable is 1.", NULL)
-    ROW(W, GPU, 024, WARNING, "{path} is cut short", "{detail}",
+    ROW(W, GPU, 024, WARNING, "{path|a visibility variable} is cut short", "{detail}",
         FIXES({ANY, WORDS, "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once"}),
         "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
-    ROW(W, GPU, 025, WARNING, "{path} makes ROCm find no GPU", "{detail}",
+    ROW(W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "Its value is not major.minor.stepping.", NULL)
-    ROW(W, GPU, 026, WARNING, "{path} makes ROCm leave a GPU out", "{detail}",
+    ROW(W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "No target has the version that it names.", NULL)
 
@@ -433,7 +434,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
         FIXES({ANY, WORDS, "get the archive again; if it is meant to be so, unpack it and ask about the directory"}),
         "A wheel, zip file or tar archive was asked for the GPU code of its files. Refused are sizes that its bytes cannot hold, members that overlap, encrypted ones, compression other than that of wheels, and what is cut short.", NULL)
-    ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found} bytes of GPU code, and relocations reach 2147483648",
+    ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
         FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
         "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be what is too much.", NULL)
 
@@ -442,28 +443,28 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
 
     /* ---- OpenCL ---- */
-    ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path}), and the drivers that {directory} names are: {found}",
+    ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",
         FIXES({ANY, WORDS, "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"}),
         "The loader reads which drivers there are from files that distribution packages install; wheels cannot put one there.", NULL)
 
     /* ---- the environment ---- */
-    ROW(W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable}={value}: {path} holds {library} too",
+    ROW(W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable|VARIABLE}={value|DIRECTORY}: {path|it} holds {library} too",
         FIXES({ANY, WORDS, "unset {variable}, or take the directory out of it"}),
         "The dynamic linker and build tools prefer what such variables name to what is in the packages.", NULL)
-    ROW(W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value}: it is known to crash programs with compressed device code",
+    ROW(W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value|VALUE}: it is known to crash programs with compressed device code",
         FIXES({ANY, WORDS, "unset HIP_USE_RUNTIME_UNBUNDLER"}),
         "A debugging aid of HIP that newer code objects are not made for.", NULL)
     ROW(W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
         FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION"}),
         "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
-    ROW(E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target}, which no package supports", "supported: {supported}",
+    ROW(E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target|a target}, which no package supports", "supported: {supported|the targets of the installed packages}",
         FIXES({ANY, WORDS, "unset it, or install the packages of {target}"}),
         "Kernels of the presented target are looked for.", NULL)
     ROW(W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
         FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"},
               {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
         "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
-    ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable}={value} changes {what}",
+    ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
         FIXES({ANY, WORDS, "nothing, if it is meant"}),
         "Said because it changes which files are found.", NULL)
     ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for what fails", "{detail}",
@@ -474,10 +475,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Raised as EnvironmentOverrideError.", NULL)
 
     /* ---- a running process ---- */
-    ROW(E, PROC, 001, ERROR, "the process has two copies of {library}", "{path} ({source}) and {other} ({other_source})",
+    ROW(E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
         FIXES({ANY, WORDS, "start the program without {variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
-    ROW(W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path} ({source}) comes from outside {site}",
+    ROW(W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
         FIXES({ANY, WORDS, "start the program without {variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
     ROW(E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
@@ -496,20 +497,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
         FIXES({ANY, WORDS, "install the module into the Python that runs rocm-sdk: python -m pip install backports.zstd"}),
         "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 012, ERROR, "{path} has no code that {gpus} runs", "it has code for {targets}",
+    ROW(E, CODE, 012, ERROR, "{path} has no code that {gpus|the GPU} runs", "it has code for {targets|other targets}",
         FIXES({ANY, WORDS, "keep one of the targets that it has, or install the library with code for {gpus}"}),
         "A file without code would load, and fail at the first kernel. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 013, ERROR, "the new file for {path} is not what it should be", "{detail}",
+    ROW(E, CODE, 013, ERROR, "the new file for {path|another} is not what it should be", "{detail}",
         FIXES({ANY, WORDS, "install the original again if it may be damaged; else report it with this message"}),
         "Each new file is read back, compared with the original and loaded before it gets its name. The original is unchanged, and the new file was not kept. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 014, ERROR, "{path} would grow from {before} to {size} bytes", "its code is compressed, and is to be stored plain",
+    ROW(E, CODE, 014, ERROR, "{path} would grow from {before|N} to {size|M} bytes", "its code is compressed, and is to be stored plain",
         FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
         "More than four times the size is asked about first. Raised as RewriteError.", NULL)
-    ROW(N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail}",
+    ROW(N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"},
               {ANY, WORDS, "take {$path} as it was from where it came, if its other code is needed"}),
         "`rocm-sdk code` has made it of another file, mostly to leave out code for GPUs that are not there.", NULL)
-    ROW(W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail}",
+    ROW(W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"},
               {ANY, WORDS, "where results are wrong or a GPU hangs, take {$path} as it was from where it came"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
@@ -521,7 +522,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "An error in the test, not in the installation. The other subjects were tested.", NULL)
-    ROW(E, TEST, 002, ERROR, "the subject {subject} tested nothing", "{detail}",
+    ROW(E, TEST, 002, ERROR, "the check of {subject} tested nothing", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "There is something to test, and no check was made: no result is no good result.", NULL)
 };

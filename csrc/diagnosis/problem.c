@@ -11,7 +11,7 @@
 #include "diagnosis/page.h"
 #include "diagnosis/tables.h"
 
-enum { NAME_SIZE = 32, DEPTH_LIMIT = 3 /* of commands in templates of commands */ };
+enum { NAME_SIZE = 32, WORDS_SIZE = 64, DEPTH_LIMIT = 3 /* of commands in templates of commands */ };
 
 typedef struct owned_problem {
     rsdk_problem view;
@@ -201,7 +201,8 @@ static void add_source(composer *c, rsdk_text *text) {
     }
 }
 
-static void add_named(composer *c, const char *name, bool is_word, unsigned depth, rsdk_text *text) {
+/* words: of the template itself, for what is not known; NULL: those that the fact has everywhere. */
+static void add_named(composer *c, const char *name, bool is_word, const char *words, unsigned depth, rsdk_text *text) {
     const char *value = value_named(c, name), *command = command_named(c, name);
     bool is_requirement = is_word && (strcmp(name, "requirement") == 0 || strcmp(name, "selector") == 0);
     if (value != NULL && is_word) {
@@ -210,6 +211,9 @@ static void add_named(composer *c, const char *name, bool is_word, unsigned dept
         add_word(text, value);
     } else if (value != NULL) {
         add_value(text, value);
+    } else if (words != NULL) {
+        c->lacks_facts = true;
+        rsdk_text_add(text, "%s", words);
     } else if (strcmp(name, "source") == 0) {
         add_source(c, text);
     } else if (strcmp(name, "index") == 0) {
@@ -218,7 +222,7 @@ static void add_named(composer *c, const char *name, bool is_word, unsigned dept
                value_named(c, "version") != NULL) {
         add_conda_requirement(c, text);
     } else if (strcmp(name, "packages") == 0) {
-        add_named(c, "requirement", true, depth, text);
+        add_named(c, "requirement", true, NULL, depth, text);
     } else if (command != NULL && depth < DEPTH_LIMIT) {
         c->has_command = true;
         fill_in(c, command, depth + 1, text);
@@ -228,9 +232,31 @@ static void add_named(composer *c, const char *name, bool is_word, unsigned dept
     }
 }
 
+/* A part of a template in braces: a fact, or a command. */
+typedef struct slot {
+    char name[NAME_SIZE];
+    char words[WORDS_SIZE]; /* "": none */
+    bool is_word;           /* of a shell command */
+    size_t length;          /* with the braces; 0: this is none */
+} slot;
+
+static slot slot_at(const char *template) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    slot found = {.is_word = template[1] == '$'};
+    const char *start = template + 1 + found.is_word, *end = NULL;
+    size_t length = strspn(start, letters), words = start[length] == '|' ? strcspn(start + length + 1, "}") : 0;
+    end = start + length + (words > 0) + words;
+    if (length == 0 || length >= NAME_SIZE || words >= WORDS_SIZE || *end != '}') {
+        return (slot){.length = 0};
+    }
+    (void)memcpy(found.name, start, length);
+    (void)memcpy(found.words, start + length + 1, words);
+    found.length = (size_t)(end + 1 - template);
+    return found;
+}
+
 /* Braces that hold no name are text of a command. */
 static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text *text) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     while (*template != '\0') {
         size_t plain = strcspn(template, "{");
         rsdk_text_add(text, "%.*s", (int)plain, template);
@@ -238,17 +264,14 @@ static void fill_in(composer *c, const char *template, unsigned depth, rsdk_text
         if (*template == '\0') {
             return;
         }
-        bool is_word = template[1] == '$';
-        size_t length = strspn(template + 1 + is_word, letters);
-        if (length == 0 || length >= NAME_SIZE || template[1 + is_word + length] != '}') {
+        slot found = slot_at(template);
+        if (found.length == 0) {
             rsdk_text_add(text, "{");
             template ++;
             continue;
         }
-        char name[NAME_SIZE] = "";
-        (void)memcpy(name, template + 1 + is_word, length);
-        template += length + 2 + is_word;
-        add_named(c, name, is_word, depth, text);
+        add_named(c, found.name, found.is_word, found.words[0] != '\0' ? found.words : NULL, depth, text);
+        template += found.length;
     }
 }
 

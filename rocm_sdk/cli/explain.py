@@ -21,15 +21,14 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the page or the list; status 1 for an unknown code, with the nearest known ones."""
-    from rocm_sdk.problems import ALIASES, ENTRIES
-    from rocm_sdk.problems.page import general
+    from rocm_sdk.problems import ALIASES, ENTRIES, in_general
 
     if options.code is None and options.json:
         tell_json(1, codes=[_entry_document(code) for code in ENTRIES])
         return 0
     if options.code is None:
         for code, entry in ENTRIES.items():
-            tell(f"{code:<13} {general(entry.code).title}")
+            tell(f"{code:<13} {in_general(entry.code).title}")
         return 0
     wanted = options.code.upper()
     if wanted not in ENTRIES and wanted not in ALIASES:
@@ -50,11 +49,10 @@ def run(options: "Namespace") -> int:
 
 
 def _entry_document(code: str) -> "dict[str, object]":
-    from rocm_sdk.problems import ENTRIES
-    from rocm_sdk.problems.page import general
+    from rocm_sdk.problems import ENTRIES, in_general
 
     entry = ENTRIES[code]
-    found = general(entry.code)
+    found = in_general(entry.code)
     fixes = [{"system": fix.system or None, "fix": fix.text} for fix in entry.fixes]
     return {
         "code": code,

@@ -74,6 +74,11 @@ def problem(
     return Problem(code, one_line(title), one_line(cause), harmless(fix), path, shown)
 
 
+def in_general(code: "Code") -> Problem:
+    """The entry `code` of the table in general words, the same on each machine."""
+    return problem(code, None, None, lambda _site, _distribution: {})
+
+
 def _exact(value: str) -> str:
     """The value as it is, for commands; harmless if no file can have it as a part of its name."""
     try:

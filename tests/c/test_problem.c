@@ -114,16 +114,16 @@ static void walk(const char *template, const char *where) {
                                          "rebuild",  "overwrite", "system_reinstall",
                                          "packages", "index",     "index_requirement"};
     for (const char *open = strchr(template, '{'); open != NULL; open = strchr(open + 1, '{')) {
-        const char *start = open + 1 + (open[1] == '$'), *end = strchr(start, '}');
+        const char *start = open + 1 + (open[1] == '$'), *end = start + strcspn(start, "|}");
         char name[NAME_SIZE] = "";
         if (!islower((unsigned char)*start)) {
             continue;
         }
-        if (end == NULL || end - start >= NAME_SIZE) {
+        if (strchr(end, '}') == NULL || end - start >= NAME_SIZE) {
             fail_msg("%s: a name that does not end: %s", where, open);
         }
         (void)memcpy(name, start, (size_t)(end - start));
-        if (!use_fact(name) && !is_one_of(name, others, COUNT_OF(others))) {
+        if (!use_fact(name) && *end != '|' && !is_one_of(name, others, COUNT_OF(others))) {
             fail_msg("%s: {%s} is neither a fact nor a command", where, name);
         }
     }
@@ -526,6 +526,14 @@ static void a_fact_without_value_is_told_in_words(void **state) {
     assert_string_equal(title, "a file of rocm is missing");
 }
 
+static void a_text_may_have_words_of_its_own_for_a_fact(void **state) {
+    (void)state;
+    make_with(RSDK_E_LIB_005, NULL, FACTS({"name", NULL}), NULL);
+    assert_string_equal(title, "a library needs glibc newer than that of this system");
+    make_with(RSDK_E_LIB_005, "/x/libx.so", FACTS({"wanted", "2.99"}), NULL);
+    assert_string_equal(title, "libx.so needs glibc 2.99");
+}
+
 static void a_page_has_words_for_every_fact(void **state) {
     (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
@@ -561,6 +569,7 @@ int main(void) {
         cmocka_unit_test(a_load_failure_without_path_is_told_by_its_message),
         cmocka_unit_test(a_code_that_is_none_is_refused),
         cmocka_unit_test(a_fact_without_value_is_told_in_words),
+        cmocka_unit_test(a_text_may_have_words_of_its_own_for_a_fact),
         cmocka_unit_test(a_page_has_words_for_every_fact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

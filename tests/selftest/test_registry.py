@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rocm_sdk import _native
-from rocm_sdk.problems import ALIASES, ENTRIES, problem
-from rocm_sdk.problems.page import general, markdown
+from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
+from rocm_sdk.problems.page import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
@@ -40,12 +40,37 @@ def test_an_entry_is_whole(code: "_native.Code") -> None:
     for text in (entry.title, entry.cause, entry.about, *(fix.text for fix in entry.fixes)):
         assert text.strip() == text != ""
         assert "\n" not in text
-    words = problem(code)
+    words = in_general(code)
     for text in (words.title, words.cause, words.fix, markdown(code)):
         assert not re.search(r"\{\$?[a-z_]+\}", text)
     assert words.severity == entry.severity
-    assert markdown(code).startswith(f"# {code}: {general(code).title}\n\n")
+    assert markdown(code).startswith(f"# {code}: {in_general(code).title}\n\n")
     assert sys.prefix not in markdown(code), "it is the page of every machine"
+
+
+# Words that stand for a fact in a command, and make no sentence of a title or a cause.
+_NOT_IN_SENTENCES = re.compile(
+    r"[A-Z]{4,}==|--|\b(INDEX|BYTES|GROUP|PACKAGE|DISTRIBUTION)\b|site-packages/"
+    r"|\b(glibc|version|has|in|path|metadata|library|package) an? (file|newer|older|another)\b"
+    r"|\ba known name\b|\banother number\b"
+)
+
+
+@pytest.mark.parametrize("code", ENTRIES)
+def test_a_title_is_a_sentence(code: "_native.Code") -> None:
+    """It is the same on each machine, and has no words that stand for something else."""
+    for text in (in_general(code).title, in_general(code).cause):
+        assert not _NOT_IN_SENTENCES.search(text)
+    lines = markdown(code).splitlines()
+    assert lines[0] == f"# {code}: {in_general(code).title}"
+
+
+def test_titles_that_were_none() -> None:
+    titles = {code: in_general(code).title for code in ENTRIES}
+    assert titles["W-PKG-010"] == "the packages were chosen for one target family, the GPU here needs another"
+    assert titles["E-LIB-005"] == "a library needs glibc newer than that of this system"
+    assert titles["E-API-004"] == "no library has the name that was given"
+    assert titles["E-PKG-001"] == "no ROCm SDK is installed in this environment"
 
 
 def test_an_unknown_code_is_an_error() -> None:
@@ -60,7 +85,7 @@ def explain(*words: str) -> "subprocess.CompletedProcess[str]":
 
 def test_explain() -> None:
     page = explain("e-lib-002").stdout
-    assert page.startswith("E-LIB-002: a library needs a file, which is in neither the SDK nor the system\n")
+    assert page.startswith("E-LIB-002: a library needs another library, which is in neither the SDK nor the system\n")
     assert "**" not in page
     assert "W-GPU-010" in explain("W-GPU-001").stdout
     listed = explain().stdout.splitlines()

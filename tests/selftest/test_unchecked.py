@@ -108,7 +108,7 @@ def test_a_subject_that_tested_nothing(sdk: Site) -> None:
         path.unlink()
         path.symlink_to(f"../../{path.name}.real")
     found = run_test(sdk.path, "--only", "libraries").only("E-TEST-002")
-    assert found["title"] == "the subject libraries tested nothing"
+    assert found["title"] == "the check of libraries tested nothing"
     assert "libraries, and none was loaded" in found["cause"]
 
 
