@@ -237,6 +237,7 @@ class LibraryFacts(NamedTuple):
     text_relocations: bool
     static_tls: bool
     damages: tuple[str, ...]
+    damage_code: Code | None
     sections: tuple[Section, ...]
 
 class DeviceImage(NamedTuple):

@@ -20,6 +20,7 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
         const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(error));
         RSDK_NEED(sentence);
         RSDK_APPEND(&i->arena, &i->facts.damages, sentence);
+        i->facts.damage_code = error->code;
     }
     rsdk_error_clear(error);
     return RSDK_OK;
@@ -44,7 +45,11 @@ static rsdk_status inspect(inspection *i, rsdk_error *error) {
         RSDK_TRY(find_bad_tables(i, error));
     }
     rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
-    return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
+    RSDK_TRY(status == RSDK_BAD_ELF ? take_damage(i, error) : status);
+    if (i->facts.damages.count > 0 && i->facts.damage_code == RSDK_NO_CODE) {
+        i->facts.damage_code = RSDK_E_LIB_006;
+    }
+    return RSDK_OK;
 }
 
 PyDoc_STRVAR(

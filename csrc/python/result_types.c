@@ -226,6 +226,12 @@ CONVERSION(newest_glibc_of_file) {
     return rsdk_result_text(rsdk_elf_file_newest_glibc(&((const rsdk_inspection *)value)->file));
 }
 
+CONVERSION(damage_code_of_file) {
+    const rsdk_inspection *inspection = value;
+    (void)state;
+    return rsdk_result_text(inspection->damage_code != RSDK_NO_CODE ? rsdk_code_name(inspection->damage_code) : NULL);
+}
+
 static PyObject *build_version_need(const rsdk_module_state *state, const void *needs, size_t index) {
     const rsdk_elf_version_need *need = &((const rsdk_elf_version_need *)needs)[index];
     (void)state;
@@ -485,6 +491,7 @@ static const field library_facts_fields[] = {
     {"text_relocations", BOOL(rsdk_inspection, file.has_text_relocations), "whether the linker must write into its code (bool)"},
     {"static_tls",       BOOL(rsdk_inspection, file.has_static_tls), "whether it takes from the small reserve of static TLS (bool)"},
     {"damages",          LIST(rsdk_inspection, damages), "what is wrong with the file, one sentence each (tuple of str)"},
+    {"damage_code",      WHOLE(damage_code_of_file), "the code of what is wrong (str): 'E-LIB-006', and 'E-LIB-012' of a file for another machine; None where nothing is"},
     {"sections",         WHOLE(sections_of_file),
      "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"},
     END,

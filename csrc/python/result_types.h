@@ -11,6 +11,7 @@
 typedef struct rsdk_inspection {
     rsdk_elf_file file;
     rsdk_strings damages;
+    rsdk_code damage_code; /* of the first; RSDK_NO_CODE: there is none */
     rsdk_elf_sections sections;
 } rsdk_inspection;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,3 +28,14 @@ def test_it_is_damaged(linked_site: Site, attempt: Callable[..., Any], size: int
     assert found["title"] == "libamdhip64.so.7 is damaged"
     assert found["fix"] == outcome.fix
     assert reinstalls(outcome.fix, "rocm-sdk-core==7.10.0")
+
+
+def test_words_in_the_path_do_not_make_it_one_for_another_machine(tmp_path: Path) -> None:
+    site = Site(tmp_path / "a library for tests/site-packages", rpath="rpath")
+    path = site.library("libamdhip64.so.7")
+    install(site)
+    content = bytearray(path.read_bytes())
+    content[62:64] = (999).to_bytes(2, "little")  # e_shstrndx
+    path.write_bytes(content)
+    found = run_test(site.path, "--only", "libraries").only("E-LIB-006")
+    assert "names of its sections" in found["cause"]

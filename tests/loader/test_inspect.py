@@ -31,7 +31,7 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
     assert facts.newest_glibc is not None
     assert facts.newest_glibc.startswith("2.")
     assert ("libc.so.6", f"GLIBC_{facts.newest_glibc}") in facts.version_needs
-    assert facts.damages == ()
+    assert (facts.damages, facts.damage_code) == ((), None)
     assert _native.inspect_library(str(library)) == facts == _native.inspect_library(bytes(library))
 
 
@@ -45,8 +45,10 @@ def test_a_library_for_another_machine(tmp_path: Path) -> None:
     content = bytearray(library.read_bytes())
     content[18:20] = (8).to_bytes(2, "little")  # EM_MIPS
     library.write_bytes(content)
-    (damage,) = _native.inspect_library(library).damages
+    facts = _native.inspect_library(library)
+    (damage,) = facts.damages
     assert "library for another machine" in damage
+    assert facts.damage_code == "E-LIB-012"
 
 
 def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
@@ -83,6 +85,7 @@ def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
     assert (facts.soname, facts.sections) == ("libx.so", ())
     (damage,) = facts.damages
     assert "names of its sections" in damage
+    assert facts.damage_code == "E-LIB-006"
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"\x7fELF", b"\x7fELF" + bytes(100)])

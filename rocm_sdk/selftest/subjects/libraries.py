@@ -21,8 +21,6 @@ from rocm_sdk.selftest.shared_objects import SharedObject, library_name, shared_
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
 
-_ANOTHER_MACHINE = " library for "  # in the C library's message about a file for another machine
-_ANOTHER_PROCESSOR = " needs a processor of the level "  # and of one for another kind of processor
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -78,15 +76,12 @@ def _fault_of(each: SharedObject) -> str | None:
 
 
 def _is_foreign(each: SharedObject) -> bool:
-    return _ANOTHER_MACHINE in (_fault_of(each) or "")
+    return _code_of(each) == "E-LIB-012"
 
 
 def _code_of(each: SharedObject) -> Code:
-    if each.code is not None:
-        return each.code
-    if _is_foreign(each):
-        return "E-LIB-012"
-    return "E-LIB-022" if _ANOTHER_PROCESSOR in (_fault_of(each) or "") else "E-LIB-006"
+    """The code of its fault."""
+    return each.code or (each.facts.damage_code if each.facts is not None else None) or "E-LIB-006"
 
 
 def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
