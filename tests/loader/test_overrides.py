@@ -157,3 +157,21 @@ def test_programs_of_the_command_get_it_too(sdk: Site, other: Path) -> None:
     first, *rest = sdk.output(code, ROCM_SDK_LIBRARY_amdhip64=str(other)).split(":")
     assert first == str(other.parent)
     assert str(other.parent) not in rest
+
+
+def test_one_with_another_file_name_is_among_the_loaded_libraries(sdk: Site, tmp_path: Path) -> None:
+    """Whether it was asked for or needed, and seen from another process."""
+    other = compile_library(tmp_path / "other_name.so", "libamdhip64.so.7", SAYS.format("another"))
+    hip = sdk.library("libamdhip64.so.7", SAYS.format("the SDK's"))
+    sdk.library("librocsparse.so.1", needed=(hip,), package=LIBRARIES)
+    program = """
+        import os, subprocess, sys, rocm_sdk
+        rocm_sdk.preload_libraries("rocsparse")
+        found = [each.location for each in rocm_sdk.loaded_libraries()]
+        print([(each.shortname, each.path) for each in found if each.found_via == "override"])
+        words = [sys.executable, "-m", "rocm_sdk", "test", "--pid", str(os.getpid())]
+        print(subprocess.run(words, capture_output=True, text=True).stdout)
+    """
+    said = sdk.output(program, ROCM_SDK_LIBRARY_amdhip64=str(other))
+    assert said.startswith(f"[('amdhip64', '{other}')]\n")
+    assert f"{other}    from override\n" in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +23,7 @@ _SINGLE = re.compile(
     r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
 )
 _DELETED = " (deleted)"
+_OVERRIDE = "ROCM_SDK_LIBRARY_"
 _SYMBOL_VERSION = re.compile(rb"\0(LLVM_[\d.]{1,20})(?=\0)")
 _LONGEST_VERSION = 32  # bytes, of such a string with both its NULs
 _LARGEST_LLVM = 1 << 30  # bytes
@@ -54,7 +55,9 @@ class Process:
         self.installation = installation
         self.is_own = pid == os.getpid()
         self.mapped = list(_mapped_files(pid))
-        self.origins = Origins(self.mapped, _environment_of(pid))
+        variables = _environment_of(pid)
+        self.origins = Origins(self.mapped, variables)
+        self.overrides = _overrides(variables | os.environ if self.is_own else variables)
 
     @cached_property
     def libraries(self) -> list[LoadedLibrary]:
@@ -62,7 +65,7 @@ class Process:
         opened = _native.preloaded_libraries() if self.is_own else ()
         known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
         names = _names_of_rocm(self.installation)
-        paths = {each.path for each in self.mapped if _is_rocm(each.path, names)}
+        paths = {each.path for each in self.mapped if _is_rocm(each.path, names) or each.path in self.overrides}
         return [*opened, *map(self._library, sorted(paths - known))]
 
     def has_of_sdk(self, library: LoadedLibrary) -> bool:
@@ -74,13 +77,21 @@ class Process:
         name = os.path.basename(path)
         entries = [(row[0], row[1]) for row in _native.catalog() if fnmatchcase(name, row[2])]
         shortname, package = entries[0] if entries else (None, None)
-        if self.installation.has(path):
+        if path in self.overrides:
+            shortname, source, package = self.overrides[path], "override", None
+        elif self.installation.has(path):
             source, package = "need", package or _package_of(path)
         else:
             source, package = self.origins.of(path), None
         # Types that are made in C take one sequence.
         location = LibraryLocation((shortname, path, _soname_of(path), package, source))  # type: ignore[arg-type,call-arg]
         return LoadedLibrary((location, None, None, None, False))  # type: ignore[arg-type,call-arg]
+
+
+def _overrides(variables: Mapping[str, str]) -> dict[str, str]:
+    """The shortnames of the files that ROCM_SDK_LIBRARY_<shortname> puts in place of the SDK's own, by real path."""
+    named = {name.removeprefix(_OVERRIDE): path for name, path in variables.items() if name.startswith(_OVERRIDE)}
+    return {os.path.realpath(path): shortname for shortname, path in named.items() if path}
 
 
 def _package_of(path: str) -> str:
