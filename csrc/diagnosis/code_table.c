@@ -5,7 +5,7 @@
  * fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a
  * command of the installer (installer_table.c). Of several fixes that a system has, the first counts whose facts are
  * all there. TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it
- * needs a GPU. WORDS: it is no command. */
+ * needs a GPU. WORDS: it is no command. A note that asks for nothing has NO_FIX: its cause says what is to be known. */
 #include "diagnosis/tables.h"
 
 #define ROW(letter, word, number, severity, title, cause, fixes, about, repair)                                        \
@@ -13,6 +13,11 @@
         number] = {#letter "-" #word "-" #number, RSDK_SEVERITY_##severity, title, cause, fixes, about, repair},
 #define FIXES(...)                                                                                                     \
     { __VA_ARGS__ }
+
+#define NO_FIX                                                                                                         \
+    {                                                                                                                  \
+        { RSDK_SYSTEM_ANY, RSDK_FIX_WORDS, NULL }                                                                      \
+    }
 
 #define ANY       RSDK_SYSTEM_ANY
 #define DEBIAN    RSDK_SYSTEM_DEBIAN
@@ -75,8 +80,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path|~/.local}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
         FIXES({ANY, WORDS, "set PYTHONNOUSERSITE=1, or uninstall the packages there: python -m pip uninstall with the system's Python"}),
         "Packages of the user's site-packages are seen by every Python of the same version outside virtual environments.", NULL)
-    ROW(N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both",
-        FIXES({ANY, WORDS, "nothing needs to be done; tools that compare paths as texts may see two SDKs"}),
+    ROW(N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both: tools that compare paths as texts may see two SDKs",
+        NO_FIX,
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
     ROW(W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was exchanged",
         FIXES({ANY, HARDWARE, "{rebuild}"},
@@ -87,7 +92,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               MORE),
         "The profiler's programs load libraries out of the core package.", NULL)
     ROW(W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that no pip knows",
-        FIXES({ANY, WORDS, "nothing where PyInstaller made it, which collects the SDK by itself; with others: collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does"}),
+        FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{overwrite}"},
@@ -109,8 +114,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
         "AMD's packages come from AMD's own index. On the public index lie placeholders of the same names, which an installer takes if it is given neither the index nor the exact version.", NULL)
-    ROW(N, PKG, 018, NOTE, "the SDK in {path|this environment} was installed by something else than a Python installer", "no distribution owns its files, so there is no RECORD to compare them with",
-        FIXES({ANY, WORDS, "nothing; the other checks were made"}),
+    ROW(N, PKG, 018, NOTE, "the SDK in {path|this environment} was installed by something else than a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
+        NO_FIX,
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
     ROW(W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
         FIXES({ANY, WORDS, "remove it if nobody needs it: rm {$path}"}),
@@ -207,7 +212,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
         FIXES({ANY, WORDS, "tell who built the package; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "It was built without -fPIC in part. Pages of its code are then not shared between processes.", NULL)
-    ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly by mistake of an assembler file",
+    ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly by mistake of an assembler file; glibc 2.41 and later refuse it in a running program",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
@@ -225,14 +230,14 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec do it.", NULL)
     ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "they have no RPATH; they were tested with the SDK's directories in LD_LIBRARY_PATH",
-        FIXES({ANY, WORDS, "nothing for programs that call rocm_sdk.initialize_process; others: rocm-sdk run COMMAND"}),
+        FIXES({ANY, WORDS, "start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
               PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
-    ROW(N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}",
-        FIXES({ANY, WORDS, "nothing, if it is meant for another machine; its libraries were not loaded"}),
+    ROW(N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}; none was loaded",
+        NO_FIX,
         "Said of a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
     ROW(E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
         FIXES({ANY, TRIED, "{install}"},
@@ -303,8 +308,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
         FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, which may be there without headers.", NULL)
-    ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}",
-        FIXES({ANY, WORDS, "nothing; scripts that assume the other spelling do not find it"}),
+    ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
+        NO_FIX,
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
     ROW(W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since the links of {path|the tree} were made",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
@@ -351,8 +356,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
         FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, and no driver serves it.", NULL)
-    ROW(N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail}",
-        FIXES({ANY, WORDS, "nothing: libraries load and compilers work without one"}),
+    ROW(N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail|none was found}; libraries load and compilers work without one",
+        NO_FIX,
         "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
     ROW(W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
         FIXES({ANY, HARDWARE, "wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
@@ -428,7 +433,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "install the package of the archive in the version of the library"}),
         "The code of these libraries lies in files of its own (.kpack), which they name. HIP finds the archive missing, or nothing of the library in it, when a kernel is launched.", NULL)
     ROW(N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
-        FIXES({ANY, WORDS, "nothing, if the program does not use these parts: try it; `rocm-sdk code --json` names them"}),
+        FIXES({ANY, WORDS, "try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 
     ROW(E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
@@ -465,7 +470,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
         "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
     ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
-        FIXES({ANY, WORDS, "nothing, if it is meant"}),
+        FIXES({ANY, WORDS, "unset {variable}, if it is not meant"}),
         "Said because it changes which files are found.", NULL)
     ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for what fails", "{detail}",
         FIXES({ANY, WORDS, "correct or unset ROCM_SDK_PRELOAD_LIBRARIES"}),

@@ -315,6 +315,9 @@ static rsdk_status add_note(const composer *c, rsdk_arena *arena, const char **f
 static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena *arena, const char **fix,
                               rsdk_error *error) {
     *fix = NULL;
+    if (row->fixes[0].text == NULL) {
+        return RSDK_OK;
+    }
     if (rsdk_system_is_container()) {
         RSDK_TRY(choose_among(c, row, RSDK_SYSTEM_CONTAINER, arena, fix, error));
     }

@@ -179,7 +179,8 @@ static PyObject *make_texts(rsdk_code code, const char *path, const fact_argumen
 PyDoc_STRVAR(
     problem_texts_doc,
     "problem_texts(code, path, facts, installation, /)\n--\n\n"
-    "Title, cause and fix of a problem (tuple of three str). facts (dict of str) are the values that its texts\n"
+    "Title, cause and fix of a problem (tuple of three str; the fix may be None). facts (dict of str) are the values "
+    "that its texts\n"
     "name, installation (dict of str) has the fields of rsdk_installation that are known. Raises KeyError for\n"
     "an unknown code.");
 

@@ -108,7 +108,8 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
     for each in problems:
         if each.code != "N-CODE-003":  # the lines say it
             tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
-            tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
+            if each.fix is not None:
+                tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
 
 
 def _print_dependence() -> None:

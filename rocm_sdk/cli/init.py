@@ -55,6 +55,7 @@ def run(options: "Namespace") -> int:
 def _differences(root: str, options: "Namespace") -> "list[Problem]":
     """What is not as it was extracted, which is said unless the output is for programs."""
     from rocm_sdk.devel.verify import verify_tree
+    from rocm_sdk.problems import fix_of
 
     differences = verify_tree(root)
     if differences and not options.quiet and not options.json:
@@ -62,6 +63,6 @@ def _differences(root: str, options: "Namespace") -> "list[Problem]":
             complain(f"{found.path} {found.facts['detail']}")
         if len(differences) > _SHOWN:
             complain(f"... and {len(differences) - _SHOWN} more")
-        for fix in dict.fromkeys(found.fix for found in differences):
+        for fix in dict.fromkeys(map(fix_of, differences)):
             complain_fix(fix)
     return differences

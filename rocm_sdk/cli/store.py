@@ -74,8 +74,8 @@ def _extract_again() -> str:
     """The command for one environment, as for an archive that is damaged."""
     from rocm_sdk.installed.distributions import sdk_distributions
     from rocm_sdk.installed.installer import own_site
-    from rocm_sdk.problems import problem
+    from rocm_sdk.problems import fix_of, problem
 
     site, name = own_site(), "rocm-sdk-devel"
     facts = next((each.facts for each in sdk_distributions(site) if each.name == name), {"requirement": name})
-    return problem("E-DEVEL-009", None, site, **facts).fix
+    return fix_of(problem("E-DEVEL-009", None, site, **facts))

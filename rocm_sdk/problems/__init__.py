@@ -1,6 +1,6 @@
 """What can be wrong, why, and what to do about it: the table of the C library, and problems that are made of it."""
 
-from .problem import Problem, exception, in_general, problem, problem_of
+from .problem import Problem, exception, fix_of, in_general, problem, problem_of
 from .registry import ALIASES, ENTRIES, Entry
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Entry",
     "Problem",
     "exception",
+    "fix_of",
     "in_general",
     "problem",
     "problem_of",

@@ -2,16 +2,17 @@
 
 from rocm_sdk.installed.distributions import sdk_distributions
 
-from .problem import problem
+from .problem import fix_of, problem
 
 
 def install_fix(requirement: str, site: str | None = None) -> str:
     """The command that installs a requirement."""
-    return problem("E-PKG-014", None, site, requirement=requirement).fix
+    return fix_of(problem("E-PKG-014", None, site, requirement=requirement))
 
 
 def reinstall_fix(distribution: str, site: str) -> str:
     """The command that installs a distribution again, in the version that it has in `site`."""
     version = next((found.version for found in sdk_distributions(site) if found.name == distribution), None)
     requirement = f"{distribution}=={version}" if version else distribution
-    return problem("E-FILE-001", None, site, distribution=distribution, version=version, requirement=requirement).fix
+    facts = {"distribution": distribution, "version": version, "requirement": requirement}
+    return fix_of(problem("E-FILE-001", None, site, **facts))

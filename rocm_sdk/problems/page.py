@@ -11,7 +11,8 @@ def page(code: str) -> tuple[str, list[str]]:
     entry = ENTRIES[code]
     found = in_general(entry.code)
     fixes = [fix_line(fix, alone=len(entry.fixes) == 1) for fix in entry.fixes]
-    return f"{code}: {found.title}", [entry.about, f"Cause: {found.cause}.", "\n".join(["Fix:", *fixes])]
+    paragraphs = [entry.about, f"Cause: {found.cause}."]
+    return f"{code}: {found.title}", [*paragraphs, "\n".join(["Fix:", *fixes])] if fixes else paragraphs
 
 
 def fix_line(fix: Fix, *, alone: bool) -> str:

@@ -27,14 +27,14 @@ class Problem(NamedTuple):
     """One thing that is wrong, or worth knowing. All texts are one line.
 
     code is that of the table ("E-LIB-002"), title says what is wrong with what, fix is for this system and
-    installation, path is the file or directory concerned, facts are the values that the texts name, and breaks what
-    does not work because of it.
+    installation (None for a note that asks for nothing), path is the file or directory concerned, facts are the values
+    that the texts name, and breaks what does not work because of it.
     """
 
     code: "Code"
     title: str
     cause: str
-    fix: str
+    fix: str | None
     path: str | None
     facts: dict[str, str]
     breaks: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ def problem(
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"))
     title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
     shown = {name: one_line(value) for name, value in exact.items()}
-    return Problem(code, one_line(title), one_line(cause), harmless(fix), path, shown)
+    return Problem(code, one_line(title), one_line(cause), harmless(fix) if fix is not None else None, path, shown)
 
 
 def in_general(code: "Code") -> Problem:
@@ -96,6 +96,12 @@ def _ask_installed(site: str, distribution: str | None) -> dict[str, str]:
         return installation_facts(site or own_site(), distribution)
     except (ImportError, OSError):
         return {}
+
+
+def fix_of(found: Problem) -> str:
+    """The fix of an error or a warning, which always have one."""
+    assert found.fix is not None
+    return found.fix
 
 
 def problem_of(finding: "Finding", site: str | None = None) -> Problem:

@@ -11,6 +11,7 @@ import pytest
 from rocm_sdk import _native
 from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
 from rocm_sdk.problems.page import markdown
+from rocm_sdk.selftest.report.text import problem_text
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
@@ -36,12 +37,13 @@ def test_the_types_know_the_codes() -> None:
 def test_an_entry_is_whole(code: "_native.Code") -> None:
     entry = ENTRIES[code]
     assert CODE.fullmatch(code)
-    assert "" in {fix.system for fix in entry.fixes}
+    assert ("" in {fix.system for fix in entry.fixes}) or (entry.severity == "note" and entry.fixes == ())
+    assert not any(fix.text.startswith("nothing") for fix in entry.fixes)
     for text in (entry.title, entry.cause, entry.about, *(fix.text for fix in entry.fixes)):
         assert text.strip() == text != ""
         assert "\n" not in text
     words = in_general(code)
-    for text in (words.title, words.cause, words.fix, markdown(code)):
+    for text in (words.title, words.cause, words.fix or "", markdown(code)):
         assert not re.search(r"\{\$?[a-z_]+\}", text)
     assert words.severity == entry.severity
     assert markdown(code).startswith(f"# {code}: {in_general(code).title}\n\n")
@@ -63,6 +65,15 @@ def test_a_title_is_a_sentence(code: "_native.Code") -> None:
         assert not _NOT_IN_SENTENCES.search(text)
     lines = markdown(code).splitlines()
     assert lines[0] == f"# {code}: {in_general(code).title}"
+
+
+def test_a_note_that_asks_for_nothing_has_no_fix() -> None:
+    found = problem("N-GPU-011", None, detail="none is on the PCI bus")
+    assert found.fix is None
+    assert found.as_document()["fix"] is None
+    assert found.cause == "none is on the PCI bus; libraries load and compilers work without one"
+    assert "Fix:" not in explain("N-GPU-011").stdout
+    assert "fix" not in problem_text(found)
 
 
 def test_titles_that_were_none() -> None:
@@ -105,6 +116,7 @@ def test_a_fix_names_the_very_file(tmp_path: Path, name: str) -> None:
     right.mkdir(exist_ok=True)
     found = problem("W-PKG-007", str(right))
     assert "\n" not in found.fix
+    assert found.fix is not None
     result = subprocess.run(["sh", "-c", found.fix], capture_output=True, check=False)
     assert wrong == right or wrong.exists()
     assert (result.returncode == 0) == (not right.exists())

@@ -44,7 +44,8 @@ typedef struct rsdk_problem {
     rsdk_severity severity;
     const char *title;      /* what is wrong with what */
     const char *cause;      /* how it comes about, with what was found */
-    const char *fix;        /* what to do: a command for this system and installation where there is one */
+    const char *fix;        /* what to do: a command for this system and installation where there is one; NULL:
+                               nothing, which only a note says */
     const char *path;       /* the file or directory concerned, or a variable; NULL: none */
     const rsdk_fact *facts; /* the values that the texts name */
     size_t fact_count;

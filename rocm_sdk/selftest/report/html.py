@@ -82,7 +82,9 @@ def _problem(found: Problem) -> Iterator[str]:
     yield f"<dt>cause<dd>{_text(found.cause)}"
     if found.breaks:
         yield f"<dt>breaks<dd>{_text(breaks_text(found.breaks, verbose=True))}"
-    yield f"<dt>fix<dd><code>{_text(found.fix)}</code></dl></section>"
+    if found.fix is not None:
+        yield f"<dt>fix<dd><code>{_text(found.fix)}</code>"
+    yield "</dl></section>"
 
 
 def _packages(installation: Installation) -> Iterator[str]:

@@ -91,7 +91,8 @@ def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAI
         lines.append(f"  {paints.faint('cause')}    {found.cause}")
     if found.breaks:
         lines.append(f"  {paints.faint('breaks')}   {breaks_text(found.breaks, verbose=verbose, width=width)}")
-    lines.append(f"  {paints.faint('fix')}      {found.fix}")
+    if found.fix is not None:
+        lines.append(f"  {paints.faint('fix')}      {found.fix}")
     return "\n".join(lines)
 
 
