@@ -325,7 +325,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
         "Raised as DevelopmentTreeLockedError.", NULL)
     ROW(E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
-        FIXES({ANY, WORDS, "install it into a virtual environment: python -m venv ENV && ENV/bin/pip install rocm-sdk-devel"}),
+        FIXES({ANY, WORDS, "python3 -m venv ~/rocm && ~/rocm/bin/pip install {source}{$requirement}  # into a virtual environment"},
+              {ANY, WORDS, "install it into a virtual environment, with pip or uv"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
     ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
         FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rocm_sdk/gpu.h"
+
 static const char digits[] = "0123456789";
 
 const char *rsdk_index_of_site(void) {
@@ -54,4 +56,37 @@ const rsdk_index_row *rsdk_index_of_today(void) {
         row++;
     }
     return row;
+}
+
+/* The target whose packages support a GPU; NULL: not known. */
+static const char *owner_at(const rsdk_gpu_list *gpus, size_t index) {
+    const char *target = rsdk_gpu_list_get(gpus, index)->real_processor, *owner = NULL;
+    return rsdk_target_package_owner(target, &owner, NULL) == RSDK_OK ? owner : NULL;
+}
+
+static bool is_first(const rsdk_gpu_list *gpus, size_t index) {
+    for (size_t i = 0; i < index; i++) {
+        const char *owner = owner_at(gpus, i);
+        if (owner != NULL && strcmp(owner, owner_at(gpus, index)) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void rsdk_index_add_requirement(rsdk_text *text, bool with_gpus) {
+    const char *requirement = rsdk_index_of_today()->requirement;
+    const rsdk_gpu_options options = {.root = secure_getenv("ROCM_SDK_ROOTFS"), .targets_only = true};
+    rsdk_gpu_list *gpus = NULL;
+    size_t extras_end = strcspn(requirement, "]");
+    rsdk_text_add(text, "%.*s", (int)extras_end, requirement);
+    if (with_gpus && rsdk_gpu_list_new(&options, &gpus, NULL) == RSDK_OK) {
+        for (size_t i = 0; i < rsdk_gpu_list_count(gpus); i++) {
+            if (owner_at(gpus, i) != NULL && is_first(gpus, i)) {
+                rsdk_text_add(text, ",device-%s", owner_at(gpus, i));
+            }
+        }
+    }
+    rsdk_gpu_list_free(gpus);
+    rsdk_text_add(text, "%s", requirement + extras_end);
 }

@@ -2,6 +2,7 @@
 #ifndef RSDK_DIAGNOSIS_INDEX_CHOICE_H
 #define RSDK_DIAGNOSIS_INDEX_CHOICE_H
 
+#include "base/text.h"
 #include "diagnosis/tables.h"
 
 /* The index of the site's own, which counts in place of the table (ROCM_SDK_INDEX); NULL: none is set. */
@@ -12,5 +13,9 @@ const rsdk_index_row *rsdk_index_for_version(const char *version);
 
 /* The row of what is installed where there is no SDK: the newest stable releases. */
 const rsdk_index_row *rsdk_index_of_today(void);
+
+/* Adds what a command for a whole SDK asks the index of today for; with_gpus: and the device packages of the GPUs of
+ * this machine. */
+void rsdk_index_add_requirement(rsdk_text *text, bool with_gpus);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct composer {
     const rsdk_installation *installation; /* never NULL */
     rsdk_system system;
     bool lacks_facts; /* the last text names something that is not known */
+    bool is_page;     /* for the page of a code, which is the same on each machine */
     bool has_command; /* the last text is a command of an installer */
 } composer;
 
@@ -65,8 +66,7 @@ static const char *value_named(const composer *c, const char *name) {
                   {"environment", in->environment},
                   {"application", in->environment != NULL ? rsdk_path_name(in->environment) : NULL},
                   {"site", in->site},
-                  {"packages", in->packages},
-                  {"index_requirement", rsdk_index_of_today()->requirement}};
+                  {"packages", in->packages}};
     const char *value = rsdk_finding_fact(c->finding, name);
     for (size_t i = 0; value == NULL && i < sizeof values / sizeof *values; i++) {
         value = strcmp(values[i].name, name) == 0 ? values[i].value : NULL;
@@ -216,6 +216,8 @@ static void add_named(composer *c, const char *name, bool is_word, const char *w
         rsdk_text_add(text, "%s", words);
     } else if (strcmp(name, "source") == 0) {
         add_source(c, text);
+    } else if (strcmp(name, "index_requirement") == 0) {
+        rsdk_index_add_requirement(text, !c->is_page);
     } else if (strcmp(name, "index") == 0) {
         add_index(text, rsdk_index_of_today());
     } else if (strcmp(name, "conda_requirement") == 0 && value_named(c, "distribution") != NULL &&
@@ -424,7 +426,7 @@ rsdk_code rsdk_code_find(const char *name) {
 rsdk_status rsdk_problem_fix_in_words(const rsdk_fix_row *fix, rsdk_arena *arena, const char **words) {
     static const rsdk_installation unknown = {0};
     const rsdk_finding nothing = {0};
-    composer c = {.finding = &nothing, .installation = &unknown, .system = fix->system};
+    composer c = {.finding = &nothing, .installation = &unknown, .system = fix->system, .is_page = true};
     *words = text_of(&c, fix->text, arena);
     return *words != NULL ? RSDK_OK : RSDK_NO_MEMORY;
 }

@@ -53,9 +53,17 @@ def _change(undoes: bool) -> int:
         if done.shared:
             print(
                 f"rocm-sdk-loader lists {len(done.shared)} of these files too, which its installation overwrote;"
-                " uninstalling it removes them; after that:"
-                f" pip install --force-reinstall --no-deps {harmless(done.theirs)}"
+                f" uninstalling it removes them; after that: {harmless(_reinstall(done.theirs))}"
             )
     else:
         print(f"{what}: nothing to do")
     return 0
+
+
+def _reinstall(requirement: str) -> str:
+    """The command that installs rocm again ("rocm==7.10.0"), from the index that has the version."""
+    from rocm_sdk._native import problem_texts
+
+    distribution, _, version = requirement.partition("==")
+    facts = {"distribution": distribution, "version": version, "requirement": requirement}
+    return problem_texts("E-FILE-008", None, facts, {})[2] or ""

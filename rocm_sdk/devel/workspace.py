@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
+from rocm_sdk._native import sdk_facts
 from rocm_sdk.errors import SystemManagedError
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
+from rocm_sdk.problems import fix_of, problem
 
 from .layout import DISTRIBUTION
 
@@ -26,6 +28,13 @@ def devel_distribution(site: str) -> Distribution:
             return distribution
     raise SystemManagedError(
         f"{DISTRIBUTION} in {site} has no RECORD: it was not installed by pip or uv, so they could not remove the tree",
-        "install it into a virtual environment, with pip or uv",
+        _fix(site),
         site,
     )
+
+
+def _fix(site: str) -> str:
+    """The command that makes a virtual environment with the same SDK."""
+    version = sdk_facts()["version"]
+    requirement = f"rocm[libraries,devel]=={version}" if version else None
+    return fix_of(problem("E-DEVEL-011", site, site, lambda _site, _distribution: {}, requirement=requirement))

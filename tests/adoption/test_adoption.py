@@ -252,7 +252,8 @@ def test_undone_where_the_files_of_rocm_are_lost(environment: Environment) -> No
     environment.adopt()
     said = environment.adopt("--undo").stdout
     assert "of these files too, which its installation overwrote; uninstalling it removes them" in said
-    assert "after that: pip install --force-reinstall --no-deps rocm==7.10.0" in said
+    index = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
+    assert f"after that: pip install --force-reinstall --no-deps {index} rocm==7.10.0" in said
     environment.uninstall(OURS)
     assert not (environment.site / "rocm_sdk/__init__.py").exists()
     environment.install("--reinstall" if environment.installer == "uv" else "--force-reinstall", "--no-deps", ROCM)

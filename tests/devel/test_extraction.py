@@ -191,7 +191,9 @@ def test_without_record(devel_site: DevelSite) -> None:
     result = devel_site.command("init", check=False)
     assert result.returncode == 1
     assert "has no RECORD" in result.stderr
-    assert "install it into a virtual environment" in result.stderr
+    index = "--index-url https://repo.amd.com/rocm/whl-multi-arch/"
+    command = f"python3 -m venv ~/rocm && ~/rocm/bin/pip install {index} 'rocm[libraries,devel]==7.10.0'"
+    assert f"  fix: {command}  # into a virtual environment\n" in result.stderr
 
 
 def test_not_installed_and_lost(make_site: MakeSite) -> None:

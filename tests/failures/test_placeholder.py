@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from sample_devel import DevelSite, core_files
+from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import Site
 
@@ -66,3 +67,11 @@ def test_a_prefix_without_metadata_is_an_sdk(linked_site: Site) -> None:
     assert (said.document["version"], said.codes) == ("7.10.0", {"N-PKG-018"})
     assert said.subject("libraries")["count"] > 0
     assert json.dumps(said.document["distributions"]) == "{}"
+
+
+def test_the_fix_has_the_packages_of_the_gpus_here(tmp_path: Path, machine: Machine) -> None:
+    for node, target in enumerate(("gfx942", "gfx1100", "gfx942")):
+        machine.gpu(node + 1, target)
+    site = DevelSite(tmp_path / "empty")
+    found = run_test(site.path, "--target", str(site.path), "--only", "packages", ROCM_SDK_ROOTFS=str(machine.root))
+    assert found.only("E-PKG-001")["fix"].endswith('"rocm[libraries,device-gfx942,device-gfx1100]"')
