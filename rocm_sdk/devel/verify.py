@@ -7,18 +7,21 @@ import os
 import stat
 import zlib
 from functools import cached_property, lru_cache
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.installed.files import chunks_of
 from rocm_sdk.installed.installer import installation_facts
-from rocm_sdk.problems import Known, Problem, problem
+from rocm_sdk.problems import Problem, problem
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import read_device_links
 from .layout import DISTRIBUTION
 from .link_file import FileLinker
 from .manifest import Entry, read_manifest
+
+if TYPE_CHECKING:
+    from rocm_sdk.problems.problem import Known
 
 Need = Literal["update", "install", "reinstall"]  # what has to be done
 

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Iterable
 
-from .problem import Problem
 from rocm_sdk.value_text import one_line
+
+from .problem import Problem
 
 EXAMPLES = 3
 
