@@ -135,10 +135,9 @@ class _Rewriting:
         if size > _GROWTH * self.code.size and not self.wish.may_grow:
             raise refusal(self.path, code="E-CODE-014", size=size, before=self.code.size)
         writing = perf_counter() - start - self.hashing - self.verifying
-        dropped = {each.target for each in self.code.targets} - self.kept
         return Rewritten(
             *(self.path, output, self.code.size, size, len(pairs)),
-            *(tuple(sorted(self.kept)), tuple(sorted(dropped)), verified.loaded, verified.remark),
+            *(*self._kept_and_dropped(self.kept), verified.loaded, verified.remark),
             Seconds(writing, self.hashing, self.verifying),
         )
 
@@ -158,12 +157,16 @@ class _Rewriting:
         wrong = differs(archive, read_archive(new, self.path), is_kept)
         if wrong is not None:
             raise refusal(self.path, wrong, "E-CODE-013")
-        dropped = {each.target for each in self.code.targets} - kept
         return Rewritten(
             *(self.path, output, self.code.size, os.fstat(new).st_size, len(self.code.bundles)),
-            *(tuple(sorted(kept)), tuple(sorted(dropped)), False, "it is no library"),
+            *(*self._kept_and_dropped(kept), False, "it is no library"),
             Seconds(writing, 0.0, perf_counter() - start - writing),
         )
+
+    def _kept_and_dropped(self, kept: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The targets of the file in their order, those that are kept and the others."""
+        names = [each.target for each in self.code.targets]
+        return tuple(name for name in names if name in kept), tuple(name for name in names if name not in kept)
 
     def _without_code(self) -> RewriteError:
         targets = ", ".join(each.target for each in self.code.targets)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocm_sdk.problems import Problem
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.value_text import harmless, one_line
+from rocm_sdk.value_text import counted, harmless, one_line
 
 _SHOWN = 6  # names of what a problem breaks
 _CHECK = "check "
@@ -46,7 +46,7 @@ def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:
     if recorder.failed:
         verdict = paints.error(f"{recorder.failed:,} failed")
     elif warnings:
-        verdict = paints.warning(_plural(warnings, "warning"))
+        verdict = paints.warning(counted(warnings, "warning"))
     return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {verdict}"
 
 
@@ -104,7 +104,7 @@ def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | No
     checked = len(breaks) - len(names)
     shown = names[: _shown_number(names, width)]
     rest = [f"{len(names) - len(shown):,} more"] if len(shown) < len(names) else []
-    rest += [_plural(checked, "check")] if checked else []
+    rest += [counted(checked, "check")] if checked else []
     text = ", ".join(shown)
     if not rest:
         return text
@@ -127,17 +127,13 @@ def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
     notes = 0 if verbose else sum(each.severity == "note" for each in found)
     parts = [errors_text(found)]
     if warnings:
-        parts.append(_plural(warnings, "warning"))
+        parts.append(counted(warnings, "warning"))
     if notes:
-        parts.append(f"{_plural(notes, 'note')} (-v shows them)")
+        parts.append(f"{counted(notes, 'note')} (-v shows them)")
     return f"{', '.join(parts)}. {end}"
 
 
 def errors_text(found: Iterable[Problem]) -> str:
     """How many errors there are: "no problems", "2 problems"."""
     errors = sum(each.severity == "error" for each in found)
-    return _plural(errors, "problem") if errors else "no problems"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+    return counted(errors, "problem") if errors else "no problems"
