@@ -189,7 +189,8 @@ def test_only_one_place_says_where_our_own_wheels_come_from() -> None:
     sources = [
         path for folder in ("rocm_sdk", "builder/rocm_sdk_build", "csrc") for path in (ROOT / folder).rglob("*.[pch]*")
     ]
-    texts = {path: path.read_text(encoding="utf-8") for path in sources if path.suffix in {".py", ".c", ".h"}}
+    sources = [*(path for path in sources if path.suffix in {".py", ".c", ".h"}), *PAGES, ROOT / "builder/README.md"]
+    texts = {path: path.read_text(encoding="utf-8") for path in sources}
     assert len(texts) > 300
     assert not [path for path, text in texts.items() if command.search(text)]
     assert command.search('pip install "rocm-sdk-loader[completion]"')
