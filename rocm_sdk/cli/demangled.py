@@ -33,6 +33,8 @@ def demangled(names: Iterable[str]) -> dict[str, str] | None:
     wanted = list(dict.fromkeys(filter(_MANGLED.fullmatch, names)))
     if not wanted:
         return {}
+    if getattr(sys, "frozen", False):
+        return None  # sys.executable is the program, and no interpreter
     command = [sys.executable, "-I", "-c", _PROGRAM]
     try:
         done = subprocess.run(

@@ -52,3 +52,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert line.startswith(f"{path}   gfx1030   a()   ")
     (file,) = json.loads(subprocess.check_output([*command, "--json"]))["files"]
     assert [(each["name"], each["demangled"]) for each in file["kernels"]] == [("_Z1av", "a()")]
+
+
+def test_a_frozen_program_does_not_start_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert demangled(["_Z1fv"]) is None
