@@ -49,6 +49,9 @@ def write_tool(environment: Environment) -> None:
     tool.parent.mkdir(exist_ok=True)
     command = ["cc", "-O2", "-x", "c", "-", "-o", str(tool)]
     subprocess.run(command, input="int main(void) { return 0; }", text=True, check=True)
+    tree = environment.site / "_rocm_sdk_devel/bin"
+    if tree.is_dir() and not (tree / script.name).is_symlink():
+        (tree / script.name).symlink_to(tool)  # as the tree of an SDK with this program has it
     (info,) = environment.site.glob("rocm_sdk_core-*.dist-info")
     place = Place("_rocm_sdk_core", info.name, "_rocm_sdk_devel", "")
     if not write_trampoline(environment.python.with_name(script.name), script, place):

@@ -5,8 +5,6 @@ A plain call has names, and options that are written in full, each with one valu
 reads. Whatever is not plain, wrong usage included, is left to argparse.
 """
 
-from types import SimpleNamespace
-
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than some commands
 if TYPE_CHECKING:
     from types import ModuleType
@@ -14,6 +12,13 @@ if TYPE_CHECKING:
 
 _FLAGS = {"store_true": True, "store_const": None}  # action -> the value that it gives; None: its `const`
 _COUNTS = {None: (1, 1), "?": (0, 1), "*": (0, 1 << 30), "+": (1, 1 << 30)}  # nargs -> fewest and most words
+
+
+class Options:
+    """The options by their names, as argparse.Namespace has them."""
+
+    def __init__(self, **values: "Any") -> None:
+        self.__dict__.update(values)
 
 
 class _NotPlainError(Exception):
@@ -72,7 +77,7 @@ class _Recorder:
         self.values.update(values)
 
 
-def plain_options(module: "ModuleType", words: list[str]) -> SimpleNamespace | None:
+def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
     """The options of a call with these words; None where argparse has to look."""
     recorder = _Recorder()
     given: list[str] = []
@@ -104,7 +109,7 @@ def plain_options(module: "ModuleType", words: list[str]) -> SimpleNamespace | N
         count = sum(given.count(name) for name in dict.fromkeys(group.members))
         if count > 1 or (group.required and count == 0):
             return None
-    return SimpleNamespace(**recorder.values)
+    return Options(**recorder.values)
 
 
 def _take_names(recorder: _Recorder, words: list[str], given: list[str]) -> bool:

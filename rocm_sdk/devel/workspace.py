@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from rocm_sdk._native import sdk_facts
-from rocm_sdk.errors import SystemManagedError
+from rocm_sdk.errors import RocmSdkError, SystemManagedError
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
 from rocm_sdk.problems import fix_of, problem
 
@@ -35,6 +35,9 @@ def devel_distribution(site: str) -> Distribution:
 
 def _fix(site: str) -> str:
     """The command that makes a virtual environment with the same SDK."""
-    version = sdk_facts()["version"]
+    try:
+        version = sdk_facts()["version"]
+    except RocmSdkError:  # core is not there, or damaged
+        version = None
     requirement = f"rocm[libraries,devel]=={version}" if version else None
     return fix_of(problem("E-DEVEL-011", site, site, lambda _site, _distribution: {}, requirement=requirement))

@@ -1,16 +1,19 @@
 """Many problems with the same code and the same fix as one, with a count and examples."""
 
 import os
-from collections.abc import Callable, Iterable
 
 from rocm_sdk.value_text import one_line
 
 from .problem import Problem
 
+TYPE_CHECKING = False  # for type checkers; importing collections.abc takes as long as what is here
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 EXAMPLES = 3
 
 
-def one_of_many(problems: Iterable[Problem], limit: Callable[[str], int]) -> list[Problem]:
+def one_of_many(problems: "Iterable[Problem]", limit: "Callable[[str], int]") -> list[Problem]:
     """The problems, those first of which there were many. limit: how many of a code are told one by one."""
     alike: dict[tuple[str, str | None], list[Problem]] = {}
     for found in problems:

@@ -16,6 +16,7 @@ def extract(archive: Path, site: Path) -> Path:
     """Extracts beside the runtime packages in `site`; returns the tree."""
     met: set[Path] = set()
     with tarfile.open(archive) as members:
+        members.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)  # Pythons without filters trust
         for member in members:
             place = site / member.name
             directory = place if member.isdir() else place.parent
@@ -27,7 +28,7 @@ def extract(archive: Path, site: Path) -> Path:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 os.link(target, place)
             else:
-                members.extract(member, site, filter="fully_trusted")
+                members.extract(member, site)
     return site / member.name.partition("/")[0]
 
 

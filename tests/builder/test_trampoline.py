@@ -45,7 +45,7 @@ def wheels(dist: Path, *names: str) -> list[str]:
 
 def install(installer: str, python: Path, files: list[str], *options: str, **environment: str) -> None:
     if installer == "pip":
-        command = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+        command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--disable-pip-version-check"]
     else:
         command = [UV, "pip", "install", "--python", str(python)]
     variables = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "UV_NO_CONFIG": "1", **environment}

@@ -115,7 +115,8 @@ def test_a_target_that_is_newer_than_the_table(kpack_sdk: Site, machine: Machine
 def test_missing_families(family_sdk: Site, machine: Machine) -> None:
     machine.gpu(1, "gfx1201")
     result = call(family_sdk, machine, "--missing")
-    assert installs(result.stdout.rstrip("\n"), "rocm-sdk-libraries-dgpu-all==7.10.0")
+    # No Python installer has installed this SDK, as in an image that it was copied into.
+    assert result.stdout.startswith("gfx1201: install rocm-sdk-libraries-dgpu-all==7.10.0 in the way in which the SDK")
 
 
 @pytest.mark.parametrize(

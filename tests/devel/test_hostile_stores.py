@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from hostile_input import LISTS, STORE_FILES, TEXTS, replace_directory_by_link
+from other_user import OtherUser
 from sample_devel import DevelSite, as_root, sample_members
 
 MakeSite = Callable[..., DevelSite]
@@ -175,20 +176,22 @@ def shared(open_place: Path) -> tuple[DevelSite, DevelSite, Path]:
 
 @as_root
 @pytest.mark.parametrize("has_list", [True, False])
-def test_a_store_of_root_is_usable_by_others(shared: tuple[DevelSite, DevelSite, Path], has_list: bool) -> None:
+def test_a_store_of_root_is_usable_by_others(
+    shared: tuple[DevelSite, DevelSite, Path], other_user: OtherUser, has_list: bool
+) -> None:
     """They cannot add to it, and its lock needs no permission to write."""
     _, other, store = shared
     if not has_list:
         for path in (store / "trees").iterdir():
             path.unlink()
     before = {str(path): path.stat().st_ctime_ns for path in store.rglob("*") if path.is_dir()}
-    result = other.command_unprivileged("init", "--store", str(store))
+    result = other_user.run("-m", "rocm_sdk", "init", "--store", store, **other.variables)
     assert (result.returncode, result.stdout) == (0, f"{other.tree}\n"), result.stderr
     assert f"the store {store} cannot be written: nothing is added to it" in result.stderr
     assert {str(path): path.stat().st_ctime_ns for path in store.rglob("*") if path.is_dir()} == before
     other.command("init", "--check")
     for action in ("prune", "verify"):
-        done = other.command_unprivileged("store", action, "--store", str(store))
+        done = other_user.run("-m", "rocm_sdk", "store", action, "--store", store, **other.variables)
         assert done.returncode == (1 if action == "prune" else 0)
         assert ("cannot write to the store" in done.stderr) == (action == "prune")
 

@@ -15,7 +15,7 @@ from sample_site import clean_environment
 from rocm_sdk import coverage, device_code
 from rocm_sdk.targets.coverage import with_code
 
-TARGETS = ["gfx1030", "gfx803", "gfx900:xnack-", "gfx906:xnack-", "gfx908:xnack-", "gfx90a:xnack+", "gfx90a:xnack-"]
+TARGETS = ["gfx803", "gfx900:xnack-", "gfx906:xnack-", "gfx908:xnack-", "gfx90a:xnack+", "gfx90a:xnack-", "gfx1030"]
 CLANG = shutil.which("clang")
 
 

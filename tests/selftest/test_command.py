@@ -376,9 +376,10 @@ def test_the_list_of_names(sdk: Site) -> None:
     words = [sys.executable, "-m", "rocm_sdk", "list"]
     environment = clean_environment() | {"PYTHONPATH": str(sdk.path)}
     lines = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(ALL_LIBRARIES)
+    assert [line.split()[0] for line in lines] == ["library", *ALL_LIBRARIES]
     (hip,) = (line for line in lines if line.startswith("amdhip64 "))
     assert hip.split()[1] == "core"
     assert hip.endswith(f"{sdk.path}/{CORE}/lib/libamdhip64.so.7")
     installed = subprocess.run([*words, "--installed"], env=environment, capture_output=True, text=True, check=True)
-    assert set(installed.stdout.splitlines()) == {line for line in lines if "/" in line}
+    shown = [line.split() for line in installed.stdout.splitlines()[1:]]
+    assert shown == [line.split() for line in lines if "/" in line]
