@@ -106,8 +106,9 @@ MEASURE_LOADING = """
     print(time.process_time() - start)
 """
 OWN_TIME = 40e-6  # seconds a library: the plan is what loading adds to dlopen
-# Through an anchor the linker looks at each library twice: for the anchor, and for the library that needs it.
-OVER_DLOPEN = {"rpaths": 1.5, "anchor": 2.0}
+# Through an anchor the linker looks at each library twice: for the anchor, and for the library that needs it. Machines
+# differ: 1.7 to 2.4 times as long was seen.
+OVER_DLOPEN = {"rpaths": 1.5, "anchor": 3.0}
 
 
 @pytest.mark.parametrize("how", OVER_DLOPEN)
