@@ -13,6 +13,7 @@ from .installation import Installation
 from .loading import LoadResult
 from .shared_objects import SharedObject
 
+_OF_SYSTEMS = "rocm_sysdeps"  # the directory with libraries that systems have, too
 _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No such file")
 
 
@@ -32,12 +33,18 @@ class LoadFailures:
         return list(dict.fromkeys(os.path.dirname(each.path) for each in self._by_name.values()))
 
     def is_unaided(self, result: LoadResult) -> bool:
-        """Whether it failed only because no RPATH leads into the SDK, so that the loader has to find its libraries."""
+        """Whether it failed only because the linker does not look where the SDK has it, and the loader does.
+
+        That is so where no RPATH leads into the SDK; and with a library of systems that the SDK brings, for this system
+        does not have it, behind an RPATH that leads to ROCm's own alone.
+        """
         match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
-        if match is None or not any(os.path.exists(os.path.join(each, match[1])) for each in self.directories):
+        present = [each for each in self.directories if match and os.path.exists(os.path.join(each, match[1]))]
+        if match is None or not present:
             return False
         needing = [each for each in self.needed_by(result.path) if match[1] in _needed(each)]
-        return not any(each.searches_in(self._installation.site) for each in needing)
+        is_of_systems = all(_OF_SYSTEMS in each.split(os.sep) for each in present)
+        return is_of_systems or not any(each.searches_in(self._installation.site) for each in needing)
 
     def problem_of(self, result: LoadResult) -> Problem:
         """The problem behind a refusal, in the words of the exception that it would be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sample_report import install, run_test
 from sample_site import CORE, Site, compile_library
 
@@ -17,12 +18,15 @@ def test_the_rpath_is_named(linked_site: Site) -> None:
     assert str(hip) in found["cause"]
 
 
-def test_directories_of_the_machine_where_it_was_built(site: Site) -> None:
-    """The loader finds what such a RUNPATH does not, as where there is none: Debian's libhsa-runtime64 is so."""
+@pytest.mark.parametrize(
+    ("runpath", "codes"), [("/usr/lib/nowhere", ["W-LIB-011", "N-LIB-019"]), ("$ORIGIN", ["N-LIB-019"])]
+)
+def test_a_library_that_this_system_lacks_and_the_sdk_has(site: Site, runpath: str, codes: list[str]) -> None:
+    """The loader finds what a RUNPATH does not, as where there is none: Debian's libhsa-runtime64 needs libelf so."""
     sysdeps = site.path / CORE / "lib/rocm_sysdeps/lib"
     sysdeps.mkdir(parents=True)
     elf = compile_library(sysdeps / "libelf-of-the-sdk.so.1", "libelf-of-the-sdk.so.1")
-    site.library("libhsa-runtime64.so.1", needed=(elf,), flags=("-Wl,--enable-new-dtags,-rpath,/usr/lib/nowhere",))
+    site.library("libhsa-runtime64.so.1", needed=(elf,), flags=(f"-Wl,--enable-new-dtags,-rpath,{runpath}",))
     install(site)
     report = run_test(site.path, "--only", "libraries")
-    assert [found["code"] for found in report.problems] == ["W-LIB-011", "N-LIB-019"]
+    assert [found["code"] for found in report.problems] == codes
