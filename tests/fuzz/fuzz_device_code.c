@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "elf_mutation.h"
+#include "gpu/targets.h"
 #include "memory_file.h"
 #include "rocm_sdk/device_code.h"
 
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         images += code->bundles[i].image_count;
     }
     for (size_t i = 0; code != NULL && i < code->target_count; i++) {
-        require(i == 0 || strcmp(code->targets[i - 1].target, code->targets[i].target) < 0);
+        require(i == 0 || rsdk_target_compare(code->targets[i - 1].target, code->targets[i].target) < 0);
         summed += code->targets[i].image_count;
     }
     require(images == summed);
