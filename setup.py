@@ -30,6 +30,9 @@ NOT_OF_THE_LIBRARY = {"include", "programs", "python"}
 # The limited API does not exist on free-threaded interpreters: there the extension is built for one version only.
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
+# The files that AMD's distribution `rocm` has too, and overwrites or removes. A test compares them with its files.
+SHARED_WITH_ROCM = ("__init__.py", "__main__.py", "_devel.py", "_dist_info.py")
+
 # Compiled before a build, with the flags of the build.
 PROBE = """
 #include <features.h>
@@ -105,17 +108,16 @@ class Build(build):
 
 
 class BuildPython(build_py):
-    """`build_py`, and an archive of what it built: `rocm-sdk adopt` restores from it what another package overwrote."""
+    """`build_py`, and an archive of the shared files, from which `rocm-sdk adopt` restores them."""
 
     def run(self) -> None:
         super().run()
         if not self.editable_mode:
             package = Path(self.build_lib, "rocm_sdk")
-            files = sorted(path for path in package.rglob("*") if path.suffix in {".json", ".py", ".pyi", ".typed"})
-            with zipfile.ZipFile(package / "adoption/own_files.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-                for path in files:
-                    name = path.relative_to(self.build_lib).as_posix()
-                    archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+            with zipfile.ZipFile(package / "adoption/own_files.zip", "w") as archive:
+                for name in SHARED_WITH_ROCM:
+                    content = (package / name).read_bytes()
+                    archive.writestr(zipfile.ZipInfo(f"rocm_sdk/{name}"), content, zipfile.ZIP_DEFLATED)
 
 
 class BuildLibrary(build_clib):

@@ -38,7 +38,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"problems"},
     "problems": {"installed"},
     "installed": set(),
-    "adoption": set(),
+    "adoption": {"installed"},
     "archives": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from rocm_sdk.installed.inside import UnsafeNameError, parent_inside, parts_of
+from rocm_sdk.installed.record import record_text, row_of
 from rocm_sdk.own_wheels import install_command
 
-from . import metadata, own_files, record
+from . import metadata, own_files
 from .errors import AdoptionError
-from .inside import UnsafeNameError, parent_inside, parts_of
-from .installed import Installed, find
+from .installed import Installed, find, holds, rows_in
 from .state import (
     OURS,
     SITE,
@@ -68,7 +69,7 @@ def adopt(site: Path = SITE) -> Adoption:
             _remove_compiled(site, name)
         _correct_own_record(before.ours, contents)
         _remove_partial(before.ours)
-    theirs = "" if before.theirs is None else before.theirs.pip_name()
+    theirs = "" if before.theirs is None else before.theirs.distribution.requirement
     return Adoption(theirs, _sources(released), tuple(contents))
 
 
@@ -94,12 +95,14 @@ def undo(site: Path = SITE) -> Adoption:
             _remove_compiled(site, name)
         with suppress(FileNotFoundError), parent_inside(str(site), theirs.name_of(_KEPT)) as (parent, last):
             os.rmdir(last, dir_fd=parent)
-        back = record.parse((theirs.dist_info / "RECORD").read_bytes())
+        back = rows_in(theirs.dist_info / "RECORD")
     given = set(back) - set(theirs.rows)
     replaced = tuple(name for name in kept if not name.startswith(theirs.dist_info.name))
-    names = {posixpath.normpath(row.name) for row in back}
+    names = {posixpath.normpath(row.path) for row in back}
     shared = _sources(name for name in _listed_by_ours(site) if name in names)
-    return Adoption(theirs.pip_name(), _sources(row.name for row in given if row.name not in kept), replaced, shared)
+    return Adoption(
+        theirs.distribution.requirement, _sources(row.path for row in given if row.path not in kept), replaced, shared
+    )
 
 
 def _give_back(ours: Installed, theirs: Installed, kept: list[str]) -> None:
@@ -108,27 +111,26 @@ def _give_back(ours: Installed, theirs: Installed, kept: list[str]) -> None:
     Done before they are put back: after an interruption the next call finds this done, or all files still kept. The
     whole RECORD is kept for the next adoption.
     """
-    content = _read(theirs.dist_info / _KEPT / quote(theirs.name_of("RECORD"), safe="")) or b""
-    back = theirs._replace(rows=record.parse(content)).rows_by_name()
+    kept_record = theirs.dist_info / _KEPT / quote(theirs.name_of("RECORD"), safe="")
+    back = theirs._replace(rows=rows_in(kept_record)).rows_by_name()
     given = {
         name
         for name in ours.rows_by_name()
-        if name in kept or (name in back and back[name].digest and record.holds(ours.site / name, back[name]))
+        if name in kept or (name in back and back[name].digest and holds(ours.site / name, back[name]))
     }
     if not given:
         return
     whole, own_record = ours.name_of(WHOLE_RECORD), ours.name_of("RECORD")
-    current = (ours.dist_info / "RECORD").read_bytes()
+    rows = ours._replace(rows=rows_in(ours.dist_info / "RECORD")).rows_by_name()
     if _read(ours.site / whole) is None:
-        _replace(ours.site, whole, current)
+        _replace(ours.site, whole, (ours.dist_info / "RECORD").read_bytes())
     gone = tuple(compiled_names(name) for name in given if name.endswith(".py"))
-    rows = ours._replace(rows=record.parse(current)).rows_by_name()
     rows = {name: row for name, row in rows.items() if name not in given and not name.startswith(gone)}
-    rows[whole] = record.row(whole, (ours.site / whole).read_bytes())
+    rows[whole] = row_of(whole, (ours.site / whole).read_bytes())
     if any(map(own_files.is_script, given)):
         for name in _give_command_back(ours):
-            rows[name] = record.row(name, (ours.site / name).read_bytes())
-    _replace(ours.site, own_record, record.text(rows.values()))
+            rows[name] = row_of(name, (ours.site / name).read_bytes())
+    _replace(ours.site, own_record, record_text(rows.values()).encode())
 
 
 def _give_command_back(ours: Installed) -> tuple[str, str]:
@@ -213,7 +215,7 @@ def _released(before: State) -> tuple[str, ...]:
 def _own_content(ours: Installed, name: str) -> bytes:
     content = own_files.read(ours.site, name)
     expected = ours.rows_by_name()[name]
-    if content is None or (not own_files.is_script(name) and record.row(expected.name, content) != expected):
+    if content is None or (not own_files.is_script(name) and row_of(expected.path, content) != expected):
         raise AdoptionError(
             f"{ours.site / name}: missing or overwritten, and there is no copy to restore it from",
             install_command("rocm-sdk-loader", again=True),
@@ -235,9 +237,9 @@ def _keep_and_release(theirs: Installed, released: tuple[str, ...], overwritten:
     kept = _keep(theirs, [theirs.name_of("RECORD"), *replaced])
     gone = {*released, *edited, *kept}
     rows = [row for name, row in theirs.rows_by_name().items() if name not in gone]
-    rows += [record.row(name, text) for name, text in edited.items()]
-    rows += [record.row(name, (theirs.site / name).read_bytes()) for name in kept]
-    _replace(theirs.site, theirs.name_of("RECORD"), record.text(rows))
+    rows += [row_of(name, text) for name, text in edited.items()]
+    rows += [row_of(name, (theirs.site / name).read_bytes()) for name in kept]
+    _replace(theirs.site, theirs.name_of("RECORD"), record_text(rows).encode())
     for name, text in edited.items():
         _replace(theirs.site, name, text)
 
@@ -283,12 +285,12 @@ def _remove_partial(distribution: Installed) -> None:
 
 def _correct_own_record(ours: Installed, contents: Mapping[str, bytes]) -> None:
     """Lists all our files again. The wrapper of the command may be one that another installer wrote."""
-    rows = tuple(record.row(row.name, contents[name]) if name in contents else row
+    rows = tuple(row_of(row.path, contents[name]) if name in contents else row
                  for name, row in ours.rows_by_name().items())  # fmt: skip
     _take_command_back(ours)
     current = (ours.dist_info / "RECORD").read_bytes()
     whole = _read(ours.dist_info / WHOLE_RECORD) or current
-    content = whole if rows == record.parse(whole) else record.text(rows)
+    content = whole if rows == ours.rows else record_text(rows).encode()
     if content != current:
         _replace(ours.site, ours.name_of("RECORD"), content)
     with suppress(FileNotFoundError), parent_inside(str(ours.site), ours.name_of(WHOLE_RECORD)) as (parent, last):

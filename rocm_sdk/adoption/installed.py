@@ -6,11 +6,10 @@ import posixpath
 from pathlib import Path
 from typing import NamedTuple
 
-from . import record
-from .errors import AdoptionError
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.record import Row, read_record, row_of
 
-PLACEHOLDER_VERSIONS = frozenset({"0.0.1.dev0", "0.0.1", "0.0.2", "0.1.0"})
-PLACEHOLDER_FILES = 2
+from .errors import AdoptionError
 
 
 class Installed(NamedTuple):
@@ -18,34 +17,20 @@ class Installed(NamedTuple):
 
     site: Path
     dist_info: Path
-    rows: tuple[record.Row, ...]
+    rows: tuple[Row, ...]
 
     @property
-    def version(self) -> str:
-        """The version in the directory's name."""
-        return self.dist_info.name.removesuffix(".dist-info").partition("-")[2]
-
-    @property
-    def is_placeholder(self) -> bool:
-        """Whether it is one of the empty packages that the public index has under the names of the SDK.
-
-        As rocm_sdk.installed.distributions says it, which may be overwritten; a test compares both.
-        """
-        own = f"{self.dist_info.name}/"
-        files = [row for row in self.rows if not row.name.startswith(own) and not row.name.endswith(".pyc")]
-        return self.version in PLACEHOLDER_VERSIONS and len(files) <= PLACEHOLDER_FILES
+    def distribution(self) -> Distribution:
+        """What METADATA says of it."""
+        return Distribution(str(self.dist_info))
 
     def name_of(self, file: str) -> str:
         """The path of a file of the dist-info directory in RECORD."""
         return f"{self.dist_info.name}/{file}"
 
-    def rows_by_name(self) -> dict[str, record.Row]:
+    def rows_by_name(self) -> dict[str, Row]:
         """The rows by normalised path, which two distributions spell the same."""
-        return {posixpath.normpath(row.name): row for row in self.rows}
-
-    def pip_name(self) -> str:
-        """Name and version as pip accepts them."""
-        return f"{self.dist_info.name.partition('-')[0].replace('_', '-')}=={self.version}"
+        return {posixpath.normpath(row.path): row for row in self.rows}
 
 
 def find(site: Path, name: str) -> Installed | None:
@@ -64,10 +49,28 @@ def find(site: Path, name: str) -> Installed | None:
             str(site),
         )
     try:
-        return Installed(site, found[0], record.parse((found[0] / "RECORD").read_bytes()))
+        return Installed(site, found[0], rows_in(found[0] / "RECORD"))
     except FileNotFoundError as error:
         raise AdoptionError(
             f"{found[0]}: no RECORD: it was not installed by pip or uv",
             "use a virtual environment: python -m venv",
             str(found[0]),
         ) from error
+
+
+def rows_in(record: Path) -> tuple[Row, ...]:
+    """The rows of a RECORD file. Raises OSError, and AdoptionError if the file is not a RECORD."""
+    try:
+        return tuple(read_record(str(record)).rows)
+    except ValueError as error:
+        raise AdoptionError(
+            f"{record} is not valid: {error}", "install the distribution that it belongs to again", str(record)
+        ) from error
+
+
+def holds(path: Path, expected: Row) -> bool:
+    """Whether the file exists as it was installed; False also if it is not a file."""
+    try:
+        return row_of(expected.path, path.read_bytes())[1:] == expected[1:]
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False

@@ -1,6 +1,6 @@
-"""Copies of this package's files, in an archive that the build puts beside this module.
+"""Copies of the files that AMD's distribution `rocm` has too, in an archive that the build puts beside this module.
 
-Files that another distribution overwrote are restored from it without a network.
+A file that `rocm` overwrote or removed is restored from it without a network.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LONGEST_LINE = 127  # bytes that every kernel reads of the first line
 
 
 def read(site: Path, name: str) -> bytes | None:
-    """The content of one of our files, named as in RECORD; None if there is no copy, as for compiled files.
+    """The content of one of our files, named as in RECORD; None if there is no copy of it.
 
     That of the command is the wrapper that is there, if it works: each installer writes it in a form of its own.
     """

@@ -6,11 +6,12 @@ import posixpath
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from rocm_sdk.installed.record import Row
 from rocm_sdk.own_wheels import install_command
 
-from . import metadata, own_files, record
+from . import metadata, own_files
 from .errors import AdoptionError
-from .installed import Installed, find
+from .installed import Installed, find, holds, rows_in
 
 THEIRS = "rocm"
 OURS = "rocm_sdk_loader"
@@ -32,13 +33,14 @@ class State(NamedTuple):
     @property
     def problem(self) -> str | None:
         """What is wrong, in a sentence; None if each file has one owner, and ours are as they were installed."""
-        if self.theirs is not None and self.shared:
-            both = f"{self.theirs.pip_name()} and {self.ours.pip_name()}"
-            return f"{both} claim the same files: {_shortened(self.shared)}"
+        ours = self.ours.distribution.requirement
+        theirs = "" if self.theirs is None else self.theirs.distribution.requirement
+        if theirs and self.shared:
+            return f"{theirs} and {ours} claim the same files: {_shortened(self.shared)}"
         if self.damaged:
-            return f"files of {self.ours.pip_name()} are missing or were overwritten: {_shortened(self.damaged)}"
-        if self.theirs is not None and (self.has_command or not self.is_required):
-            return f"{self.theirs.pip_name()} is adopted incompletely"
+            return f"files of {ours} are missing or were overwritten: {_shortened(self.damaged)}"
+        if theirs and (self.has_command or not self.is_required):
+            return f"{theirs} is adopted incompletely"
         return None
 
     @property
@@ -50,7 +52,7 @@ class State(NamedTuple):
 def find_theirs(site: Path) -> Installed | None:
     """AMD's distribution `rocm`; None if it is not installed, or an empty placeholder, with which we share nothing."""
     found = find(site, THEIRS)
-    return None if found is None or found.is_placeholder else found
+    return None if found is None or found.distribution.is_placeholder else found
 
 
 def state(site: Path = SITE) -> State:
@@ -84,7 +86,7 @@ def own(site: Path) -> Installed | None:
     if ours is None:
         return None
     try:
-        return ours._replace(rows=record.parse((ours.dist_info / WHOLE_RECORD).read_bytes()))
+        return ours._replace(rows=rows_in(ours.dist_info / WHOLE_RECORD))
     except FileNotFoundError:
         return ours
 
@@ -103,13 +105,13 @@ def compiled_names(name: str) -> str:
     return f"{path.parent}/__pycache__/{path.stem}."
 
 
-def _is_damaged(site: Path, name: str, row: record.Row) -> bool:
+def _is_damaged(site: Path, name: str, row: Row) -> bool:
     path = site / name
     if not row.digest or PurePosixPath(name).parts[0].endswith(".dist-info"):
         return False
     if own_files.is_script(name) and not own_files.is_script_directory(path.parent):
         return False
-    return not record.holds(path, row)
+    return not holds(path, row)
 
 
 def _shortened(names: tuple[str, ...]) -> str:

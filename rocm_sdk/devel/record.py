@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import os
 import stat
 from collections.abc import Iterable
@@ -12,7 +10,7 @@ from typing import NamedTuple
 
 from rocm_sdk.errors import BadMetadataError, DevelopmentTreeError
 from rocm_sdk.installed.distributions import name_of_directory
-from rocm_sdk.installed.record import read_record
+from rocm_sdk.installed.record import Row, read_record, record_text
 from rocm_sdk.problems.fixes import reinstall_fix
 
 from .replace import replace_file
@@ -31,7 +29,7 @@ class Digest(NamedTuple):
 class Record:
     """A RECORD file as it was when it was read.
 
-    rows are lists of texts: path, hash, size. identity (see `stamp`) is that of the file as last read or written.
+    rows has what it lists. identity (see `stamp`) is that of the file as last read or written.
     """
 
     def __init__(self, path: str) -> None:
@@ -46,11 +44,11 @@ class Record:
     @property
     def paths(self) -> set[str]:
         """The paths that it lists."""
-        return {row[0] for row in self.rows}
+        return {row.path for row in self.rows}
 
     def digest_of(self, path: str) -> Digest | None:
         """The hash of a path; None if RECORD has none that a wheel may have."""
-        text = next((row[1] for row in self.rows if row[0] == path and len(row) > 1), "")
+        text = next((row.digest for row in self.rows if row.path == path), "")
         algorithm, _, value = text.partition("=")
         if algorithm not in _ALGORITHMS:
             return None
@@ -65,17 +63,15 @@ class Record:
         below: remove other paths below this one. Raises DevelopmentTreeError if another program has changed the file
         since it was read. Does nothing if RECORD lists all this already.
         """
-        first: dict[str, list[str]] = {}
+        first: dict[str, Row] = {}
         for row in self.rows:
-            if below is None or not f"{row[0]}/".startswith(f"{below}/"):
-                first.setdefault(row[0], row)
-        new = [*first.values(), *([path, "", ""] for path in dict.fromkeys(paths) if path not in first)]
+            if below is None or not f"{row.path}/".startswith(f"{below}/"):
+                first.setdefault(row.path, row)
+        new = [*first.values(), *(Row(path) for path in dict.fromkeys(paths) if path not in first)]
         if sorted(new) == sorted(self.rows):
             return
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(new)
         self.require_unchanged()
-        facts = replace_file(self.path, text.getvalue().encode(), staging, self._mode)
+        facts = replace_file(self.path, record_text(new).encode(), staging, self._mode)
         self.rows = new
         self.identity = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
 

@@ -1,4 +1,4 @@
-"""Reads RECORD, the list of the files that an installer removes with a distribution (PEP 376, PEP 627)."""
+"""Reads and writes RECORD, the list of the files that an installer removes with a distribution (PEP 376, PEP 627)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from .files import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from hashlib import _Hash
 
 _CHUNK = 1 << 20  # bytes
 _LIMIT = 1 << 28  # bytes; half a million files fit
 
 
+class Row(NamedTuple):
+    """A row of RECORD as its texts."""
+
+    path: str
+    digest: str = ""  # "sha256=..."; "" if RECORD has none
+    size: str = ""
+
+
 class RecordedFile(NamedTuple):
-    """A row of RECORD."""
+    """A row of RECORD with its fields converted."""
 
     path: str  # normalised, relative to the site-packages directory
     digest: str  # "sha256=...", "" if RECORD has none
@@ -27,14 +35,14 @@ class RecordedFile(NamedTuple):
 
 
 class RecordText(NamedTuple):
-    """The rows of RECORD as texts (path, digest, size), and what fstat said of the file before it was read."""
+    """The rows of RECORD, and what fstat said of the file before it was read."""
 
-    rows: list[list[str]]
+    rows: list[Row]
     facts: os.stat_result
 
     def files(self) -> list[RecordedFile]:
         """The rows with their fields converted; rows without a path are skipped."""
-        return [_recorded_file(row) for row in self.rows if row[0]]
+        return [_recorded_file(row) for row in self.rows if row.path]
 
 
 def read_record(path: str) -> RecordText:
@@ -48,7 +56,8 @@ def read_record(path: str) -> RecordText:
     if "\0" in text:
         raise ValueError("it contains NUL bytes")
     try:
-        return RecordText([row for row in csv.reader(io.StringIO(text, newline="")) if row], facts)
+        lines = csv.reader(io.StringIO(text, newline=""))
+        return RecordText([Row(*(*line, "", "")[:3]) for line in lines if line], facts)
     except csv.Error as error:
         raise ValueError(str(error)) from error
 
@@ -58,13 +67,26 @@ def digest_text(digest: _Hash) -> str:
     return f"{digest.name}={base64.urlsafe_b64encode(digest.digest()).rstrip(b'=').decode()}"
 
 
-def with_new_digests(rows: list[list[str]], files: Mapping[str, str]) -> str:
-    """The text of RECORD with the digests and sizes of files that changed. files: normalised path in it -> the file."""
+def row_of(path: str, content: bytes) -> Row:
+    """The row of a file with this content."""
+    import hashlib
+
+    return Row(path, digest_text(hashlib.sha256(content)), str(len(content)))
+
+
+def record_text(rows: Iterable[Row]) -> str:
+    """The text of a RECORD with these rows."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [row[0], *_digest_and_size(files[name])] if (name := os.path.normpath(row[0])) in files else row for row in rows
-    )
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
+
+
+def with_new_digests(rows: Iterable[Row], files: Mapping[str, str]) -> list[Row]:
+    """The rows, with the digests and sizes of files that changed. files: normalised path in RECORD -> the file."""
+    return [
+        Row(row.path, *_digest_and_size(files[name])) if (name := os.path.normpath(row.path)) in files else row
+        for row in rows
+    ]
 
 
 def _digest_and_size(path: str) -> tuple[str, str]:
@@ -78,7 +100,7 @@ def _digest_and_size(path: str) -> tuple[str, str]:
     return digest_text(digest), str(size)
 
 
-def _recorded_file(row: list[str]) -> RecordedFile:
-    path, digest, size = (*row, "", "")[:3]
+def _recorded_file(row: Row) -> RecordedFile:
+    size = row.size
     number = int(size) if size.isascii() and size.isdigit() and len(size) < 20 else None
-    return RecordedFile(os.path.normpath(path), digest, number)
+    return RecordedFile(os.path.normpath(row.path), row.digest, number)

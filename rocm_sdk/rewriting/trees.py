@@ -14,7 +14,7 @@ from rocm_sdk import _native
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.record import read_record, with_new_digests
+from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 
 from .new_file import new_file
 from .refusal import refusal
@@ -152,7 +152,7 @@ class _Tree:
         for name in sorted(os.listdir(self.target)):
             record = os.path.join(self.target, name, "RECORD")
             if name.endswith(".dist-info") and os.path.isfile(record):
-                text = with_new_digests(read_record(record).rows, changed)
+                text = record_text(with_new_digests(read_record(record).rows, changed))
                 os.unlink(record)
                 with open(record, "w", encoding="utf-8", newline="") as file:
                     file.write(text)

@@ -9,7 +9,7 @@ from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.devel.reporter import Reporter
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.record import read_record, with_new_digests
+from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk.problems import Problem
 from rocm_sdk.rewriting.executable_stack import clear_executable_stack, writes_trampolines
 from rocm_sdk.rewriting.new_file import new_file
@@ -66,9 +66,9 @@ def _renew_digest(installation: Installation, path: str, new: int) -> None:
     if owner is None:
         return
     record = os.path.join(owner.directory, "RECORD")
-    text = with_new_digests(read_record(record).rows, {name: f"/proc/self/fd/{new}"})
+    rows = with_new_digests(read_record(record).rows, {name: f"/proc/self/fd/{new}"})
     with open(record, "rb", buffering=0) as source, new_file(source.fileno(), record) as renewed:
-        write_all(renewed, text.encode(), 0)
+        write_all(renewed, record_text(rows).encode(), 0)
 
 
 def _finish_tree(installation: Installation) -> str:

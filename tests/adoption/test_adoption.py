@@ -13,9 +13,6 @@ import pytest
 from other_user import OtherUser
 from sample_devel import make_wheel
 
-from rocm_sdk.adoption import installed as own
-from rocm_sdk.installed import distributions
-
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
 ORDERS = {"rocm first": (ROCM, OURS), "ours first": (OURS, ROCM)}
@@ -297,10 +294,6 @@ def test_a_placeholder_is_left_alone(make_environment: Callable[..., Environment
     before = environment.files()
     assert environment.adopt().stdout == "rocm is not installed here: nothing to do\n"
     assert environment.files() == before
-    assert (own.PLACEHOLDER_VERSIONS, own.PLACEHOLDER_FILES) == (
-        distributions._PLACEHOLDER_VERSIONS,
-        distributions._PLACEHOLDER_FILES,
-    )
 
 
 # --- interruptions: kill -9 at each of the renames, which are all that changes an installed file ----------------------
@@ -347,18 +340,37 @@ def test_killed_at_any_point(make_environment: Callable[..., Environment], words
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_file_without_a_copy(make_environment: Callable[..., Environment]) -> None:
+@pytest.mark.parametrize("pattern", ["_native*.so", "cli/__init__.py"])
+def test_a_file_without_a_copy(make_environment: Callable[..., Environment], pattern: str) -> None:
     environment = make_environment("uv")
     for requirement in (ROCM, OURS):
         environment.install(requirement)
-    (extension,) = (environment.site / "rocm_sdk").glob("_native*.so")
-    extension.unlink()
+    (file,) = (environment.site / "rocm_sdk").glob(pattern)
+    file.unlink()
     (environment.site / "rocm_sdk/__init__.py").write_text("")
     before = environment.files()
     refused = environment.adopt()
     assert (refused.returncode, refused.stdout) == (1, "")
-    assert f"{extension}: missing or overwritten" in refused.stderr
+    assert f"{file}: missing or overwritten" in refused.stderr
     assert "pip install --force-reinstall --no-deps build/wheel/rocm_sdk_loader-*.whl" in refused.stderr
+    assert environment.files() == before
+
+
+@pytest.mark.parametrize("distribution", ["rocm-7", "rocm_sdk_loader-"])
+@pytest.mark.parametrize("content", [b"\xff,,\n", b"a\0b,,\n", b"a" * 200_000], ids=["not text", "NUL", "too long"])
+def test_a_record_that_is_none(make_environment: Callable[..., Environment], distribution: str, content: bytes) -> None:
+    environment = make_environment("uv")
+    for requirement in (ROCM, OURS):
+        environment.install(requirement)
+    (record,) = environment.site.glob(f"{distribution}*.dist-info/RECORD")
+    record.unlink()  # it may be a second name of a file in uv's cache
+    record.write_bytes(content)
+    before = environment.files()
+    for words in ([], ["--check"], ["--undo"]):
+        refused = environment.adopt(*words)
+        assert (refused.returncode, refused.stdout) == (1, ""), words
+        assert refused.stderr.startswith(f"rocm-sdk: {record} is not valid: "), words
+        assert "\n  fix: install the distribution that it belongs to again\n" in refused.stderr
     assert environment.files() == before
 
 

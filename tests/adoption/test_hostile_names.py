@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,9 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from rocm_sdk.adoption import inside as own
-from rocm_sdk.installed import inside
 
 ROCM = "rocm[libraries]==7.10.0"
 OURS = "rocm-sdk-loader"
@@ -28,15 +24,6 @@ def both(make_environment: Callable[..., Environment]) -> Environment:
     for requirement in (OURS, ROCM):
         environment.install(requirement)
     return environment
-
-
-@pytest.mark.parametrize("name", ["UnsafeNameError", "parts_of", "parent_inside", "_open", "_DIRECTORY"])
-def test_the_copy_is_equal(name: str) -> None:
-    one, other = getattr(own, name), getattr(inside, name)
-    if name == "_DIRECTORY":
-        assert one == other
-    else:
-        assert inspect.getsource(one) == inspect.getsource(other)
 
 
 @pytest.mark.parametrize(
