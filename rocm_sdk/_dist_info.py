@@ -116,7 +116,7 @@ def discover_current_target_family() -> str | None:
     memory, then the first KFD node. A RocmSdkWarning is issued if other visible GPUs need another family.
     """
     try:
-        family, other = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
+        family, other, _ = _native.choose_family(tuple(_fact("AVAILABLE_TARGET_FAMILIES")))
     except TopologyError as error:
         warn(f"the GPUs of this machine are not known: {error}", RocmSdkWarning)
         return None

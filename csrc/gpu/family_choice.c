@@ -1,4 +1,5 @@
 /* Which target family a machine needs: the GPUs in the order of their weight, for each the family that fits it best. */
+#include <stdio.h>
 #include <string.h>
 
 #include "rocm_sdk/gpu.h"
@@ -89,6 +90,9 @@ static void choose(const rsdk_gpu_list *list, const char *const *families, size_
             chosen = gpu;
             choice->family = family;
         }
+    }
+    if (chosen != NULL) {
+        (void)snprintf(choice->gpu, sizeof choice->gpu, "%s", chosen->processor);
     }
     for (size_t i = 0; chosen != NULL && i < rsdk_gpu_list_count(list) && choice->other == count; i++) {
         const rsdk_gpu *gpu = rsdk_gpu_list_get(list, i);

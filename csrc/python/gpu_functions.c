@@ -123,8 +123,9 @@ static const char **texts_of(PyObject *tuple) {
 
 PyDoc_STRVAR(choose_family_doc,
              "choose_family(families, /)\n--\n\n"
-             "Which of the target families (tuple of str) fits the GPUs of this machine, and one that another visible\n"
-             "GPU would need instead (tuple of two str or None). Raises TopologyError as gpus() does.");
+             "Which of the target families (tuple of str) fits the GPUs of this machine, one that another visible GPU\n"
+             "would need instead, and the target of the GPU that decided (tuple of three str or None). Raises\n"
+             "TopologyError as gpus() does.");
 
 static rsdk_status choose_without_gil(const char *const *families, size_t count, rsdk_family_choice *choice,
                                       rsdk_error *error) {
@@ -149,33 +150,13 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
         return NULL;
     }
     if (choose_without_gil(texts, count, &choice, &error) == RSDK_OK) {
-        result = Py_BuildValue("(zz)", choice.family < count ? texts[choice.family] : NULL,
-                               choice.other < count ? texts[choice.other] : NULL);
+        result =
+            Py_BuildValue("(zzz)", choice.family < count ? texts[choice.family] : NULL,
+                          choice.other < count ? texts[choice.other] : NULL, choice.gpu[0] != '\0' ? choice.gpu : NULL);
     } else {
         rsdk_exceptions_raise_as(topology_error, &error, NULL);
     }
     rsdk_error_clear(&error);
-    free((void *)texts);
-    return result;
-}
-
-PyDoc_STRVAR(best_family_doc,
-             "best_family(families, target, /)\n--\n\n"
-             "Which of the target families (tuple of str) fits a target best (str); None where none does.");
-
-static PyObject *best_family(PyObject *module, PyObject *args) {
-    PyObject *families = NULL;
-    const char *target = NULL;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!s:best_family", &PyTuple_Type, &families, &target)) {
-        return NULL;
-    }
-    const char **texts = texts_of(families);
-    if (texts == NULL) {
-        return NULL;
-    }
-    size_t count = (size_t)PyTuple_Size(families), best = rsdk_family_find_best(texts, count, target);
-    PyObject *result = best < count ? PyUnicode_FromString(texts[best]) : Py_NewRef(Py_None);
     free((void *)texts);
     return result;
 }
@@ -202,6 +183,5 @@ PyMethodDef rsdk_gpu_methods[] = {
     {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
     {"choose_family", choose_family, METH_O, choose_family_doc},
-    {"best_family", best_family, METH_VARARGS, best_family_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -3,7 +3,6 @@
 
 #include "device_code/file_target.h"
 #include "exceptions.h"
-#include "gpu/tables.h"
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/compatibility.h"
@@ -181,24 +180,6 @@ static PyObject *compatibility(PyObject *module, PyObject *args) {
     return rsdk_result_build(rsdk_state_get(module), RSDK_TYPE_COMPATIBILITY, &found);
 }
 
-PyDoc_STRVAR(pci_devices_doc, "pci_devices()\n--\n\n"
-                              "AMD's PCI device ids by target (tuple of first, last, target), for kernels that do not\n"
-                              "name the target.");
-
-static PyObject *pci_devices(PyObject *module, PyObject *unused) {
-    (void)module;
-    (void)unused;
-    PyObject *rows = PyTuple_New((Py_ssize_t)rsdk_pci_device_table_size);
-    for (size_t i = 0; rows != NULL && i < rsdk_pci_device_table_size; i++) {
-        const rsdk_pci_devices *devices = &rsdk_pci_device_table[i];
-        PyObject *row = Py_BuildValue("(iis)", devices->first, devices->last, devices->target);
-        if (row == NULL || PyTuple_SetItem(rows, (Py_ssize_t)i, row) < 0) {
-            Py_CLEAR(rows);
-        }
-    }
-    return rows;
-}
-
 PyMethodDef rsdk_target_methods[] = {
     {"target", target, METH_O, target_doc},
     {"targets", targets, METH_NOARGS, targets_doc},
@@ -207,6 +188,5 @@ PyMethodDef rsdk_target_methods[] = {
     {"compatibility", compatibility, METH_VARARGS, compatibility_doc},
     {"target_id", target_id, METH_O, target_id_doc},
     {"target_in_name", target_in_name, METH_O, target_in_name_doc},
-    {"pci_devices", pci_devices, METH_NOARGS, pci_devices_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -14,9 +14,11 @@ from rocm_sdk._native import Target
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the module
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rocm_sdk._native import Compatibility
 
-__all__ = ["Target", "compatibility", "expand", "families_of", "lookup", "package_owner", "table"]
+__all__ = ["Target", "choose_family", "compatibility", "expand", "families_of", "lookup", "package_owner", "table"]
 
 
 def lookup(name: str) -> Target:
@@ -49,6 +51,16 @@ def package_owner(target: str) -> str:
 def table() -> tuple[Target, ...]:
     """All known targets."""
     return _native.targets()
+
+
+def choose_family(families: "Iterable[str]") -> tuple[str, str] | None:
+    """The family, of those given, that the GPUs of this machine need, and the target of the GPU that decides it.
+
+    A visible GPU goes before a hidden one, a discrete one before an integrated one, then more memory, then the order of
+    the kernel. GPUs that no family fits do not count; None where none is left. Raises TopologyError as gpus() does.
+    """
+    family, _, gpu = _native.choose_family(tuple(families))
+    return (family, gpu) if family is not None and gpu is not None else None
 
 
 def compatibility(

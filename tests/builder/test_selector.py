@@ -1,76 +1,42 @@
-"""The selector `rocm` against the loader: for each machine and environment both choose the same family."""
+"""The selector `rocm`: what its wheel requires, which family it takes, and what installers do with it."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from packaging.metadata import Metadata
+from packaging.requirements import Requirement
 from sample_machine import GIB, TOPOLOGY, Machine
 
-from rocm_sdk import RocmSdkError, _native, targets
+from rocm_sdk import _native, targets
 from rocm_sdk_build.artifacts.families import Families
 from rocm_sdk_build.artifacts.rocm_selector import backend
 from rocm_sdk_build.artifacts.selector import write_selector
 from rocm_sdk_build.dist_info import SdkFacts
 
-LISTS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "libraries", "device", "devel", "profiler")
-OFFERS = (
-    ("gfx94X-dcgpu", "gfx110X-all", "gfx115X-igpu", "gfx120X-all"),
-    ("gfx942", "gfx1100", "gfx90a", "gfx1151"),
-    ("dgpu-all", "gfx110X-dgpu", "igpu-all"),
-    ("gfx942:xnack+", "gfx125X-all", "gfx1999"),
-)
-Selectors = Mapping[tuple[str, ...], Mapping[str, Any]]
+OFFERED = ("gfx1100", "gfx942")
+CHOSEN = {"family": "gfx1100", "why": "a GPU of this machine: gfx1100"}
+WITHOUT_LOADER = "rocm-sdk-loader cannot be used, which tells the GPUs of this machine: No module named 'rocm_sdk'"
+DEFAULT = {"family": "gfx942", "why": f"{WITHOUT_LOADER}; the default of the SDK"}
+NAMED = {"family": "gfx942", "why": "ROCM_SDK_TARGET_FAMILY"}
+OTHER_SYSTEM = "import sys; sys.platform = 'win32'; "
 
 
-def write(directory: Path, offered: tuple[str, ...], default: str | None = None) -> Path:
+def write(directory: Path, offered: tuple[str, ...] = OFFERED, default: str | None = "gfx942") -> Path:
     """The selector of an SDK with these families."""
     families = Families(None, None, set(offered))
     return write_selector(
         directory, SdkFacts("7.10.0", offered, default), families, "", is_kpack=True, packages=PACKAGES
     )
-
-
-@pytest.fixture(scope="module")
-def selectors(tmp_path_factory: pytest.TempPathFactory) -> Selectors:
-    """What `selector.json` says for each of OFFERS."""
-    found = {}
-    for offered in OFFERS:
-        with tarfile.open(write(tmp_path_factory.mktemp("selector"), offered)) as archive:
-            member = archive.extractfile("rocm-7.10.0/selector.json")
-            assert member is not None
-            found[offered] = json.load(member)
-    return found
-
-
-def loader_choice(offered: tuple[str, ...]) -> str | None:
-    try:
-        return _native.choose_family(offered)[0]
-    except RocmSdkError:
-        return None
-
-
-def agree(machine: Machine, selectors: Selectors, **variables: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in (*LISTS, "HSA_OVERRIDE_GFX_VERSION", "ROCM_SDK_TARGET_FAMILY"):
-            patch.delenv(name, raising=False)
-        for name, value in {**variables, "ROCM_SDK_ROOTFS": str(machine.root)}.items():
-            patch.setenv(name, value)
-        for offered, sdk in selectors.items():
-            assert backend.choose(sdk)[0] == loader_choice(offered), (offered, variables)
 
 
 @pytest.fixture
@@ -80,140 +46,108 @@ def machine(tmp_path: Path) -> Machine:
     return machine
 
 
-@pytest.mark.parametrize("target", [row.name for row in targets.table() if row.name != "gfx1250-strict"])
-def test_one_gpu_of_each_kind(machine: Machine, selectors: Selectors, target: str) -> None:
-    machine.gpu(1, target)
-    agree(machine, selectors)
-    agree(machine, selectors, HSA_OVERRIDE_GFX_VERSION="11.0.0")
-
-
-def test_gpus_that_the_tables_do_not_know(machine: Machine, selectors: Selectors) -> None:
-    for target in ("gfx1999", "gfx1259", "gfx94f"):
-        machine.gpu(1, target)
-        agree(machine, selectors)
-
-
-@pytest.mark.parametrize("device_id", [*(row[0] for row in _native.pci_devices()), 0x9999])
-def test_kernels_that_do_not_name_the_target(machine: Machine, selectors: Selectors, device_id: int) -> None:
-    machine.gpu(1, "gfx1100", device_id=device_id, gfx_target_version=0)
-    machine.gpu(2, "gfx1201", memory=GIB)
-    agree(machine, selectors)
-
-
-VALUES = ("", "0", "1", "2", "1,0", "0,0", "-1", "0x1", "01", "+1", "x", "GPU-1", "GPU-0000000000001002", "2,1,")
-OVERRIDES = (None, "", "11.0.0", "9.4.2", "99.1.1", "9.4", "12.9.9")
-
-
-@pytest.mark.parametrize("name", LISTS)
-@pytest.mark.parametrize("override", OVERRIDES)
-def test_variables_on_a_mixed_machine(machine: Machine, selectors: Selectors, name: str, override: str | None) -> None:
-    machine.gpu(1, "gfx1151", memory=96 * GIB)
-    machine.gpu(2, "gfx1201")
-    machine.gpu(3, "gfx942", memory=192 * GIB, unique_id=0)
-    base = {} if override is None else {"HSA_OVERRIDE_GFX_VERSION": override}
-    agree(machine, selectors, **base)
-    for value in VALUES:
-        agree(machine, selectors, **base, **{name: value})
-
-
-def test_overrides_of_nodes(machine: Machine, selectors: Selectors) -> None:
-    machine.gpu(1, "gfx1151")
-    machine.gpu(2, "gfx1201")
-    for node, value in itertools.product(("0", "1", "2", "3", "01"), ("9.4.2", "11.0.0", "wrong")):
-        agree(machine, selectors, **{f"HSA_OVERRIDE_GFX_VERSION_{node}": value})
-    (machine.root / "dev/dri/renderD129").unlink()  # ROCm counts on without this one
-    for node in ("0", "1", "2"):
-        agree(machine, selectors, **{f"HSA_OVERRIDE_GFX_VERSION_{node}": "9.4.2"})
-    agree(machine, selectors, HIP_VISIBLE_DEVICES="0")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("nodes/1/properties", ""),
-        ("nodes/1/properties", "simd_count"),
-        ("nodes/1/properties", "simd_count 99999999999999999999\n"),
-        ("nodes/1/properties", "simd_count -1\n"),
-        ("nodes/1/properties", "gfx_target_version 110000\n"),
-        ("nodes/1/properties", "simd_count 4\nvendor_id 70000\n"),
-        ("nodes/1/properties", "simd_count 4\nlocation_id x\ngfx_target_version 110000\n"),
-        ("nodes/1/gpu_id", "x\n"),
-        ("nodes/1/mem_banks/0/properties", "heap_type 1\n"),
-        ("generation_id", "two\n"),
-        ("nodes/07/properties", "simd_count 1\n"),
-        ("nodes/name/properties", "nonsense\n"),
-    ],
-)
-@pytest.mark.parametrize("second", ["gfx1100", "gfx942"])
-def test_a_damaged_topology(machine: Machine, selectors: Selectors, name: str, text: str, second: str) -> None:
-    machine.gpu(1, "gfx1100")
-    machine.gpu(2, second)
-    machine.write(f"{TOPOLOGY}/{name}", text)
-    agree(machine, selectors)
-
-
-def test_no_topology(tmp_path: Path, machine: Machine, selectors: Selectors) -> None:
-    agree(machine, selectors)
-    machine.root = tmp_path / "nothing"
-    agree(machine, selectors)
-
-
-TARGETS = ("gfx942", "gfx90a", "gfx1100", "gfx1103", "gfx1151", "gfx1201", "gfx1999")
-VALUE = st.one_of(st.none(), st.lists(st.sampled_from(VALUES), max_size=3).map(",".join))
-
-
-@settings(max_examples=100)
-@given(
-    gpus=st.lists(st.sampled_from(TARGETS), max_size=4),
-    memory=st.lists(st.integers(0, 3), min_size=4, max_size=4),
-    values=st.tuples(VALUE, VALUE, VALUE, st.sampled_from(OVERRIDES)),
-)
-def test_any_machine(
-    selectors: Selectors,
-    tmp_path_factory: pytest.TempPathFactory,
-    gpus: list[str],
-    memory: list[int],
-    values: tuple[str | None, ...],
-) -> None:
-    machine = Machine(tmp_path_factory.mktemp("any") / "machine")
-    for node, target in enumerate(gpus):
-        machine.gpu(node, target, memory=memory[node] * GIB)
-    names = (*LISTS[:3], "HSA_OVERRIDE_GFX_VERSION")
-    given_values = {name: value for name, value in zip(names, values, strict=True) if value is not None}
-    agree(machine, selectors, **given_values)
-
-
-# ---- the wheel that it builds
-
-
-def built(directory: Path, offered: tuple[str, ...], default: str | None, **variables: str) -> zipfile.ZipFile:
-    """Builds the wheel as installers do, in an interpreter that has the standard library alone."""
-    subprocess.run(["tar", "-xzf", str(write(directory, offered, default)), "-C", str(directory)], check=True)
-    program = "import sys; sys.path.insert(0, '.'); from rocm_selector import backend; backend.build_wheel(sys.argv[1])"
-    subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program, str(directory)],
+def called(directory: Path, call: str, *options: str, before: str = "", **variables: str) -> str:
+    """What a function of the backend of the unpacked selector returns; "-S" leaves the standard library alone."""
+    program = f"{before}import sys; sys.path.insert(0, '.'); from rocm_selector import backend; print(backend.{call})"
+    done = subprocess.run(
+        [sys.executable, "-I", *options, "-c", program],
         cwd=directory / "rocm-7.10.0",
         env={"PATH": os.environ["PATH"], **variables},
         check=True,
         capture_output=True,
+        text=True,
     )
+    return done.stdout
+
+
+def built(
+    directory: Path,
+    *options: str,
+    offered: tuple[str, ...] = OFFERED,
+    default: str | None = "gfx942",
+    before: str = "",
+    **variables: str,
+) -> zipfile.ZipFile:
+    subprocess.run(["tar", "-xzf", str(write(directory, offered, default)), "-C", str(directory)], check=True)
+    called(directory, "build_wheel('..')", *options, before=before, **variables)
     return zipfile.ZipFile(directory / "rocm-7.10.0-py3-none-any.whl")
+
+
+def family_in(archive: zipfile.ZipFile) -> object:
+    return json.loads(archive.read("rocm-7.10.0.dist-info/family.json"))
+
+
+# ---- which family
 
 
 def test_what_was_chosen_and_why(tmp_path: Path, machine: Machine) -> None:
     machine.gpu(1, "gfx1100")
-    archive = built(tmp_path, ("gfx1100", "gfx942"), "gfx942", ROCM_SDK_ROOTFS=str(machine.root))
-    assert json.loads(archive.read("rocm-7.10.0.dist-info/family.json")) == {
-        "family": "gfx1100",
-        "why": "a GPU of this machine: gfx1100",
-    }
+    archive = built(tmp_path, ROCM_SDK_ROOTFS=str(machine.root))
+    assert family_in(archive) == CHOSEN
     lines = archive.read("rocm-7.10.0.dist-info/METADATA").decode().splitlines()
     assert "Requires-Dist: rocm-sdk-device-gfx1100==7.10.0; extra == 'device'" in lines
     assert not any(name.startswith("rocm_sdk/") for name in archive.namelist())
 
 
+def test_the_gpu_that_decides_is_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
+    assert targets.choose_family(["gfx110X-all", "gfx94X-dcgpu"]) is None
+    machine.gpu(1, "gfx1201", memory=256 * GIB)
+    machine.gpu(2, "gfx1101")
+    machine.gpu(3, "gfx942", memory=192 * GIB)
+    assert targets.choose_family(["gfx110X-all", "gfx94X-dcgpu"]) == ("gfx94X-dcgpu", "gfx942")
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "1")
+    assert targets.choose_family(["gfx110X-all", "gfx94X-dcgpu"]) == ("gfx110X-all", "gfx1101")
+
+
+def test_no_gpu_that_a_family_fits(tmp_path: Path, machine: Machine) -> None:
+    machine.gpu(1, "gfx1030")
+    archive = built(tmp_path, ROCM_SDK_ROOTFS=str(machine.root))
+    assert family_in(archive) == {
+        "family": "gfx942",
+        "why": "no GPU of this machine has a family; the default of the SDK",
+    }
+
+
+def test_gpus_that_cannot_be_told(tmp_path: Path, machine: Machine) -> None:
+    machine.gpu(1, "gfx1100")
+    path = machine.write(f"{TOPOLOGY}/nodes/1/properties", "simd_count many\n")
+    found = family_in(built(tmp_path, ROCM_SDK_ROOTFS=str(machine.root)))
+    assert isinstance(found, dict)
+    assert found["family"] == "gfx942"
+    assert found["why"].startswith(f"the GPUs of this machine cannot be told: {path}")
+    assert found["why"].endswith("; the default of the SDK")
+
+
+def test_without_the_loader(tmp_path: Path, machine: Machine) -> None:
+    machine.gpu(1, "gfx1100")
+    assert family_in(built(tmp_path, "-S", ROCM_SDK_ROOTFS=str(machine.root))) == DEFAULT
+
+
+@pytest.mark.parametrize("text", ["", "raise ImportError('no extension\\n  fix: none')\n"], ids=["another", "broken"])
+def test_a_loader_that_cannot_be_used(tmp_path: Path, machine: Machine, text: str) -> None:
+    """`rocm_sdk` of another distribution, or an older one; its reason is one line."""
+    (tmp_path / "other/rocm_sdk").mkdir(parents=True)
+    (tmp_path / "other/rocm_sdk/__init__.py").write_text(text)
+    before = f"import sys; sys.path.append({str(tmp_path / 'other')!r}); "
+    found = family_in(built(tmp_path, "-S", before=before, ROCM_SDK_ROOTFS=str(machine.root)))
+    assert isinstance(found, dict)
+    assert found["family"] == "gfx942"
+    assert ("no extension; the default" if text else "cannot import name") in found["why"]
+    assert "\n" not in found["why"]
+
+
+def test_another_system(tmp_path: Path, machine: Machine) -> None:
+    machine.gpu(1, "gfx1100")
+    found = family_in(built(tmp_path, before=OTHER_SYSTEM, ROCM_SDK_ROOTFS=str(machine.root)))
+    assert found == {
+        "family": "gfx942",
+        "why": "only Linux tells which GPUs there are; the default of the SDK",
+    }
+
+
 def test_no_family_and_no_default(tmp_path: Path) -> None:
-    archive = built(tmp_path, (), None, ROCM_SDK_ROOTFS=str(tmp_path / "nothing"))
+    archive = built(tmp_path, offered=(), default=None, ROCM_SDK_ROOTFS=str(tmp_path / "nothing"))
     lines = archive.read("rocm-7.10.0.dist-info/METADATA").decode().splitlines()
     assert "Provides-Extra: device" not in lines
     assert "Provides-Extra: libraries" in lines
@@ -221,11 +155,112 @@ def test_no_family_and_no_default(tmp_path: Path) -> None:
 
 def test_a_family_that_the_sdk_does_not_have_is_refused(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as raised:
-        built(tmp_path, ("gfx942",), "gfx942", ROCM_SDK_TARGET_FAMILY="gfx906")
-    assert b"ROCM_SDK_TARGET_FAMILY=gfx906 is none of the families of this SDK: gfx942" in raised.value.stderr
+        built(tmp_path, offered=("gfx942",), ROCM_SDK_TARGET_FAMILY="gfx906")
+    assert "ROCM_SDK_TARGET_FAMILY=gfx906 is none of the families of this SDK: gfx942" in raised.value.stderr
+
+
+# ---- what it requires
+
+
+def test_the_wheel_is_built_with_the_loader_that_it_requires(tmp_path: Path) -> None:
+    archive = built(tmp_path)
+    asked = called(tmp_path, "get_requires_for_build_wheel()", "-S")
+    assert asked == f"['rocm-sdk-loader>={_native.loader_version}']\n"
+    lines = archive.read("rocm-7.10.0.dist-info/METADATA").decode().splitlines()
+    assert f"Requires-Dist: rocm-sdk-loader>={_native.loader_version}" in lines
+    assert Requirement(f"rocm-sdk-loader>={_native.loader_version}").specifier.contains("99")
+
+
+@pytest.mark.parametrize(
+    ("before", "variables"),
+    [(OTHER_SYSTEM, {}), ("", {"ROCM_SDK_TARGET_FAMILY": "gfx942"})],
+    ids=["another system", "variable"],
+)
+def test_nothing_is_required_where_no_gpu_decides(tmp_path: Path, before: str, variables: dict[str, str]) -> None:
+    built(tmp_path)
+    assert called(tmp_path, "get_requires_for_build_wheel()", "-S", before=before, **variables) == "[]\n"
+
+
+# ---- installers
+
+
+class Installation:
+    """An empty environment, a directory of packages, and an installer that knows no others."""
+
+    def __init__(self, directory: Path, installer: str, machine: Machine) -> None:
+        self.installer = installer
+        self.packages = directory / "packages"
+        self.packages.mkdir()
+        write(self.packages)
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(directory / "venv")], check=True)
+        self.python = str(directory / "venv/bin/python")
+        inherited = ("PYTHON", "ROCM_", "PIP_", "UV_")
+        self.environment = {name: text for name, text in os.environ.items() if not name.startswith(inherited)}
+        self.environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_CACHE_DIR": "1", "UV_NO_CONFIG": "1"}
+        self.environment |= {"UV_CACHE_DIR": str(directory / "uv"), "ROCM_SDK_ROOTFS": str(machine.root)}
+
+    def add_loader(self) -> None:
+        (wheel,) = (ROOT / "build/wheel").glob("rocm_sdk_loader-*.whl")
+        (self.packages / wheel.name).symlink_to(wheel)
+
+    def install(self, name: str, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        if self.installer == "pip":
+            command = [sys.executable, "-m", "pip", "--python", self.python, "install"]
+        else:
+            command = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", self.python]
+        source = ["--no-index", "--no-deps", "--find-links", str(self.packages)]
+        return subprocess.run(
+            [*command, *source, *options, name],
+            env=self.environment | variables,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def family(self, *options: str, **variables: str) -> object:
+        """Installs the selector; what it has chosen."""
+        done = self.install("rocm", *options, **variables)
+        assert done.returncode == 0, done.stderr
+        (found,) = Path(self.python).parents[1].glob("lib/python*/site-packages/rocm-*.dist-info/family.json")
+        return json.loads(found.read_text())
+
+
+@pytest.fixture(params=["pip", "uv"])
+def installation(request: pytest.FixtureRequest, tmp_path: Path, machine: Machine) -> Installation:
+    machine.gpu(1, "gfx1100")
+    return Installation(tmp_path, request.param, machine)
+
+
+@pytest.mark.built_wheel
+def test_under_build_isolation(installation: Installation) -> None:
+    installation.add_loader()
+    assert installation.family() == CHOSEN
+
+
+@pytest.mark.built_wheel
+def test_without_build_isolation(installation: Installation) -> None:
+    installation.add_loader()
+    assert installation.install("rocm-sdk-loader").returncode == 0
+    assert installation.family("--no-build-isolation") == CHOSEN
+
+
+def test_without_build_isolation_and_without_the_loader(installation: Installation) -> None:
+    assert installation.family("--no-build-isolation") == DEFAULT
+
+
+def test_isolation_without_a_loader_is_the_error_of_the_installer(installation: Installation) -> None:
+    refused = installation.install("rocm")
+    assert refused.returncode != 0
+    assert "rocm-sdk-loader" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert installation.family(ROCM_SDK_TARGET_FAMILY="gfx942") == NAMED
+
+
+# ---- the source distribution
 
 
 def test_its_modules_import_the_standard_library_alone() -> None:
+    """All but the function that chooses, where the loader may be missing."""
     for path in Path(backend.__file__).parent.glob("*.py"):
         lines = [
             line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith(("import ", "from "))
@@ -237,7 +272,7 @@ def test_its_modules_import_the_standard_library_alone() -> None:
 
 def test_what_the_source_distribution_leaves_open(tmp_path: Path) -> None:
     """Installers take what PKG-INFO says for what the wheel will say, but for what it calls dynamic."""
-    path = write(tmp_path, OFFERS[1])
+    path = write(tmp_path)
     with tarfile.open(path) as archive:
         stream = archive.extractfile("rocm-7.10.0/PKG-INFO")
         assert stream is not None

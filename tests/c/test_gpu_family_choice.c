@@ -45,6 +45,8 @@ static void equal_gpus_leave_it_to_the_first_node(void **state) {
     rsdk_family_choice choice = choose(f, families, 2);
     assert_int_equal(choice.family, 1);
     assert_int_equal(choice.other, 0);
+    assert_string_equal(choice.gpu, "gfx1100");
+    assert_string_equal(choose(f, families, 0).gpu, "");
     assert_int_equal(choose(f, families, 0).family, 0);
     assert_int_equal(choose(f, families, 0).other, 0);
 }

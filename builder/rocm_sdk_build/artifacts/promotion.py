@@ -195,7 +195,6 @@ def _with_selection(document: Mapping[str, Any], promotion: Promotion) -> dict[s
         "default": default if default in families or not families else families[0],
         "requires": [row.replace(f"=={promotion.old}", f"=={promotion.new}") for row in document["requires"]],
         "extras": extras,
-        "family_of_target": {name: each for name, each in document["family_of_target"].items() if each in families},
     }
 
 

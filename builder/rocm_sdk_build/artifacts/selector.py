@@ -10,11 +10,11 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk import _native, targets
+from rocm_sdk import _native
 from rocm_sdk_build.dist_info import SdkFacts
 
 from .families import Families
-from .rocm_selector.backend import MODULES, metadata
+from .rocm_selector.backend import LOADER, MODULES, metadata
 from .tar_archives import tar_gz_member
 
 _HERE = Path(__file__).parent
@@ -49,12 +49,10 @@ def write_selector(
         "description": _README,
         "families": list(offered),
         "default": family or sdk.default,
-        "requires": [f"rocm-sdk-core=={sdk.version}", f"rocm-sdk-loader>={_native.loader_version}"],
+        # The loader's versions are not the SDK's: any loader reads any SDK. This one, or a later one, which knows more
+        # GPUs, runs beside the SDK; the same one decides on the family before that.
+        "requires": [f"rocm-sdk-core=={sdk.version}", f"{LOADER}>={_native.loader_version}"],
         "extras": _extras(sdk, families, bool(family), is_kpack, packages),
-        "family_of_target": _family_of_target(offered),
-        "known_targets": [row.name for row in targets.table()],
-        "pci_devices": _native.pci_devices(),
-        "integrated": [row.name for row in targets.table() if row.gpu_class == "integrated"],
     }
     return write_selector_archive(directory, document)
 
@@ -103,13 +101,3 @@ def _extras(
 
 def _marked(requirement: str, marker: str) -> str:
     return f"{requirement}; {marker}" if marker else requirement
-
-
-def _family_of_target(offered: tuple[str, ...]) -> dict[str, str]:
-    """Which of the families fits each known target best, by the loader's rules."""
-    found = {}
-    for row in targets.table():
-        family = _native.best_family(offered, row.name)
-        if family is not None:
-            found[row.name] = family
-    return found

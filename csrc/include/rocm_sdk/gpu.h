@@ -214,10 +214,11 @@ const rsdk_gpu_problem *rsdk_gpu_list_problem(const rsdk_gpu_list *list, size_t 
 
 /* ---- what fits ---- */
 
-/* Indices of target families; their count stands for "none". */
+/* Families are indices; their count stands for "none". */
 typedef struct rsdk_family_choice {
     size_t family; /* the one that fits the machine's GPUs */
     size_t other;  /* one that another visible GPU would need instead */
+    char gpu[32];  /* the processor of the GPU that decided; "" where none did */
 } rsdk_family_choice;
 
 /* The index of the family that fits a processor ("gfx942") best, of equal ones the first; `count` where none does. */

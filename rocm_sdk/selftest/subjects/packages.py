@@ -210,7 +210,7 @@ def _check_family(installation: Installation, recorder: Recorder) -> None:
     """Checks that the packages for one family are those for this machine's GPU."""
     try:
         facts = _native.sdk_facts()
-        family, _ = _native.choose_family(facts["available_families"])
+        family = _native.choose_family(facts["available_families"])[0]
     except RocmSdkError:
         return
     if family is None:

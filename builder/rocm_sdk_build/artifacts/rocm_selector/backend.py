@@ -1,8 +1,8 @@
 """Builds the wheel of the selector package `rocm`: which target family this machine needs is decided here.
 
-A build backend (PEP 517) that needs nothing but the standard library, and no network. The family comes from the
-variable ROCM_SDK_TARGET_FAMILY, else from the GPUs that the kernel lists, else it is the default of the SDK. The wheel
-says in `family.json` of its dist-info what was chosen and why.
+A build backend (PEP 517) that needs no network. The family comes from the variable ROCM_SDK_TARGET_FAMILY, else from
+the GPUs of this machine, of which the loader tells, else it is the default of the SDK. The wheel says in `family.json`
+of its dist-info what was chosen and why.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .gpus import TopologyError, gpus
-
 HERE = Path(__file__).resolve().parent.parent
-MODULES = ("rocm_selector/__init__.py", "rocm_selector/backend.py", "rocm_selector/gpus.py")
+MODULES = ("rocm_selector/__init__.py", "rocm_selector/backend.py")
 FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", *MODULES)
+VARIABLE = "ROCM_SDK_TARGET_FAMILY"
+LOADER = "rocm-sdk-loader"
+_DEFAULT = "the default of the SDK"
 _WHEEL = "Wheel-Version: 1.0\nGenerator: rocm_sdk_build\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 Sdk = Mapping[str, Any]
@@ -39,32 +40,42 @@ def facts() -> Sdk:
 # ---- which family ----
 
 
-def choose(sdk: Sdk, environment: Mapping[str, str] = os.environ) -> tuple[str | None, str]:
+def get_requires_for_build_wheel(config_settings: object = None) -> list[str]:
+    """PEP 517: the loader, as the package itself requires it, where the GPUs decide."""
+    del config_settings
+    if not _gpus_decide():
+        return []
+    return [each for each in facts()["requires"] if each.startswith(LOADER)]
+
+
+def _gpus_decide() -> bool:
+    return not os.environ.get(VARIABLE) and sys.platform == "linux"
+
+
+def choose(sdk: Sdk) -> tuple[str | None, str]:
     """The family, and why it is the one; None where the SDK has none for this machine."""
-    wanted = environment.get("ROCM_SDK_TARGET_FAMILY")
+    wanted = os.environ.get(VARIABLE)
     if wanted:
         if wanted not in sdk["families"]:
             known = ", ".join(sdk["families"]) or "none"
-            raise ValueError(f"ROCM_SDK_TARGET_FAMILY={wanted} is none of the families of this SDK: {known}")
-        return wanted, "ROCM_SDK_TARGET_FAMILY"
+            raise ValueError(f"{VARIABLE}={wanted} is none of the families of this SDK: {known}")
+        return wanted, VARIABLE
+    if not _gpus_decide():
+        return sdk["default"], f"only Linux tells which GPUs there are; {_DEFAULT}"
     try:
-        fitting = [gpu for gpu in gpus(sdk, environment) if family_of(sdk, gpu.target) is not None]
+        from rocm_sdk import TopologyError
+        from rocm_sdk.targets import choose_family
+    except ImportError as error:
+        reason = str(error).partition("\n")[0]
+        return sdk["default"], f"{LOADER} cannot be used, which tells the GPUs of this machine: {reason}; {_DEFAULT}"
+    try:
+        chosen = choose_family(sdk["families"])
     except TopologyError as error:
-        return sdk["default"], f"the GPUs of this machine cannot be told: {error}; the default of the SDK"
-    if fitting:
-        first = min(fitting, key=lambda gpu: (not gpu.is_visible, gpu.is_integrated, -gpu.memory))
-        return family_of(sdk, first.target), f"a GPU of this machine: {first.target}"
-    return sdk["default"], "no GPU of this machine has a family; the default of the SDK"
-
-
-def family_of(sdk: Sdk, target: str) -> str | None:
-    """The family that fits a target best. One that is newer than the table belongs to the series of its name."""
-    if target in sdk["known_targets"]:
-        found: str | None = sdk["family_of_target"].get(target)
-        return found
-    names = {family: family.partition(":")[0] for family in sdk["families"]}
-    series = [family for family, name in names.items() if name.startswith(f"{target[:-1]}X")]
-    return next(iter(series + [family for family, name in names.items() if name == target]), None)
+        return sdk["default"], f"the GPUs of this machine cannot be told: {error}; {_DEFAULT}"
+    if chosen is None:
+        return sdk["default"], f"no GPU of this machine has a family; {_DEFAULT}"
+    family, gpu = chosen
+    return family, f"a GPU of this machine: {gpu}"
 
 
 # ---- the wheel ----
