@@ -11,7 +11,7 @@ from sample_device_code import bundle, compressed, library, objects
 
 from rocm_sdk import device_code
 from rocm_sdk.rewriting.rewrite import Rewritten, Wish, rewrite_file
-from rocm_sdk_build.site_tree import Shape
+from rocm_sdk_build.patchelf import Shape
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .stage import Stage

@@ -7,7 +7,7 @@ from functools import partial
 
 from rocm_sdk_build.artifacts.rules import Script
 from rocm_sdk_build.artifacts.trampoline import Place, write_trampoline
-from rocm_sdk_build.site_tree import Shape
+from rocm_sdk_build.patchelf import Shape
 
 from .figures import Figure, Target, difference, in_turn
 from .observation import ProcessError, run_timed

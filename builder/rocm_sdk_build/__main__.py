@@ -50,7 +50,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     """Returns their names."""
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    debian = commands.add_parser("debian", help="make core, libraries and development wheels from Debian's packages")
+    debian = commands.add_parser("debian", help="make all packages from Debian's packages of ROCm")
     _add_shape(debian)
     debian.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
     _add_cache(debian)
@@ -396,8 +396,8 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _debian(options: argparse.Namespace) -> int:
-    from .debian_build import build_wheels
-    from .site_tree import Shape
+    from .debian import build_wheels
+    from .patchelf import Shape
 
     shape, keeps = Shape(options.shape), options.keep_execstack
     for wheel in build_wheels(options.cache, shape, options.output, options.version, keeps_stack=keeps):

@@ -1,36 +1,112 @@
-"""Makes an SDK of ROCm from Debian's binary packages: which packages, which of their libraries, which version."""
+"""Makes an SDK of Debian's ROCm: fetches and unpacks packages, which then are the roots of a prefix.
+
+Everything is kept in a cache directory, and made anew only if what it is made from changed. One process at a time works
+on a cache. What a killed run leaves there is called `.partial*`, and the next run removes it.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
+import logging
 import re
-from collections import defaultdict
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from .apt import Apt, DebianPackage
-from .debian_development import plan_development
-from .debian_rules import (
-    ABSENT_LIBRARIES,
-    BASE_PACKAGES,
-    DEVELOPMENT_PACKAGES,
-    ROCM_LIBRARIES,
-    VERSION_PACKAGE,
-)
+from .artifacts.build import Wish
+from .artifacts.finished import program_digest
+from .artifacts.platform_tag import checked_tag
+from .artifacts.rules import read_rules
 from .errors import PackagingError
-from .plan import (
-    PlannedLibrary,
-    SdkPlan,
-    add_host_libraries,
-    find_shared_libraries,
-    plan_library,
-    select_by_linker_name,
+from .patchelf import Shape
+from .prefix import build as prefix
+from .source_date import source_date
+from .wheels import wheel_key
+
+_log = logging.getLogger(__name__)
+
+# Debian's packages with ROCm's libraries, and those to develop with. Of what the former depend on, the files are taken
+# that they need.
+RUNTIME_PACKAGES = (
+    "libamd-comgr2",
+    "libamdhip64-5",
+    "libhiprand1",
+    "libhiprtc-builtins5",
+    "libhipsparse0",
+    "libhsa-runtime64-1",
+    "libhsakmt1",
+    "librocm-smi64-1",
+    "librocrand1",
+    "librocsparse0",
 )
+DEVELOPMENT_PACKAGES = (
+    "hipcc",
+    "libamd-comgr-dev",
+    "libamdhip64-dev",
+    "libhiprand-dev",
+    "libhsa-runtime-dev",
+    "libhsakmt-dev",
+    "librocrand-dev",
+    "rocm-cmake",
+    "rocm-device-libs",
+)
+
+# The package whose upstream version is the version of the SDK: HIP answers hipRuntimeGetVersion().
+_VERSION_PACKAGE = "libamdhip64-5"
+
+# They have the libraries of every system.
+_BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
+
+_PROJECTS = {"rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel"}
+
+
+def build_site(cache: Path, shape: Shape, version: str | None = None) -> Path:
+    """The SDK as pip installs it: a directory like site-packages below `cache`, of hard links, for reading only.
+
+    version: of the packages, by default Debian's. PackagingError or OSError if it cannot be made.
+    """
+    with _locked(cache):
+        apt = Apt(cache)
+        packages = resolve_packages(apt)
+        version = sdk_version(packages, version)
+        sites = cache / "sites"
+        site = sites / f"{shape.value}-{_key(packages, shape, version)[:16]}"
+        if not site.exists():
+            sites.mkdir(exist_ok=True)
+            _build(apt, packages, Wish((), sites, version, shape=shape, site=site, is_checked=False))
+            for outdated in sites.glob(f"{shape.value}-*"):
+                if outdated != site:
+                    shutil.rmtree(outdated)
+        return site
+
+
+def build_wheels(
+    cache: Path, shape: Shape, output: Path, version: str | None = None, *, keeps_stack: bool = False
+) -> list[Path]:
+    """The SDK's packages in the directory `output`, which is made if need be; arguments and errors as of build_site.
+
+    keeps_stack: libraries that ask for an executable stack by mistake stay as they are.
+    """
+    with _locked(cache):
+        apt = Apt(cache)
+        packages = resolve_packages(apt)
+        version = sdk_version(packages, version)
+        key = _key(packages, shape, version, keeps_stack)
+        if found := _made_before(output, version, key):
+            return found
+        wish = Wish((), output, version, deflate=False, is_checked=False, size_limit=None, keeps_stack=keeps_stack)
+        return sorted(_build(apt, packages, wish._replace(shape=shape, key=key, dist=output)))
 
 
 def resolve_packages(apt: Apt) -> list[DebianPackage]:
     """Debian's ROCm packages and what they depend on, as apt would install them, and those to develop with."""
-    runtime = apt.closure((row.package for row in ROCM_LIBRARIES), BASE_PACKAGES)
+    runtime = apt.closure(RUNTIME_PACKAGES, _BASE_PACKAGES)
     return sorted({*runtime, *apt.candidates(DEVELOPMENT_PACKAGES)})
 
 
@@ -39,7 +115,7 @@ def sdk_version(packages: list[DebianPackage], requested: str | None) -> str:
 
     PackagingError if it is not a version in the form that PEP 440 prefers.
     """
-    debian = next(package.version for package in packages if package.name == VERSION_PACKAGE)
+    debian = next(package.version for package in packages if package.name == _VERSION_PACKAGE)
     upstream = re.sub(r"^\d+:|-[^-]*$|\+(dfsg|ds)[^-]*", "", debian)
     version = upstream if requested is None else requested
     try:
@@ -51,23 +127,31 @@ def sdk_version(packages: list[DebianPackage], requested: str | None) -> str:
     return version
 
 
-def plan_sdk(apt: Apt, packages: list[DebianPackage], version: str) -> SdkPlan:
-    """Downloads and unpacks `packages` as far as they are not there, and chooses among their files."""
-    directories = {package.name: directory for package, directory in apt.unpack(packages).items()}
-    found = [library for name, directory in directories.items() for library in find_shared_libraries(name, directory)]
-    rocm = [
-        plan_library(select_by_linker_name(found, row.package, row.linker_name), row.wheel) for row in ROCM_LIBRARIES
-    ]
-    libraries = tuple(add_host_libraries(rocm, found))
-    development = plan_development([directories[name] for name in DEVELOPMENT_PACKAGES], libraries)
-    return SdkPlan(version, libraries, ABSENT_LIBRARIES, development, _licenses(libraries, directories))
+def _build(apt: Apt, packages: Sequence[DebianPackage], wish: Wish) -> list[Path]:
+    _log.info("downloading and unpacking Debian's packages")
+    roots = tuple(apt.unpack(packages).values())
+    return prefix.build(prefix.Wish(wish._replace(artifacts=roots), is_complete=True), read_rules())
 
 
-def _licenses(libraries: tuple[PlannedLibrary, ...], directories: dict[str, Path]) -> dict[str, dict[str, Path]]:
-    licenses: dict[str, dict[str, Path]] = defaultdict(dict)
-    origins = [(library.wheel, library.found.package) for library in libraries]
-    for wheel, package in [*origins, *(("devel", package) for package in DEVELOPMENT_PACKAGES)]:
-        file = directories[package] / "usr/share/doc" / package / "copyright"
-        if file.is_file():
-            licenses[wheel][package] = file
-    return licenses
+def _made_before(output: Path, version: str, key: str) -> list[Path]:
+    """The packages, if an earlier run has made them all from the same."""
+    wheels = [wheel for wheel in output.glob("*.whl") if wheel_key(wheel) == key]
+    selector = output / f"rocm-{version}.tar.gz"
+    is_whole = {wheel.name.partition("-")[0] for wheel in wheels} == _PROJECTS and selector.exists()
+    return sorted([*wheels, selector]) if is_whole else []
+
+
+def _key(packages: list[DebianPackage], shape: Shape, version: str, keeps_stack: bool = False) -> str:
+    """Names everything that the result depends on: packages, choices, tools and this code."""
+    names = [package.store_name for package in packages]
+    choices = [shape.value, version, keeps_stack, checked_tag(None), source_date()]
+    inputs = [names, choices, program_digest()]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+
+@contextmanager
+def _locked(cache: Path) -> Iterator[None]:
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

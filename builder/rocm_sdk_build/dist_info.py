@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,11 +20,6 @@ class SdkFacts(NamedTuple):
     linux: tuple[str, ...] = ()  # families that were asked for, for each system
     windows: tuple[str, ...] = ()
     one_libraries_package: bool = True  # it has no family in its name
-
-
-def facts_of_targets(version: str, targets: Sequence[str]) -> SdkFacts:
-    """The facts of an SDK that was made for these GPU targets."""
-    return SdkFacts(version, tuple(targets), min(targets, default=None))
 
 
 def python_text(logical_name: str, sdk: SdkFacts, family: str | None = None) -> str:

@@ -1,10 +1,11 @@
-"""Writes copies of shared libraries with another RPATH or RUNPATH, and reads each back to refuse a damaged one."""
+"""How the libraries of an SDK find each other: gives copies of them DT_RPATH or DT_RUNPATH, and reads each back."""
 
 from __future__ import annotations
 
 import functools
 import os
 import subprocess
+from enum import Enum
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from rocm_sdk.rewriting.search_path import set_rpath
 
 from .dynamic_section import read_dynamic_section
 from .errors import PackagingError
-from .shared_object import read_shared_object
 from .sparse_copy import Rest, complete
 
 # From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
@@ -22,6 +22,14 @@ from .sparse_copy import Rest, complete
 _OLDEST_VERSION = (0, 19)
 _NOT_OF_THAT_FORM = "E-CODE-010"
 _INSTALL = install_command("rocm-sdk-build")  # it requires the version that it was tried with
+
+
+class Shape(Enum):
+    """How libraries find each other: not at all, through DT_RPATH (as in AMD's wheels), or through DT_RUNPATH."""
+
+    NONE = "none"
+    RPATH = "rpath"
+    RUNPATH = "runpath"
 
 
 def which_patchelf() -> str | None:
@@ -46,30 +54,17 @@ def find_patchelf() -> tuple[str, str]:
     return path, version
 
 
-def write_with_search_path(source: Path, target: Path, entries: list[str], *, force_rpath: bool) -> None:
-    """Writes `source` to `target` with DT_RPATH (`force_rpath`) or DT_RUNPATH set to `entries`."""
-    text = ":".join(entries)
-    options = ["--force-rpath"] if force_rpath else []
-    command = [find_patchelf()[0], *options, "--set-rpath", text, "--output", str(target), str(source)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise PackagingError(f"{source}: patchelf failed: {result.stderr.strip() or result.returncode}")
-    before = read_shared_object(source)
-    expected = before._replace(rpath=text if force_rpath else "", runpath="" if force_rpath else text)
-    if read_shared_object(target) != expected:
-        raise PackagingError(f"{source}: patchelf did not write what it was asked to")
+def set_search_path(path: Path, more: list[str], rest: Rest | None, shape: Shape = Shape.RPATH) -> Rest | None:
+    """Adds entries behind those that a library or program has relative to itself, each once.
 
-
-def set_search_path(path: Path, more: list[str], rest: Rest | None) -> Rest | None:
-    """Adds entries behind those that a library or program has relative to itself, each once, as DT_RPATH.
-
-    Absolute ones are of the machine that it was built on. LD_LIBRARY_PATH then comes behind the entries. The file is
-    the caller's own copy. rest: what it lacks; returns what it lacks then. PackagingError where that does not work.
+    The file is the caller's own copy. Absolute entries are of the machine that it was built on, and go. With DT_RPATH,
+    LD_LIBRARY_PATH comes behind the entries, with DT_RUNPATH before them. rest: what the copy lacks; returns what it
+    lacks then. PackagingError where that does not work.
     """
     before = read_dynamic_section(path).search_path
     entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))
     try:
-        set_rpath(str(path), entries)
+        set_rpath(str(path), entries, is_runpath=shape is Shape.RUNPATH)
     except RewriteError as error:
         if error.code != _NOT_OF_THAT_FORM:
             raise PackagingError(error.message) from error
@@ -77,7 +72,7 @@ def set_search_path(path: Path, more: list[str], rest: Rest | None) -> Rest | No
         return rest
     if rest is not None:
         complete(path, rest)
-    _set_with_patchelf(path, ":".join(entries))
+    _set_with_patchelf(path, ":".join(entries), shape)
     return None
 
 
@@ -85,9 +80,10 @@ def _is_relative(entry: str) -> bool:
     return entry.startswith(("$ORIGIN", "${ORIGIN}"))
 
 
-def _set_with_patchelf(path: Path, text: str) -> None:
+def _set_with_patchelf(path: Path, text: str, shape: Shape) -> None:
     """For files whose dynamic section has no entry to spare, as lld links them."""
-    command = [find_patchelf()[0], "--force-rpath", "--set-rpath", text, str(path)]
+    options = ["--force-rpath"] if shape is Shape.RPATH else []
+    command = [find_patchelf()[0], *options, "--set-rpath", text, str(path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")

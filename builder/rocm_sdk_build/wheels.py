@@ -12,7 +12,6 @@ import io
 import logging
 import os
 import stat
-import sysconfig
 import time
 import zipfile
 from collections import deque
@@ -28,10 +27,8 @@ from rocm_sdk.value_text import size_text
 
 from .deflate import BLOCK, compress_block
 from .errors import PackagingError
-from .file_digest import sha256_of
 from .source_date import source_date
 from .sparse_copy import Rest, read_in_chunks
-from .text_files import write_text
 from .zip_writer import ZipWriter, date_of
 
 _log = logging.getLogger(__name__)
@@ -61,13 +58,6 @@ def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False
         raise PackagingError(f"{wheel}: cannot be written: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
-
-
-def write_wheel(wheel: Path, members: Mapping[str, Path], dist_info: str, key: str = "") -> None:
-    """Writes a wheel of these files (name in it -> file) and RECORD, without compression."""
-    with writing(wheel, dist_info, key) as unfinished:
-        for name, path in members.items():
-            unfinished.add_file(name, path)
 
 
 class Wheel:
@@ -151,12 +141,6 @@ class Member:
         return digest_text(self._digest), self.size
 
 
-def wheel_tag() -> str:
-    """Any Python 3, no ABI, this kind of machine: `py3-none-linux_x86_64`."""
-    platform = os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG") or sysconfig.get_platform()
-    return f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
-
-
 def record_text(rows: Mapping[str, tuple[str, int]], record: str) -> str:
     """RECORD. rows: name of each file -> its digest and size. record: its own name."""
     text = io.StringIO()
@@ -164,19 +148,6 @@ def record_text(rows: Mapping[str, tuple[str, int]], record: str) -> str:
     table.writerows((name, digest, size) for name, (digest, size) in rows.items())
     table.writerow((record, "", ""))
     return text.getvalue()
-
-
-def write_record(site: Path, record: Path, files: list[Path]) -> None:
-    """Writes RECORD of files in a tree like site-packages."""
-    rows = {path.relative_to(site).as_posix(): (digest_text(sha256_of(path)), path.stat().st_size) for path in files}
-    write_text(record, record_text(rows, record.relative_to(site).as_posix()))
-
-
-def recorded_members(site: Path, dist_info: str) -> dict[str, Path]:
-    """The files of a wheel in such a tree, without RECORD, by their names."""
-    with (site / dist_info / "RECORD").open(encoding="utf-8", newline="") as record:
-        names = [row[0] for row in csv.reader(record)]
-    return {name: site / name for name in names if name != f"{dist_info}/RECORD"}
 
 
 def wheel_key(wheel: Path) -> str:

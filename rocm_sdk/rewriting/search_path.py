@@ -1,4 +1,5 @@
-"""Gives a library or program DT_RPATH, in which the dynamic linker looks before LD_LIBRARY_PATH.
+"""Gives a library or program a search path: DT_RPATH, in which the dynamic linker looks before LD_LIBRARY_PATH, or
+DT_RUNPATH, in which it looks after it.
 
 The text goes to the end of the string table, which moves into a segment of its own at the end of the file; nothing else
 of the file changes its address, but for tables that stand where the new program header goes.
@@ -34,8 +35,10 @@ from .wrappers import Edit, edit_symbols
 _NULL, _STRTAB, _STRSZ, _RPATH, _RUNPATH = 0, 5, 10, 15, 29
 
 
-def set_rpath(path: str, entries: list[str]) -> bool:
+def set_rpath(path: str, entries: list[str], *, is_runpath: bool = False) -> bool:
     """Makes DT_RPATH of a file these entries, and removes its DT_RUNPATH; False where it is so already.
+
+    is_runpath: the other way round.
 
     The file is changed in place: it must be the caller's own copy. Raises RewriteError (E-CODE-010) where the file is
     of no form that this can be done to, and nothing is changed then; (E-CODE-013) where the result is not what it
@@ -48,10 +51,11 @@ def set_rpath(path: str, entries: list[str]) -> bool:
     try:
         elf = read_elf(descriptor, path)
         table, tags = _dynamic(elf)
-        if _texts(elf, table, tags) == {_RPATH: text}:
+        wanted = {_RUNPATH if is_runpath else _RPATH: text}
+        if _texts(elf, table, tags) == wanted:
             return False
-        _write(elf, table, tags, text)
-        _verify(read_elf(descriptor, path), elf, text)
+        _write(elf, table, tags, wanted)
+        _verify(read_elf(descriptor, path), elf, wanted)
     finally:
         os.close(descriptor)
     return True
@@ -88,7 +92,8 @@ def _length(tags: list[tuple[int, int]]) -> int:
     return next((i for i, (tag, _) in enumerate(tags) if tag == _NULL), len(tags))
 
 
-def _write(elf: Elf, table: int, tags: list[tuple[int, int]], text: bytes) -> None:
+def _write(elf: Elf, table: int, tags: list[tuple[int, int]], wanted: dict[int, bytes]) -> None:
+    ((path_tag, text),) = wanted.items()
     index, strings = _strings(elf, table)
     used = [(tag, value) for tag, value in tags[: _length(tags)] if tag not in (_RPATH, _RUNPATH)]
     if len(used) + 2 > len(tags):
@@ -115,7 +120,7 @@ def _write(elf: Elf, table: int, tags: list[tuple[int, int]], text: bytes) -> No
         tuple(_segments(elf, room, places, extra)), tuple(sections), (), blanks, 0, 0, moved, offset + end - start
     )
     order = section_order(elf, layout)
-    new = [*used, (_RPATH, strings.size), *[(_NULL, 0)] * (len(tags) - len(used) - 1)]
+    new = [*used, (path_tag, strings.size), *[(_NULL, 0)] * (len(tags) - len(used) - 1)]
     changed = {_STRTAB: start, _STRSZ: len(content)}
     data = b"".join(DYNAMIC.pack(tag, changed.get(tag, value)) for tag, value in new)
     shifts = {**moved, index: start - strings.address}
@@ -146,11 +151,11 @@ def _segments(elf: Elf, room: Room, places: dict[int, Place], extra: Segment) ->
     return with_own_header(elf, segments, room.first)
 
 
-def _verify(new: Elf, old: Elf, text: bytes) -> None:
+def _verify(new: Elf, old: Elf, wanted: dict[int, bytes]) -> None:
     """Reads the file back: what the linker would read is what it was, but for the search path."""
     table, tags = _dynamic(new)
-    if _texts(new, table, tags) != {_RPATH: text}:
-        raise refusal(new.path, "it has not the search path that it was to have", "E-CODE-013")
+    if _texts(new, table, tags) != wanted:
+        raise refusal(new.path, "its search path is not the one that was written", "E-CODE-013")
     misplaced = new.misplaced()
     if misplaced is not None:
         raise refusal(new.path, f"its section {misplaced.shown} is somewhere else than in memory", "E-CODE-013")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk_build.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
+from rocm_sdk_build.debian import DEVELOPMENT_PACKAGES, RUNTIME_PACKAGES
 
 # Modules beside this file are imported by name.
 sys.path.append(str(Path(__file__).parent))
@@ -35,7 +35,7 @@ def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
             del pending[package]
     for package in DEVELOPMENT:
         add_development_package(archive, package)
-    assert {row.package for row in ROCM_LIBRARIES} <= LIBRARIES.keys()
+    assert set(RUNTIME_PACKAGES) <= LIBRARIES.keys()
     assert set(DEVELOPMENT_PACKAGES) == DEVELOPMENT.keys()
     return archive
 

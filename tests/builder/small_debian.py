@@ -32,7 +32,10 @@ LIBRARIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 # Package -> file -> content ("-> " and a name: a symbolic link), as Debian's -dev packages and tools have them.
 DEVELOPMENT: dict[str, dict[str, str]] = {
     "hipcc": {"usr/bin/hipcc": "#!/bin/sh\n", "usr/bin/hipvars.pm": "$ENV{'ROCM_PATH'} // \"/opt/rocm\";\n"},
-    "libamd-comgr-dev": {"usr/include/amd_comgr.h": ""},
+    "libamd-comgr-dev": {
+        "usr/include/amd_comgr.h": "",
+        "usr/lib/any-linux-gnu/libamd_comgr.so": "-> libamd_comgr.so.2",
+    },
     "libamdhip64-dev": {
         "usr/include/hip/amd_detail/hip.h": "int hip;\n",
         "usr/include/hip/hcc_detail": "-> amd_detail",
@@ -51,9 +54,10 @@ DEVELOPMENT: dict[str, dict[str, str]] = {
     "libhiprand-dev": {},
     "libhsa-runtime-dev": {},
     "libhsakmt-dev": {
+        "usr/lib/any-linux-gnu/libhsakmt.so": "-> libhsakmt.so.1",
         "usr/lib/any-linux-gnu/pkgconfig/libhsakmt.pc": (
             "prefix=/usr\nlibdir=${prefix}/lib/any-linux-gnu\nincludedir=${prefix}/include/rocm\n"
-        )
+        ),
     },
     "librocrand-dev": {},
     "rocm-cmake": {"usr/share/rocm/cmake/ROCMConfig.cmake": ""},
@@ -184,8 +188,9 @@ def add_development_package(archive: Archive, package: str) -> None:
     archive.add(package, (), files)
 
 
-def install(wheels: Iterable[Path], target: Path) -> Path:
-    """Installs wheels with pip into a directory, as a user would."""
+def install(packages: Iterable[Path], target: Path) -> Path:
+    """Installs those of the packages that are wheels with pip into a directory, as a user would."""
+    wheels = [path for path in packages if path.suffix == ".whl"]
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
     subprocess.run([*command, "--target", str(target), *(str(wheel) for wheel in wheels)], env=environment, check=True)

@@ -82,12 +82,12 @@ def test_debian(
     archive: Archive, make_wheels: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, shape: str
 ) -> None:
     library = compile_library(tmp_path / "comgr", "libamd_comgr.so.2", options=[FLAG])
-    archive.add("libamd-comgr2", (), {"usr/lib/any/libamd_comgr.so.2.4": library})
+    archive.add("libamd-comgr2", (), {"usr/lib/any-linux-gnu/libamd_comgr.so.2.4": library})
     archive.publish()
     name = "_rocm_sdk_core/lib/libamd_comgr.so.2"
-    for number in range(2):  # the second time from the laid-out tree, for wheels in another place
+    for number in range(2):  # in two places
         done = make_wheels(shape, "--output", str(tmp_path / str(number)))
-        assert done.stderr == CLEARED.format(name)
+        assert done.stderr == f"rocm-sdk-core: {CLEARED.format('lib/libamd_comgr.so.2')}"
         site = install(map(Path, done.stdout.splitlines()), tmp_path / f"site{number}")
         assert not _native.inspect_library(site / name).executable_stack
     done = make_wheels(shape, "--keep-execstack")

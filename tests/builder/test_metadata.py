@@ -19,7 +19,7 @@ from rocm_sdk_build.artifacts.build import Wish, build
 from rocm_sdk_build.artifacts.platform_tag import Needs, needs_of, policies, tag_of
 from rocm_sdk_build.artifacts.rules import read_rules
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.wheels import write_wheel
+from rocm_sdk_build.wheels import writing
 
 VERSION = "7.10.0"
 MACHINE = platform.machine()
@@ -137,7 +137,9 @@ def test_auditwheel_agrees(tmp_path: Path, name: str, caplog: pytest.LogCaptureF
     library = compiled(tmp_path / "libf.so", source, *flags)
     (tmp_path / "WHEEL").write_text("Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
     wheel = tmp_path / f"x-1.0-py3-none-linux_{MACHINE}.whl"
-    write_wheel(wheel, {"x/libf.so": library, "x-1.0.dist-info/WHEEL": tmp_path / "WHEEL"}, "x-1.0.dist-info")
+    with writing(wheel, "x-1.0.dist-info") as unfinished:
+        unfinished.add_file("x/libf.so", library)
+        unfinished.add_file("x-1.0.dist-info/WHEEL", tmp_path / "WHEEL")
     command = [sys.executable, "-m", "auditwheel", "show", str(wheel)]
     told = "".join(subprocess.check_output(command, text=True).split())
     ours = tag_of(name, needs_of([library], frozenset()), "")

@@ -1,4 +1,4 @@
-"""Debian's ROCm as packages, as artifacts and as a prefix gives the same wheels, but for what is explained here."""
+"""Debian's ROCm as packages, as artifacts and as a prefix: the same wheels, and those that Debian's own road made."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from artifact_tree import ArtifactTree
 
 from rocm_sdk import _native, device_code
 from rocm_sdk_build.apt import Apt
+from rocm_sdk_build.artifacts.absent_libraries import FACTS
 from rocm_sdk_build.artifacts.rules import read_rules
-from rocm_sdk_build.debian import resolve_packages
-from rocm_sdk_build.debian_build import build_site
-from rocm_sdk_build.debian_rules import DEVELOPMENT_PACKAGES, ROCM_LIBRARIES
+from rocm_sdk_build.debian import DEVELOPMENT_PACKAGES, RUNTIME_PACKAGES, build_site, resolve_packages
+from rocm_sdk_build.patchelf import Shape
 from rocm_sdk_build.prefix.layout import has_rewrites, is_skipped, place_of, rewritten
 from rocm_sdk_build.shared_object import read_shared_object
-from rocm_sdk_build.site_tree import DIST_INFO_JSON, Shape
 
+GOLDEN = Path(__file__).with_name("debian_road.golden")
 BUILD = Path(__file__).resolve().parents[2] / "build"
 VERSION = "5.2.3"
 CHUNK = 1 << 20
@@ -99,7 +99,7 @@ def artifacts_of(unpacked: Mapping[str, Path], debian: Path, root: Path) -> Arti
     """What a ROCm build would have left of the same files, in its layout. Big files are hard links."""
     tree = ArtifactTree(root)
     tree.overlay(kpack=True)
-    facts = (debian / "_rocm_sdk_core" / DIST_INFO_JSON).read_bytes()
+    facts = (debian / "_rocm_sdk_core" / FACTS).read_bytes()
     for path in tree.root.rglob("dist_info.json"):
         path.write_bytes(facts)
     rules = read_rules().prefix
@@ -244,44 +244,65 @@ def test_development_trees(ways: ThreeWays) -> None:
         assert name.endswith("/copyright")  # of the libraries that are not ROCm's, which the artifacts here do not have
         del of_prefix[name]
     assert of_artifacts == of_prefix
-    files = {
-        path.relative_to(ways.debian).as_posix(): path.name.encode() if ".so" in path.name else path.read_bytes()
-        for path in ways.debian.glob("_rocm_sdk_*/**/*")
-        if path.is_file()
-    }
+
+
+# ---- what Debian had a road of its own for ----
+
+
+def golden(kind: str) -> dict[str, str]:
+    """Path -> what the file of golden rows says of it."""
+    rows = (line.split(" ", 2) for line in GOLDEN.read_text().splitlines() if line.startswith(f"{kind} "))
+    return {path: text for _, path, text in rows}
+
+
+def test_the_libraries_that_debians_own_road_made(ways: ThreeWays) -> None:
+    libraries = {path.relative_to(ways.debian).as_posix(): path for path in ways.debian.rglob("*.so*")}
+    expected = golden("library")
+    assert libraries.keys() == expected.keys()
+    made = {name: digest for name, digest in expected.items() if digest != "-"}
+    assert len(made) == len(RUNTIME_PACKAGES)
+    assert {name: digest_of_sections(libraries[name]) for name in made} == made
+
+
+def digest_of_sections(path: Path) -> str:
+    found: dict[str, str] = {}
+    data = path.read_bytes()
+    for each in _native.inspect_library(path).sections:
+        content = hashlib.sha256(data[each.offset : each.offset + each.size]).hexdigest()
+        found.setdefault(each.name, f"{each.size}:{content[:16]}")
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def test_the_development_tree_that_debians_own_road_made(ways: ThreeWays) -> None:
+    """What runtime packages have is a link to it now; CMake's files name libraries with the full version, as Debian's
+    do, and the tree has these names."""
     (archive,) = (ways.debian / "rocm_sdk_devel").glob("_devel.tar*")
-    of_debian = tree_of(
-        archive.read_bytes(), {name: name.encode() if ".so" in name else data for name, data in files.items()}
-    )
-    explained = {name for name in of_prefix if name.startswith("share/doc/")}  # licences are in Debian's dist-info
-    # Names with the full version, which Debian's CMake files use; there they are rewritten.
-    sonames = {
-        name.rpartition("/")[2]: target
-        for name, target in of_prefix.items()
-        if isinstance(target, str) and re.search(r"\.so\.\d+\.", name)
-    }
-    explained |= {name for name in of_prefix if name.rpartition("/")[2] in sonames}
-    explained |= {DIST_INFO_JSON, "__init__.py"}
-    assert of_prefix.keys() - explained == of_debian.keys() - explained
-    for name, content in of_debian.items():
-        ours = of_prefix[name]
-        if isinstance(ours, bytes) and name.endswith(".cmake"):
-            for full, soname in sonames.items():
-                ours = re.sub(rf"{re.escape(full)}(?![\w.])".encode(), str(soname).encode(), ours)
-        assert ours == content, name
+    tree = tree_of(archive.read_bytes(), None)
+    expected = golden("tree")
+    names = {path: target for path, target in tree.items() if isinstance(target, str)}
+    full = {path.rpartition("/")[2]: target for path, target in names.items() if re.search(r"\.so\.\d+\.", path)}
+    more = {path for path in tree if path.startswith("share/doc/") or path.rpartition("/")[2] in full}
+    assert tree.keys() - more == expected.keys() | {FACTS}
+    for path, before in expected.items():
+        found = tree[path]
+        if isinstance(found, str) and not before.startswith("-> "):
+            source = ways.debian / "_rocm_sdk_devel" / Path(path).parent / found
+            found = Path(os.path.normpath(source)).read_bytes()
+        if isinstance(found, bytes) and path.endswith(".cmake"):
+            for name, soname in full.items():
+                found = re.sub(rf"{re.escape(name)}(?![\w.])".encode(), soname.encode(), found)
+        digest = f"-> {found}" if isinstance(found, str) else hashlib.sha256(found).hexdigest()[:16]
+        assert digest == before.removeprefix("644 ").removeprefix("755 "), path
 
 
 def test_what_they_say_of_themselves(ways: ThreeWays) -> None:
-    """Debian's names optional libraries too, which are skipped where they are not declared absent."""
-    facts = json.loads((ways.debian / "_rocm_sdk_core" / DIST_INFO_JSON).read_text())
-    optional = {row[0] for row in _native.catalog() if row[5]}
-    facts["absent_libraries"] = sorted(set(facts["absent_libraries"]) - optional)
+    facts = json.loads((ways.debian / "_rocm_sdk_core" / FACTS).read_text())
     for dist in (ways.artifacts, ways.prefix):
-        assert json.loads(opened(dist, "core").read(f"_rocm_sdk_core/{DIST_INFO_JSON}")) == facts
+        assert json.loads(opened(dist, "core").read(f"_rocm_sdk_core/{FACTS}")) == facts
 
 
 def test_every_package_of_debian_is_in_an_artifact() -> None:
-    assert {row.package for row in ROCM_LIBRARIES} | set(DEVELOPMENT_PACKAGES) == ARTIFACTS.keys()
+    assert {*RUNTIME_PACKAGES, *DEVELOPMENT_PACKAGES} == ARTIFACTS.keys()
 
 
 # ---- Debian's /usr ----

@@ -12,22 +12,30 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk_build.wheels import recorded_members, wheel_key, write_wheel
+from rocm_sdk_build.wheels import wheel_key, writing
 
-WRITE = """
+FILES = ("a.so", "b.so", "comma,name.so")
+WRITE = f"""
 import sys
 from pathlib import Path
-from rocm_sdk_build.wheels import recorded_members, write_wheel
-write_wheel(Path(sys.argv[2]), recorded_members(Path(sys.argv[1]), "a-1.dist-info"), "a-1.dist-info", "the key")
+from rocm_sdk_build.wheels import writing
+with writing(Path(sys.argv[2]), "a-1.dist-info", "the key") as wheel:
+    for name in {FILES}:
+        wheel.add_file(name, Path(sys.argv[1], name))
 """
+
+
+def write(wheel: Path, site: Path) -> None:
+    with writing(wheel, "a-1.dist-info", "the key") as unfinished:
+        for name in FILES:
+            unfinished.add_file(name, site / name)
 
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
     """A tree whose second file is `b.so`, for the test to make."""
     site = tmp_path / "site"
-    (site / "a-1.dist-info").mkdir(parents=True)
-    (site / "a-1.dist-info/RECORD").write_text('a.so,,\nb.so,,\n"comma,name.so",,\na-1.dist-info/RECORD,,\n')
+    site.mkdir()
     (site / "a.so").write_bytes(b"a" * 100_000)
     (site / "comma,name.so").write_bytes(b"c")
     return site
@@ -48,7 +56,7 @@ def test_a_run_killed_while_writing(site: Path, tmp_path: Path) -> None:
 
     (site / "b.so").unlink()
     (site / "b.so").write_bytes(b"b")
-    write_wheel(wheel, recorded_members(site, "a-1.dist-info"), "a-1.dist-info", "the key")
+    write(wheel, site)
     assert wheel_key(wheel) == "the key"
     assert not list(tmp_path.glob(".*.partial"))
     with zipfile.ZipFile(wheel) as archive:
@@ -60,7 +68,7 @@ def test_a_file_that_cannot_be_read(site: Path, tmp_path: Path) -> None:
     wheel = tmp_path / "a-1-py3-none-any.whl"
     wheel.write_bytes(b"an older wheel")
     with pytest.raises(FileNotFoundError, match=r"b\.so"):
-        write_wheel(wheel, recorded_members(site, "a-1.dist-info"), "a-1.dist-info", "the key")
+        write(wheel, site)
     assert wheel.read_bytes() == b"an older wheel"
     assert wheel_key(wheel) == ""
     assert not list(tmp_path.glob(".*.partial"))

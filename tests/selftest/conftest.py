@@ -9,8 +9,8 @@ import pytest
 from sample_report import install
 from sample_site import LIBRARIES, Site
 
-from rocm_sdk_build.sample import write_sample_wheels
-from rocm_sdk_build.site_tree import Shape
+from rocm_sdk_build.demo.sample import write_sample_wheels
+from rocm_sdk_build.patchelf import Shape
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def sdk(tmp_path: Path) -> Site:
 def pristine_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample SDK as pip installs it; not to be changed."""
     directory = tmp_path_factory.mktemp("sample")
-    wheels = write_sample_wheels(Shape.RPATH, directory / "wheels")
+    wheels = [path for path in write_sample_wheels(Shape.RPATH, directory / "wheels") if path.suffix == ".whl"]
     target = directory / "site-packages"
     options = ["--quiet", "--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check"]
     command = [sys.executable, "-m", "pip", "install", *options, "--target", str(target), *map(str, wheels)]

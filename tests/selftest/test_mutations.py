@@ -90,7 +90,7 @@ def test_each_single_change_is_found(sample: Path, change: Callable[[Path], None
 def test_a_program_that_cannot_be_executed(sample: Path) -> None:
     (wanted,) = (each for each in at(str(sample)).distributions if each.name == "rocm-sdk-core")
     program = sample / "_rocm_sdk_core/bin/rocminfo"
-    program.parent.mkdir()
+    program.parent.mkdir(exist_ok=True)
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     record = Path(wanted.directory, "RECORD")

@@ -9,6 +9,7 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -19,12 +20,12 @@ from rocm_sdk.value_text import size_text
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.executable_stack import decide
-from rocm_sdk_build.patchelf import which_patchelf
+from rocm_sdk_build.patchelf import Shape, which_patchelf
 from rocm_sdk_build.scratch import scratch_directory
 from rocm_sdk_build.sparse_copy import Rest
 from rocm_sdk_build.text_files import write_text
 from rocm_sdk_build.version import check_version
-from rocm_sdk_build.wheels import writing
+from rocm_sdk_build.wheels import Wheel, writing
 
 from .absent_libraries import FACTS, facts_text, find_absent
 from .catalog import GENERIC, Artifact, read_catalog
@@ -38,6 +39,7 @@ from .population import Population, populate
 from .proof import prove
 from .rules import Rules
 from .selector import write_selector
+from .site_directory import SitePackage, filling
 from .staging import (
     Package,
     members_of,
@@ -79,6 +81,9 @@ class Wish(NamedTuple):
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
     written: Path | None = None  # a directory of input that this run has written itself
+    shape: Shape = Shape.RPATH
+    key: str = ""  # is written into the wheels, see `wheel_key`
+    site: Path | None = None  # in place of wheels: a new directory like site-packages, of hard links
 
     @property
     def names(self) -> str:
@@ -171,7 +176,7 @@ class _Build:
 
     def run(self) -> list[Path]:
         dist = self.wish.dist or self.wish.output / "dist"
-        if self.wish.makes_packages:
+        if self.wish.makes_packages and self.wish.site is None:
             dist.mkdir(parents=True, exist_ok=True)
         with scratch_directory(self.wish.output) as self.scratch:
             self.dist = self.scratch / "dist"
@@ -182,6 +187,8 @@ class _Build:
                 self._runtime_wheel(package, population)
             self._devices()
             self._devel()
+            if self.wish.site is not None:
+                return [self.dist.rename(self.wish.site)]
             self._selectors()
             self._warn_of_sizes()
             if self.wish.is_checked:
@@ -264,6 +271,7 @@ class _Build:
             (f"rocm-sdk-libraries=={self.sdk.version}",),
             self.rules.packages["device"].search,
             self.rules.packages["device"].own_search,
+            self.wish.shape,
         )
         self._wheel(package, population)
 
@@ -321,7 +329,8 @@ class _Build:
         module = distribution.replace("-", "_")
         rules = self.rules.packages[logical]
         directory = f"_{module}{self.sdk.nonce}"
-        return Package(logical, distribution, summary, module, directory, family, (), rules.search, rules.own_search)
+        search = (rules.search, rules.own_search, self.wish.shape)
+        return Package(logical, distribution, summary, module, directory, family, (), *search)
 
     def _runtime_wheel(self, package: Package, population: Population) -> None:
         if not population.files:
@@ -375,28 +384,44 @@ class _Build:
         self.packages.add(package.logical_name)
         name = f"{package.file_name}-{self.sdk.version}"
         tag = f"py3-none-{self._platform(name, making.needs)}"
+        if self.wish.site is not None:
+            self._stage_and_write(making, tag, stage, filling(self.dist, f"{name}.dist-info"))
+            return
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
         files = [*sources, *making.licences.values(), *_tools()]
         place = (wheel.name, making.directory, making.licences)
-        everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, facts)
+        everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, self.wish.key, facts)
         key = self.keys.of(everything, files)
         if self.finished.take(key, wheel):
             _log.info("%s: an earlier run has made it", wheel.name)
             return
         _log.info("%s: staging", wheel.name)
-        site = self.scratch / package.distribution
-        staged = stage(site)
-        info = f"{name}.dist-info"
-        _check_processors(wheel.name, site, making.needs)
-        metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
-        write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
-        self._write(wheel, info, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
-        shutil.rmtree(site)
+        fresh = writing(wheel, f"{name}.dist-info", self.wish.key, deflate=self.wish.deflate, jobs=self.wish.jobs)
+        self._stage_and_write(making, tag, stage, fresh)
         _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
         if self.keys.of(everything, files) == key:
             self.finished.keep(key, wheel)
+
+    def _stage_and_write(
+        self,
+        making: _Making,
+        tag: str,
+        stage: Callable[[Path], _Contents],
+        output: AbstractContextManager[Wheel | SitePackage],
+    ) -> None:
+        package = making.package
+        name = f"{package.file_name}-{self.sdk.version}"
+        site = self.scratch / package.distribution
+        staged = stage(site)
+        info = f"{name}.dist-info"
+        _check_processors(name, site, making.needs)
+        metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
+        write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
+        with output as fresh:
+            self._write(fresh, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
+        shutil.rmtree(site)
 
     def _platform(self, name: str, needs: Needs) -> str:
         """The platform tag; that of core for wheels without programs and libraries."""
@@ -406,16 +431,15 @@ class _Build:
             return tag
         return self.platform
 
-    def _write(self, wheel: Path, info: str, members: Mapping[str, Path], staged: _Contents) -> None:
-        with writing(wheel, info, deflate=self.wish.deflate, jobs=self.wish.jobs) as fresh:
-            if staged.development is not None:
-                compression = self.wish.devel_compression
-                name = f"rocm_sdk_devel/{DEVEL_ARCHIVES[compression]}"
-                with fresh.adding(name, size_of_archive(staged.development)) as archive:
-                    tree = f"_rocm_sdk_devel{self.sdk.nonce}"
-                    write_devel_archive(staged.development, tree, archive, compression)
-            for name, path in members.items():
-                fresh.add_file(name, path, staged.rests.get(name))
+    def _write(self, fresh: Wheel | SitePackage, members: Mapping[str, Path], staged: _Contents) -> None:
+        if staged.development is not None:
+            compression = self.wish.devel_compression
+            name = f"rocm_sdk_devel/{DEVEL_ARCHIVES[compression]}"
+            with fresh.adding(name, size_of_archive(staged.development)) as archive:
+                tree = f"_rocm_sdk_devel{self.sdk.nonce}"
+                write_devel_archive(staged.development, tree, archive, compression)
+        for name, path in members.items():
+            fresh.add_file(name, path, staged.rests.get(name))
 
 
 class _Making(NamedTuple):

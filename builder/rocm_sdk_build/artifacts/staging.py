@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 from rocm_sdk_build import executable_stack
 from rocm_sdk_build.dist_info import SdkFacts, module_text, python_text
-from rocm_sdk_build.patchelf import set_search_path
+from rocm_sdk_build.patchelf import Shape, set_search_path
 from rocm_sdk_build.sparse_copy import Rest, copy_file
 from rocm_sdk_build.text_files import write_text
 
@@ -39,6 +39,7 @@ class Package(NamedTuple):
     requires: tuple[str, ...] = ()
     search: tuple[str, ...] = ()  # directories of core in which its libraries look
     own_search: tuple[str, ...] = ()  # directories of its own in which they look before
+    shape: Shape = Shape.RPATH
 
     @property
     def file_name(self) -> str:
@@ -63,16 +64,17 @@ def stage_runtime(
     assert package.platform_directory is not None
     root = site / package.platform_directory
     staged = Staged({}, {})
+    has_search = bool(package.search) and package.shape is not Shape.NONE
     for file in population.files.values():
         name = f"{package.platform_directory}/{file.path}"
         if file.link:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             write_stub(root / file.path, file.link)
-        elif (package.search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)) or file.path in without_stack:
+        elif (has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)) or file.path in without_stack:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             rest = copy_file(file.source, root / file.path)
-            if package.search:
-                rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest)
+            if has_search:
+                rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest, package.shape)
             if file.path in without_stack:
                 executable_stack.clear(root / file.path)
             if rest is not None:
@@ -135,8 +137,7 @@ def write_scripts(
 
 
 def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
-    """The entries of DT_RPATH that a file gets behind its own: directories of its package and of core, from where the
-    file will be."""
+    """What a file's search path gets behind its own entries: directories of its package and of core, relative to it."""
     assert package.platform_directory is not None
     parent = PurePosixPath(path).parent
     own = [os.path.relpath(directory, parent) for directory in package.own_search]

@@ -9,7 +9,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rocm_sdk._zstd import import_zstd
 from rocm_sdk_build.source_date import source_date
@@ -31,7 +31,7 @@ def size_of_archive(entries: Iterable[DevelEntry]) -> int:
 
 
 @contextmanager
-def _compressing(stream: Member, compression: str) -> Iterator[Any]:
+def _compressing(stream: Member | BinaryIO, compression: str) -> Iterator[Any]:
     """A file whose data arrives compressed in the wheel."""
     output: Any = stream  # of which write() alone is needed, here and by tarfile
     if compression == "xz":
@@ -44,7 +44,7 @@ def _compressing(stream: Member, compression: str) -> Iterator[Any]:
         yield output
 
 
-def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member, compression: str) -> None:
+def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member | BinaryIO, compression: str) -> None:
     """The tree as a tar archive, whose first member makes it importable. compression: a key of DEVEL_ARCHIVES."""
     with (
         _compressing(stream, compression) as output,

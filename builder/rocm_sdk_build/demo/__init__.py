@@ -1,4 +1,1 @@
-"""The demonstration: SDK wheels from Debian's ROCm, a virtual environment with them, their libraries preloaded in it.
-
-A package, so that its modules are not among those that decide whether existing wheels are out of date.
-"""
+"""The demonstration: SDK wheels of Debian's ROCm, a virtual environment with them, their libraries preloaded in it."""

@@ -9,12 +9,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk_build.debian_build import build_wheels
+from rocm_sdk_build.debian import build_wheels
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.sample import write_sample_wheels
-from rocm_sdk_build.site_tree import Shape
+from rocm_sdk_build.patchelf import Shape
 
 from .environment import Environment
+from .sample import write_sample_wheels
 from .table import library_table, user_code
 
 SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
@@ -34,13 +34,13 @@ def run(options: argparse.Namespace) -> int:
     why_sample = "asked for" if options.sample else _why_no_debian()
     if why_sample:
         print(f"{why_sample}: a small sample SDK, compiled from C, is used instead of Debian's ROCm")
-        wheels = write_sample_wheels(shape, options.directory / "sample-wheels")
+        packages = write_sample_wheels(shape, options.directory / "sample-wheels")
     else:
         _announce("SDK wheels from Debian's ROCm packages (the first run downloads 160 MB and unpacks 2 GB)")
-        wheels = build_wheels(options.cache, shape, options.directory / "wheels")
+        packages = build_wheels(options.cache, shape, options.directory / "wheels")
     environment = Environment(options.directory / "venv")
     _announce("virtual environment with these wheels")
-    environment.install([*wheels, loader])
+    environment.install([*(path for path in packages if path.suffix == ".whl"), loader])
     plan = _in_environment(environment, "plan")
     loaded = _in_environment(environment, "load")
     cmake = environment.run(environment.python.with_name("rocm-sdk"), "path", "--cmake").strip()

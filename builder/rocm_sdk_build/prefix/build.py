@@ -39,6 +39,7 @@ class Wish(NamedTuple):
     families: str | None = None  # the libraries become a package for each
     is_split: bool = False  # what is for single targets becomes packages for these
     llvm: Path | None = None  # a root that is laid out below lib/llvm
+    is_complete: bool = False  # the roots have all that libraries need, but for what every system has
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
@@ -87,7 +88,7 @@ class _Build:
         self.packages = wish.packages._replace(artifacts=search.roots, written=scratch, needs_profiler=False)
 
     def run(self) -> list[Path]:
-        tree = lay_out(self.search, self.rules, self.scratch / "texts")
+        tree = lay_out(self.search, self.rules, self.scratch / "texts", is_complete=self.wish.is_complete)
         self._tell(tree)
         found = [each for each in targets(tree) if self._is_wanted(each)]
         tree = with_facts(tree, found, self.scratch)
@@ -116,8 +117,9 @@ class _Build:
         return not gpus or any(runs(target, gpu) for gpu in gpus)
 
     def _tell(self, tree: Tree) -> None:
+        others = () if self.wish.is_complete else map(str, tree.other_roots)
         lists = (
-            ("not part of ROCm: only what its libraries need is taken from", map(str, tree.other_roots)),
+            ("not part of ROCm: only what its libraries need is taken from", others),
             ("in no root, and left out", self.search.outside),
             ("links that lead out of the roots, or to nothing that is packaged, and are left out", tree.lost_links),
             ("taken by no rule, and packaged in rocm-sdk-devel", tree.unclassified),

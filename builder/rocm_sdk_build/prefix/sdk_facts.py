@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rocm_sdk_build.artifacts.absent_libraries import FACTS
 from rocm_sdk_build.artifacts.catalog import Entry
 from rocm_sdk_build.dist_info import json_text
 from rocm_sdk_build.offload_targets import in_hardware_order
-from rocm_sdk_build.site_tree import DIST_INFO_JSON
 
 from .target_code import targets_of
 from .tree import Tree
@@ -27,8 +27,8 @@ def with_facts(tree: Tree, sdk_targets: Iterable[str], scratch: Path) -> Tree:
     """
     path = scratch / "dist_info.json"
     path.write_text(json_text(sdk_targets, ()), encoding="utf-8")
-    core = [each for each in tree.parts["core"] if each.path != DIST_INFO_JSON]
-    return tree._replace(parts={**tree.parts, "core": [*core, Entry(DIST_INFO_JSON, path, "file")]})
+    core = [each for each in tree.parts["core"] if each.path != FACTS]
+    return tree._replace(parts={**tree.parts, "core": [*core, Entry(FACTS, path, "file")]})
 
 
 def _files(tree: Tree, *parts: str) -> Iterator[Path]:

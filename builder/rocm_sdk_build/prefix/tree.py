@@ -32,18 +32,19 @@ class Tree(NamedTuple):
     host_documents: tuple[Entry, ...]  # of these roots, where a library is taken from them
 
 
-def lay_out(search: Search, rules: Rules, scratch: Path) -> Tree:
+def lay_out(search: Search, rules: Rules, scratch: Path, *, is_complete: bool = False) -> Tree:
     """Puts files into a tree, and into packages. Texts that change are written below `scratch`.
 
-    PackagingError where two different files go to one place, and where there is no ROCm.
+    PackagingError where two different files go to one place, where there is no ROCm, and where libraries are missing
+    (is_complete, see `host_libraries`).
     """
-    return _Layout(search, rules, scratch).run()
+    return _Layout(search, rules, scratch, is_complete).run()
 
 
 class _Layout:
-    def __init__(self, search: Search, rules: Rules, scratch: Path) -> None:
+    def __init__(self, search: Search, rules: Rules, scratch: Path, is_complete: bool) -> None:
         self.search, self.roots, self.found = search, search.roots, search.found
-        self.rules, self.scratch = rules.prefix, scratch
+        self.rules, self.scratch, self.is_complete = rules.prefix, scratch, is_complete
         self.classification = Classification(rules)
         self.places = {each.source: place_of(self.rules, each.path) for each in self.found}
         self.entries: dict[str, Entry] = {}
@@ -80,7 +81,7 @@ class _Layout:
                 "name a directory that has lib/libamdhip64.so",
             )
         others = (each.source for each in self.found if not each.is_link and parts.get(each.source) is None)
-        return host_libraries(users, others)
+        return host_libraries(users, others, is_complete=self.is_complete)
 
     # ---- files ----
 
