@@ -36,16 +36,17 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"problems"},
+    "tooling": {"cli"},
+    "gpu_code": {"problems"},
     "problems": {"installed"},
     "installed": set(),
     "adoption": {"installed"},
     "archives": set(),
     "targets": {"installed", "problems"},
     "devel": {"installed", "problems"},
-    "rewriting": {"archives", "installed", "problems", "targets"},
     "_devel": {"devel", "installed"},
-    "selftest": {"adoption", "devel", "installed", "problems", "rewriting", "targets"},
-    "cli": {"_devel", "adoption", "archives", "devel", "installed", "problems", "rewriting", "selftest", "targets"},
+    "selftest": {"adoption", "devel", "installed", "gpu_code", "problems", "targets"},
+    "cli": {"_devel", "adoption", "archives", "devel", "gpu_code", "installed", "problems", "selftest", "targets"},
     "__main__": {"cli"},
     "_pyinstaller": set(),
 }
@@ -134,9 +135,14 @@ def part_of(module: tuple[str, ...]) -> str:
     return "core"
 
 
-def imported_modules(source: Path, package: Path) -> Iterator[tuple[str, ...]]:
-    """The modules of our package that a file imports anywhere in it, also inside functions, named below rocm_sdk."""
-    folder = ("rocm_sdk", *source.relative_to(package).parent.parts)
+def imported_modules(
+    source: Path, package: Path, name: str = "rocm_sdk", folder: tuple[str, ...] | None = None
+) -> Iterator[tuple[str, ...]]:
+    """The modules of a package that a file imports anywhere in it, also inside functions, named below the package.
+
+    folder: that of the file, by default its place in the package; () if it is not in the package.
+    """
+    folder = (name, *source.relative_to(package).parent.parts) if folder is None else folder
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [tuple(alias.name.split(".")) for alias in node.names]
@@ -146,16 +152,16 @@ def imported_modules(source: Path, package: Path) -> Iterator[tuple[str, ...]]:
             names = [(*origin, alias.name) for alias in node.names]
         else:
             continue
-        yield from (name[1:] for name in names if name[0] == "rocm_sdk")
+        yield from (found[1:] for found in names if found[:1] == (name,))
 
 
-def python_needs(package: Path) -> dict[str, set[str]]:
+def python_needs(package: Path, root: str = "rocm_sdk") -> dict[str, set[str]]:
     """Which modules import which, at any time: "cli/init" or, for a package's own file, "cli/__init__"."""
     names = {source.relative_to(package).with_suffix("").as_posix() for source in package.rglob("*.py")}
     needs: dict[str, set[str]] = {}
     for source in sorted(package.rglob("*.py")):
         name = source.relative_to(package).with_suffix("").as_posix()
-        for module in imported_modules(source, package):
+        for module in imported_modules(source, package, root):
             # The module itself, the package of this name, or the module that has this attribute.
             places = ["/".join(module), "/".join([*module, "__init__"])]
             places += ["/".join(module[:-1]), "/".join([*module[:-1], "__init__"])]
@@ -195,11 +201,64 @@ def test_python_layers() -> None:
     assert list(cycles(python_needs(ROOT / "rocm_sdk"))) == []
 
 
+# What the builder may import of the loader: public names of these modules.
+PUBLIC = re.compile(
+    r"(errors|targets|tooling|installed\.record|(archives|gpu_code)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
+)
+
+
+def private_imports(builder: Path) -> Iterator[str]:
+    """Each import of the builder that is not of a public name of the loader, as "file: name"."""
+    for source in sorted(builder.rglob("*.py")):
+        for module in imported_modules(source, ROOT / "rocm_sdk", folder=()):
+            if not PUBLIC.fullmatch(".".join(module)):
+                yield f"{source.relative_to(builder)}: {'.'.join(module)}"
+
+
 def test_builder_layers() -> None:
-    """The builder uses the loader, and nothing of the loader knows the builder."""
-    assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build"))) == []
-    for source in (ROOT / "rocm_sdk").rglob("*.py"):
-        assert "rocm_sdk_build" not in source.read_text(encoding="utf-8"), source
+    """The builder uses public names of the loader, which starts it as a process and knows nothing else of it."""
+    assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build"))) == []
+    assert list(private_imports(ROOT / "builder/rocm_sdk_build")) == []
+    knows = {source.name for source in (ROOT / "rocm_sdk").rglob("*.py") if "rocm_sdk_build" in source.read_text()}
+    assert knows == {"build_command.py"}
+
+
+def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
+    lines = ("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "import rocm_sdk._zstd")
+    for line in lines:
+        (tmp_path / "a.py").write_text(
+            f"from rocm_sdk import gpus\nfrom rocm_sdk.gpu_code.note import History\n{line}\n"
+        )
+        assert len(list(private_imports(tmp_path))) == 1, line
+
+
+WRITES = re.compile(
+    r"""open\([^)\n]*["'][wxa]b?["']|O_(?:RDWR|WRONLY|CREAT|TMPFILE)|write_(?:text|bytes)\(|TemporaryFile|mkstemp
+    |os\.(?:replace|rename|link|symlink|mkdir|makedirs|unlink|remove|rmdir|truncate|pwrite|ftruncate)\(""",
+    re.VERBOSE,
+)
+# What of the loader writes, beside the packages `devel` and `adoption`, and why.
+WRITERS = {
+    "archives/member.py": "a temporary file",
+    "cli/__init__.py": "opens /dev/null",
+    "cli/test.py": "reports",
+    "gpu_code/pieces.py": "into a temporary file",
+    "gpu_code/scratch.py": "a temporary file",
+    "installed/inside.py": "directories, for devel and adoption",
+    "selftest/loading.py": "a temporary file",
+    "selftest/repairs.py": "an empty __init__.py that a package has lost",
+    "selftest/report/complete_file.py": "reports",
+    "selftest/report/html.py": "reports",
+    "selftest/subjects/devel.py": "a temporary file",
+}
+
+
+def test_the_loader_reads_and_loads() -> None:
+    package = ROOT / "rocm_sdk"
+    sources = {path.relative_to(package).as_posix(): path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
+    found = {name for name, text in sources.items() if WRITES.search(text)}
+    assert {"devel/extract.py", "adoption/adopt.py"} <= found
+    assert {name for name in found if not name.startswith(("devel/", "adoption/"))} == WRITERS.keys()
 
 
 PUBLIC_HEADERS = sorted((ROOT / "csrc/include/rocm_sdk").glob("*.h"))

@@ -34,14 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Wrong usage ends the process with status 2; a misspelt command gets a suggestion."""
-    from rocm_sdk import _native
+    from rocm_sdk import loader_version
+    from rocm_sdk.tooling import nearest_names
 
     parser = argparse.ArgumentParser(prog="rocm-sdk-build", description="Make wheels of a ROCm SDK.")
-    own = f"rocm-sdk-build {_native.loader_version}"  # it requires the loader of its own version
+    own = f"rocm-sdk-build {loader_version}"  # it requires the loader of its own version
     parser.add_argument("--version", action="version", version=own)
     names = _add_commands(parser)
     if arguments and not arguments[0].startswith("-") and arguments[0] not in names:
-        near = " or ".join(_native.nearest_names(arguments[0], names, 2))
+        near = " or ".join(nearest_names(arguments[0], names, 2))
         parser.error(f"there is no command {arguments[0]!r}{near and f'; did you mean {near}?'}")
     return parser.parse_args(arguments)
 
@@ -85,6 +86,13 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     index.set_defaults(run=_index)
 
     _add_init_module(commands.add_parser("init-module", help="write the module that brings up a framework's libraries"))
+
+    _add_code(commands.add_parser("code", help="write files with less GPU code, or with the code in another container"))
+
+    stack = commands.add_parser("clear-execstack", help="make an installed library ask for no executable stack")
+    stack.add_argument("file", metavar="FILE", help="the library")
+    stack.add_argument("--record", metavar="RECORD", help="of its distribution: gets the new digest")
+    stack.set_defaults(run=_clear_execstack)
 
     dependencies = commands.add_parser(
         "dlopen-dependencies", help="list libraries that name other libraries without needing them"
@@ -261,15 +269,24 @@ def _add_init_module(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_init_module)
 
 
+def _add_code(command: argparse.ArgumentParser) -> None:
+    from rocm_sdk.gpu_code.options import add_rewrite_arguments
+
+    command.add_argument("files", nargs="+", metavar="FILE", help="files, directories and wheels with GPU code")
+    add_rewrite_arguments(command)
+    command.set_defaults(run=_code)
+
+
 def _init_module(options: argparse.Namespace) -> int:
-    from rocm_sdk import RocmSdkError, _native
+    from rocm_sdk import RocmSdkError
+    from rocm_sdk.tooling import sdk_facts
 
     from .init_module import ESTABLISHED, checked, make, shortnames_for
 
     version = options.version
     if version is None:
         try:
-            version = str(_native.sdk_facts()["version"])
+            version = str(sdk_facts()["version"])
         except RocmSdkError as error:
             raise PackagingError(error.message, "--version VERSION") from error
     names = shortnames_for(options.files) if options.files else checked(options.shortnames or ESTABLISHED)
@@ -403,6 +420,18 @@ def _debian(options: argparse.Namespace) -> int:
     for wheel in build_wheels(options.cache, shape, options.output, options.version, keeps_stack=keeps):
         print(wheel)
     return 0
+
+
+def _code(options: argparse.Namespace) -> int:
+    from .code.command import run
+
+    return run(options)
+
+
+def _clear_execstack(options: argparse.Namespace) -> int:
+    from .code.installed_stack import run
+
+    return run(options)
 
 
 def _dlopen_dependencies(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk.rewriting.elf64 import DYNAMIC, SHT_DYNAMIC, Elf, read_elf
+from rocm_sdk_build.code.elf64 import DYNAMIC, SHT_DYNAMIC, Elf, read_elf
 
 from .errors import PackagingError
 

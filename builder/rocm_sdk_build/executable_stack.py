@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk.rewriting.executable_stack import clear_executable_stack, writes_trampolines
+from rocm_sdk_build.code.executable_stack import clear_executable_stack, writes_trampolines
 
 from .errors import PackagingError
 

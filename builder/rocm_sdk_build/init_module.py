@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from packaging.version import Version
 
-from rocm_sdk import RocmSdkError, _native
-from rocm_sdk._dist_info import ALL_LIBRARIES
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import ALL_LIBRARIES, inspect_library, nearest_names
 
 from .errors import PackagingError
 from .version import check_version
@@ -46,7 +46,7 @@ def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
 
 def _needed_by(path: Path) -> tuple[str, ...]:
     try:
-        return _native.inspect_library(path).needed
+        return inspect_library(path).needed
     except RocmSdkError as error:
         raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
 
@@ -55,7 +55,7 @@ def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
     """The names, each once. PackagingError for one that is not in the catalog."""
     for name in shortnames:
         if name not in ALL_LIBRARIES:
-            near = _native.nearest_names(name, tuple(ALL_LIBRARIES))
+            near = nearest_names(name, tuple(ALL_LIBRARIES))
             raise PackagingError(f"{name!r} is no library of the SDK", f"nearest: {', '.join(near)}" if near else "")
     return tuple(dict.fromkeys(shortnames))
 

@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from rocm_sdk import RewriteError
-from rocm_sdk.own_wheels import install_command
-from rocm_sdk.rewriting.search_path import set_rpath
+from rocm_sdk.tooling import install_command
+from rocm_sdk_build.code.search_path import set_rpath
 
 from .dynamic_section import read_dynamic_section
 from .errors import PackagingError

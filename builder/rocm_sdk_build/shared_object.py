@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk import RocmSdkError, _native
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import inspect_library
 
 from .errors import PackagingError
+
+if TYPE_CHECKING:
+    from rocm_sdk.tooling import LibraryFacts
 
 
 class SharedObject(NamedTuple):
@@ -52,9 +56,9 @@ def find_sections(path: Path, prefix: str) -> list[SectionRange]:
     return ranges
 
 
-def _inspect(path: Path) -> _native.LibraryFacts:
+def _inspect(path: Path) -> LibraryFacts:
     try:
-        return _native.inspect_library(path)
+        return inspect_library(path)
     except RocmSdkError as error:
         reason = error.message.removeprefix(f"{path}: ")
         raise PackagingError(f"{path}: not a readable shared library: {reason}") from error

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from rocm_sdk import RewriteError
-from rocm_sdk.rewriting.elf64 import HEADER, PT_LOAD, SECTION, SEGMENT, SHT_NOBITS, Elf, read_elf
-from rocm_sdk.rewriting.wrappers import FAT
+from rocm_sdk_build.code.elf64 import HEADER, PT_LOAD, SECTION, SEGMENT, SHT_NOBITS, Elf, read_elf
+from rocm_sdk_build.code.wrappers import FAT
 
 _CHUNK = 1 << 20
 _FICLONE = 0x40049409

@@ -23,7 +23,7 @@ from pathlib import Path
 from deflate import crc32
 
 from rocm_sdk.installed.record import digest_text
-from rocm_sdk.value_text import size_text
+from rocm_sdk.tooling import size_text
 
 from .deflate import BLOCK, compress_block
 from .errors import PackagingError

@@ -198,7 +198,7 @@ static rsdk_status list_object_section(host *h, const rsdk_elf_section *section)
     return rsdk_listing_add_image(listing, image);
 }
 
-/* The note of a file that rocm_sdk.rewriting has made: owner "rocm-sdk", type 1, JSON. */
+/* The note of a file that rocm-sdk-build has written: owner "rocm-sdk", type 1, JSON. */
 static rsdk_status read_history(host *h, const rsdk_elf_section *section) {
     static const char owner[12] = "rocm-sdk";
     rsdk_error *error = h->error;

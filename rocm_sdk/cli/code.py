@@ -29,7 +29,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     parser.add_argument("--json", action="store_true", help="all facts about each image, for programs")
     parser.add_argument("--kernels", action="store_true", help="the kernels of each code object, and what they use")
-    from .code_rewrite import add_rewrite_arguments
+    from rocm_sdk.gpu_code.options import add_rewrite_arguments
 
     add_rewrite_arguments(parser)
 
@@ -38,14 +38,15 @@ def run(options: "Namespace") -> int:
     """Prints what each file holds; status 1 if one cannot be read, or none holds GPU code. Or makes new files."""
     from rocm_sdk.archives import code_in
     from rocm_sdk.errors import RocmSdkError
-
-    from .code_rewrite import is_asked_for, misuse, rewrite_all
+    from rocm_sdk.gpu_code.options import is_asked_for, misuse
 
     wrong = misuse(options)
     if wrong is not None:
         complain(wrong)
         return 2
     if is_asked_for(options):
+        from .code_rewrite import rewrite_all
+
         return rewrite_all(options)
 
     if options.kernels:
@@ -87,7 +88,7 @@ def _print_code(code: "DeviceCode") -> None:
     if code.kernel_name is not None:
         tell(f"  {code.kernel_name} in {', '.join(code.kpack_paths)}")
     if code.history is not None:
-        from rocm_sdk.rewriting.note import describe_history
+        from rocm_sdk.gpu_code.note import describe_history
 
         tell(f"  rewritten: {describe_history(code.history, code.path)}")
     line = ""

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from functools import partial
 
-from rocm_sdk.rewriting.kernels import Kernel, kernels_in
+from rocm_sdk.gpu_code.kernels import Kernel, kernels_in
 
 from .demangled import demangled
 from .output import complain, succeeds, tell

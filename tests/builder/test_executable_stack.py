@@ -87,11 +87,11 @@ def test_debian(
     name = "_rocm_sdk_core/lib/libamd_comgr.so.2"
     for number in range(2):  # in two places
         done = make_wheels(shape, "--output", str(tmp_path / str(number)))
-        assert done.stderr == f"rocm-sdk-core: {CLEARED.format('lib/libamd_comgr.so.2')}"
+        assert done.stderr.endswith(f"rocm-sdk-core: {CLEARED.format('lib/libamd_comgr.so.2')}")
         site = install(map(Path, done.stdout.splitlines()), tmp_path / f"site{number}")
         assert not _native.inspect_library(site / name).executable_stack
     done = make_wheels(shape, "--keep-execstack")
-    assert done.stderr == ""
+    assert "executable stack" not in done.stderr
     site = install(map(Path, done.stdout.splitlines()), tmp_path / "kept")
     assert _native.inspect_library(site / name).executable_stack
     assert _native.inspect_library(library).executable_stack

@@ -11,7 +11,7 @@ import pytest
 from sample_site import compile_library
 
 from rocm_sdk import BadLibraryError, LibraryNotFoundError, _native
-from rocm_sdk.rewriting.search_path import set_rpath
+from rocm_sdk_build.code.search_path import set_rpath
 
 TEXT_RELOCATION = """
 __asm__(".text\\n.globl broken\\nbroken: .quad elsewhere\\n");

@@ -13,7 +13,7 @@ import pytest
 from sample_site import clean_environment
 
 from rocm_sdk import coverage, device_code
-from rocm_sdk.rewriting.split import CodeArchives, Place, split_file
+from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 
 LIBRARIES = "_rocm_sdk_libraries/lib"
 

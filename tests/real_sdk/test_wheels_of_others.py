@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rocm_sdk.archives import code_in
-from rocm_sdk.rewriting.rewrite import Wish
-from rocm_sdk.rewriting.trees import rewrite_wheel
+from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.trees import rewrite_wheel
 
 BUILD = Path(__file__).resolve().parents[2] / "build" / "wheels-of-others"
 # requirement, platform, files with code, targets of all of them

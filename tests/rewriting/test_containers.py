@@ -9,8 +9,8 @@ import pytest
 from sample_device_code import CLANG, HOST, bundle, compressed, library, objects
 
 from rocm_sdk import RewriteError, device_code
-from rocm_sdk.rewriting.extract import extract_code
-from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.extract import extract_code
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx90a:xnack+", "gfx942")
 PLAIN = bundle(objects(*TARGETS, size=9000))

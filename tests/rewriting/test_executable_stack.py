@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocm_sdk import RewriteError, _native
-from rocm_sdk.rewriting.executable_stack import clear_executable_stack, writes_trampolines
+from rocm_sdk_build.code.executable_stack import clear_executable_stack, writes_trampolines
 
 NESTED = """
 int call(int (*function)(int), int x);

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sample_device_code import bundle, compiled_kernel, compressed, library
 
 from rocm_sdk import RewriteError
-from rocm_sdk.rewriting.kernels import kernels_in
-from rocm_sdk.rewriting.msgpack import unpack
+from rocm_sdk.gpu_code.kernels import kernels_in
+from rocm_sdk.gpu_code.msgpack import unpack
 
 ID = "hipv4-amdgcn-amd-amdhsa--"
 

@@ -13,8 +13,8 @@ from sample_code_libraries import FORMS, PACKED, PLAIN, SIZE, TARGETS, build
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError, device_code
-from rocm_sdk.rewriting.rewrite import Rewritten, Wish, rewrite_file
-from rocm_sdk.rewriting.search_path import set_rpath
+from rocm_sdk_build.code.rewrite import Rewritten, Wish, rewrite_file
+from rocm_sdk_build.code.search_path import set_rpath
 
 CHECK = """
 import ctypes, sys

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sample_device_code import HIPK, bundle, code_object, compressed, library, message, objects
 
 from rocm_sdk import BadLibraryError, RewriteError, RocmSdkError, device_code
-from rocm_sdk.rewriting.extract import extract_code
-from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.extract import extract_code
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
 TARGETS = ("gfx1030", "gfx942")
 KEEP = Wish(("gfx1030",), check_loading=False)
@@ -204,7 +204,7 @@ def test_without_the_module_for_zstd(tmp_path: Path) -> None:
     program = (
         "import sys\n"
         "sys.modules['backports.zstd'] = sys.modules['compression.zstd'] = None\n"
-        "from rocm_sdk.rewriting.rewrite import *\n"
+        "from rocm_sdk_build.code.rewrite import *\n"
         f"rewrite_file({str(tmp_path / 'x.co')!r}, None, Wish(('gfx1030',)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -8,9 +8,9 @@ import pytest
 from sample_device_code import bundle, code_object, compiled_kernel, compressed, library
 
 from rocm_sdk import RewriteError, UnknownTargetError, device_code
-from rocm_sdk.rewriting.extract import extract_code
-from rocm_sdk.rewriting.retarget import Pair, parse_pair
-from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.extract import extract_code
+from rocm_sdk_build.code.retarget import Pair, parse_pair
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
 ID = "hipv4-amdgcn-amd-amdhsa--"
 

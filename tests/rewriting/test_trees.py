@@ -12,8 +12,8 @@ import pytest
 from sample_device_code import bundle, compressed, library, objects
 
 from rocm_sdk import BadArchiveError, RewriteError, device_code
-from rocm_sdk.rewriting.rewrite import Wish
-from rocm_sdk.rewriting.trees import rewrite_directory, rewrite_wheel
+from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.trees import rewrite_directory, rewrite_wheel
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx942")
 CODE = bundle(objects(*TARGETS, size=50_000))

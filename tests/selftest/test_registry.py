@@ -19,8 +19,8 @@ TABLES = {"code_table.c", "code.h", "_native.pyi"}
 
 
 def test_codes_that_are_used_and_entries_are_the_same() -> None:
-    sources = [path for path in (ROOT / "rocm_sdk").rglob("*.py") if path.name not in TABLES]
-    sources += [path for path in (ROOT / "csrc").rglob("*.[ch]") if path.name not in TABLES]
+    sources = [*(ROOT / "rocm_sdk").rglob("*.py"), *(ROOT / "builder").rglob("*.py"), *(ROOT / "csrc").rglob("*.[ch]")]
+    sources = [path for path in sources if path.name not in TABLES]
     used = {"-".join(found) for path in sources for found in CODE.findall(path.read_text(encoding="utf-8"))}
     assert used - set(ALIASES) == set(ENTRIES)
 

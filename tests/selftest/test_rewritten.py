@@ -9,8 +9,8 @@ from sample_device_code import bundle, code_object, compiled_kernel, library
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site
 
-from rocm_sdk.rewriting.retarget import Pair
-from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+from rocm_sdk_build.code.retarget import Pair
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
 NAME = "librocrand.so.1"
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from rocm_sdk._zstd import import_zstd
+from rocm_sdk.tooling import import_zstd
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.file_digest import sha256_of
 from rocm_sdk_build.scratch import scratch_directory

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from rocm_sdk.value_text import size_text
+from rocm_sdk.tooling import size_text
 from rocm_sdk_build.dist_info import SdkFacts
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.executable_stack import decide

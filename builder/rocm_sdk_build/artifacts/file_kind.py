@@ -8,7 +8,8 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk import RocmSdkError, _native
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import inspect_library
 from rocm_sdk_build.errors import PackagingError
 
 _HEADER = struct.Struct("<16sHH")
@@ -61,7 +62,7 @@ def look_at(path: Path) -> Facts:
     if _PT_DYNAMIC not in types or kind == 2:
         return Facts(Kind.STATIC, None, machine)
     try:
-        facts = _native.inspect_library(path)
+        facts = inspect_library(path)
     except RocmSdkError as error:
         raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
     soname = facts.soname

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import deflate
 
-from rocm_sdk import _native
-from rocm_sdk.rewriting import search_path
+from rocm_sdk import gpu_code, loader_version
 from rocm_sdk_build.file_digest import sha256_of
 from rocm_sdk_build.source_date import source_date
 
@@ -134,10 +133,10 @@ class Keys:
 
 def program_digest() -> str:
     """Names this program, and what of the loader and of libraries writes files for it."""
-    found = hashlib.sha256(f"{_native.loader_version} {deflate.__version__} {os.environ.get('CC')}".encode())
-    package = Path(__file__).resolve().parents[1]
-    own = (path for path in package.rglob("*") if path.suffix in (".py", ".c", ".h", ".txt"))
-    for path in sorted([*own, *Path(search_path.__file__).resolve().parent.glob("*.py")]):
+    found = hashlib.sha256(f"{loader_version} {deflate.__version__} {os.environ.get('CC')}".encode())
+    packages = (Path(__file__).resolve().parents[1], Path(gpu_code.__file__).resolve().parent)
+    files = (path for package in packages for path in package.rglob("*") if path.suffix in (".py", ".c", ".h", ".txt"))
+    for path in sorted(files):
         found.update(path.read_bytes())
     return found.hexdigest()
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk import RocmSdkError, _native
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import inspect_library
 from rocm_sdk_build.errors import PackagingError
 
 from .file_kind import Kind, look_at
@@ -96,7 +97,7 @@ def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
         if facts.kind is Kind.STATIC:
             continue
         try:
-            found = _native.inspect_library(path)
+            found = inspect_library(path)
         except RocmSdkError:  # a program of a form that is not looked into
             continue
         versions |= {version for library, version in found.version_needs if library not in own}

@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk import _native
+from rocm_sdk import loader_version
 from rocm_sdk_build.dist_info import SdkFacts
 
 from .families import Families
@@ -51,7 +51,7 @@ def write_selector(
         "default": family or sdk.default,
         # The loader's versions are not the SDK's: any loader reads any SDK. This one, or a later one, which knows more
         # GPUs, runs beside the SDK; the same one decides on the family before that.
-        "requires": [f"rocm-sdk-core=={sdk.version}", f"{LOADER}>={_native.loader_version}"],
+        "requires": [f"rocm-sdk-core=={sdk.version}", f"{LOADER}>={loader_version}"],
         "extras": _extras(sdk, families, bool(family), is_kpack, packages),
     }
     return write_selector_archive(directory, document)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from rocm_sdk._zstd import import_zstd
+from rocm_sdk.tooling import import_zstd
 from rocm_sdk_build.source_date import source_date
 from rocm_sdk_build.wheels import Member
 

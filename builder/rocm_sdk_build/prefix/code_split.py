@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
-from rocm_sdk.rewriting.split import CodeArchives, Place, split_file
 from rocm_sdk_build.artifacts.catalog import Entry
 from rocm_sdk_build.artifacts.file_kind import Kind, look_at
+from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 from rocm_sdk_build.dynamic_section import read_dynamic_section
 from rocm_sdk_build.errors import PackagingError
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk import RocmSdkError, _native, device_code
+from rocm_sdk import RocmSdkError, device_code
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
-from rocm_sdk.rewriting.choice import choose_images
-from rocm_sdk.rewriting.rewrite import Wish, rewrite_file
+from rocm_sdk.tooling import compatibility, target_in_name
 from rocm_sdk_build.artifacts.catalog import Entry
 from rocm_sdk_build.artifacts.file_kind import Kind, look_at
+from rocm_sdk_build.code.choice import choose_images
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.offload_targets import read_offload_targets
+
+if TYPE_CHECKING:
+    from rocm_sdk import DeviceCode
 
 _RUNS = ("exact", "compatible", "generic")
 _NOT_REWRITTEN = "E-CODE-010"
@@ -23,7 +27,7 @@ _NOT_REWRITTEN = "E-CODE-010"
 def target_of(place: str) -> str | None:
     """The target that the name of a file carries, or that of one of its directories, with features."""
     parts = reversed(PurePosixPath(place).parts)
-    return next((target for part in parts if (target := _native.target_in_name(part)) is not None), None)
+    return next((target for part in parts if (target := target_in_name(part)) is not None), None)
 
 
 def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
@@ -113,7 +117,7 @@ def renewed(entries: Iterable[Entry], new: Mapping[Path, Path | None]) -> tuple[
 
 def runs(code: str, gpu: str) -> bool:
     """Whether the GPU runs code for a target."""
-    return _native.compatibility(code, gpu, None, False).fit in _RUNS
+    return compatibility(code, gpu, None, False).fit in _RUNS
 
 
 def may_have_code(path: Path) -> bool:
@@ -122,7 +126,7 @@ def may_have_code(path: Path) -> bool:
         return is_candidate(file.read(HEAD_SIZE))
 
 
-def code_of(path: Path) -> _native.DeviceCode:
+def code_of(path: Path) -> DeviceCode:
     """What code the file has; PackagingError where it cannot be told."""
     try:
         return device_code(path)

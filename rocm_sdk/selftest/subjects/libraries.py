@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
-from rocm_sdk.rewriting.note import NOTE_SECTION, describe_history, parse_history
+from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, parse_history
 from rocm_sdk.selftest.children import signal_name
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.library_table import reason_not_loaded_alone
@@ -56,12 +56,12 @@ def _check_file(installation: Installation, each: SharedObject, recorder: Record
     if each.facts.executable_stack:
         recorder.say("N-LIB-014", each.path, **facts)
     if any(section.name == NOTE_SECTION for section in each.facts.sections):
-        _tell_rewriting(each, recorder, facts)
+        _tell_history(each, recorder, facts)
     _check_search_path(installation, each, recorder)
     return _check_glibc(each, recorder)
 
 
-def _tell_rewriting(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
+def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
     """Says what was done to a library, at each test: what is unofficial is a warning."""
     text = _native.device_code(each.path).history
     if text is not None:

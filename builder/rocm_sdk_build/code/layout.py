@@ -17,6 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rocm_sdk.gpu_code.note import NOTE_SECTION
+from rocm_sdk.gpu_code.pieces import read_range
+from rocm_sdk.gpu_code.refusal import refusal
+
 from .elf64 import (
     PF_R,
     PT_LOAD,
@@ -33,9 +37,6 @@ from .elf64 import (
     align_up,
 )
 from .header_room import HEADERS_AT, NoRoomError, Place, insert_load, make_room, place_tail, with_own_header
-from .note import NOTE_SECTION
-from .pieces import read_range
-from .refusal import refusal
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 _NOTE_ALIGN = 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rocm_sdk import _native
+from rocm_sdk.tooling import compatibility
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceImage
+    from rocm_sdk import DeviceImage
 
 _RUNS = ("exact", "compatible", "generic")
 _COMPILED = "SPIR-V"
@@ -31,4 +31,4 @@ def choose_images(images: Sequence[DeviceImage], gpus: Sequence[str], unofficial
 
 def _fit(image: DeviceImage, gpu: str, unofficial: bool) -> str:
     version = image.generic_version if image.format == "code object" else None
-    return _native.compatibility(image.target, gpu, version, unofficial).fit
+    return compatibility(image.target, gpu, version, unofficial).fit

@@ -1,4 +1,4 @@
-"""msgpack, as far as code objects and kpack archives use it. Source: the msgpack specification."""
+"""Reads msgpack, as far as code objects and kpack archives use it. Source: the msgpack specification."""
 
 from __future__ import annotations
 
@@ -86,44 +86,3 @@ class _Reader:
             raise ValueError("the data ends too early")
         self.position += size
         return part
-
-
-def pack(value: object) -> bytes:
-    """The value in msgpack, as short as it can be. Raises TypeError for others than `unpack` gives."""
-    if value is None or isinstance(value, bool):
-        return {None: b"\xc0", False: b"\xc2", True: b"\xc3"}[value]
-    if isinstance(value, int):
-        return _pack_number(value)
-    if isinstance(value, float):
-        return b"\xcb" + struct.pack(">d", value)
-    if isinstance(value, str):
-        data = value.encode()
-        return _pack_size(len(data), 0xA0, 32, (0xD9, 0xDA, 0xDB)) + data
-    if isinstance(value, bytes):
-        return _pack_size(len(value), None, 0, (0xC4, 0xC5, 0xC6)) + value
-    if isinstance(value, list):
-        return _pack_size(len(value), 0x90, 16, (None, 0xDC, 0xDD)) + b"".join(map(pack, value))
-    if isinstance(value, dict):
-        items = b"".join(pack(key) + pack(item) for key, item in value.items())
-        return _pack_size(len(value), 0x80, 16, (None, 0xDE, 0xDF)) + items
-    raise TypeError(f"{type(value).__name__} is nothing that the metadata of code has")
-
-
-def _pack_number(value: int) -> bytes:
-    if -32 <= value < 128:
-        return struct.pack(">B", value & 0xFF)
-    for head in (0xCC, 0xCD, 0xCE, 0xCF) if value >= 0 else (0xD0, 0xD1, 0xD2, 0xD3):
-        layout = _NUMBERS[head]
-        bits = struct.calcsize(layout) * 8
-        if (value < 1 << bits) if value >= 0 else (value >= -(1 << (bits - 1))):
-            return bytes([head]) + struct.pack(layout, value)
-    raise TypeError(f"{value} is too large a number")
-
-
-def _pack_size(size: int, short: int | None, limit: int, heads: tuple[int | None, int, int]) -> bytes:
-    if short is not None and size < limit:
-        return bytes([short | size])
-    for head, layout, bits in zip(heads, (">B", ">H", ">I"), (8, 16, 32), strict=True):
-        if head is not None and size < 1 << bits:
-            return bytes([head]) + struct.pack(layout, size)
-    raise TypeError(f"{size} is too large a size")

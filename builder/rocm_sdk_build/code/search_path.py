@@ -11,7 +11,9 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rocm_sdk import _native
+from rocm_sdk.gpu_code.pieces import write_all
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.tooling import inspect_library
 
 from .elf64 import (
     DYNAMIC,
@@ -27,8 +29,6 @@ from .elf64 import (
 )
 from .header_room import Place, Room, edit_tags, insert_load, make_room, place_tail, with_own_header
 from .layout import Layout, end_of_content, largest_align, stale_tables
-from .pieces import write_all
-from .refusal import refusal
 from .tables import section_order, write_tables
 from .wrappers import Edit, edit_symbols
 
@@ -160,6 +160,6 @@ def _verify(new: Elf, old: Elf, wanted: dict[int, bytes]) -> None:
     if misplaced is not None:
         raise refusal(new.path, f"its section {misplaced.shown} is somewhere else than in memory", "E-CODE-013")
     if old.is_library:
-        damages = _native.inspect_library(new.path).damages
+        damages = inspect_library(new.path).damages
         if damages:
             raise refusal(new.path, "; ".join(damages), "E-CODE-013")

@@ -9,6 +9,8 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from rocm_sdk.gpu_code.refusal import refusal
+
 from .elf64 import (
     RELATIVE,
     RELOCATION,
@@ -21,7 +23,6 @@ from .elf64 import (
     Section,
     read_exactly,
 )
-from .refusal import refusal
 
 SECTION_NAME = b".hipFatBinSegment"
 _WRAPPER = struct.Struct("<IIQQ")

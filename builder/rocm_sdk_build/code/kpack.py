@@ -7,11 +7,16 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from .compression import ZSTD, compressed
+from msgpack import packb
+
+from rocm_sdk.gpu_code.compression import ZSTD
+from rocm_sdk.gpu_code.msgpack import unpack
+from rocm_sdk.gpu_code.pieces import Piece, write_all
+from rocm_sdk.gpu_code.refusal import refusal
+
+from .compressing import compressed
+from .copying import have_same_bytes, write_pieces
 from .elf64 import read_exactly
-from .msgpack import pack, unpack
-from .pieces import Piece, have_same_bytes, write_all, write_pieces
-from .refusal import refusal
 
 _HEADER = struct.Struct("<4sIQ")
 _MAGIC, _VERSION = b"KPAK", 1
@@ -19,6 +24,11 @@ _BLOBS_AT = 64
 _TOC_LIMIT = 1 << 27  # bytes
 _PLAIN, _ZSTD = "none", "zstd-per-kernel"
 _COUNT = struct.Struct("<I")
+
+
+def pack(value: object) -> bytes:
+    """The value in msgpack, as short as it can be."""
+    return bytes(packb(value))
 
 
 class Blob(NamedTuple):

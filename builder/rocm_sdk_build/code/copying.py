@@ -5,26 +5,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
-from .refusal import refusal
+from rocm_sdk.gpu_code.pieces import Piece, read_range, write_all
+from rocm_sdk.gpu_code.refusal import refusal
 
 _CHUNK = 1 << 20
 # What copy_file_range answers where the two files are not of one file system, or of one that cannot.
 _NOT_THERE = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
-
-
-class Piece(NamedTuple):
-    """Bytes of an open file, and where they go. Between pieces there are zero bytes."""
-
-    target: int  # offset in what is made
-    descriptor: int
-    offset: int
-    size: int
-
-    def at(self, distance: int) -> Piece:
-        """The same, `distance` bytes further."""
-        return self._replace(target=self.target + distance)
 
 
 def write_pieces(descriptor: int, pieces: Iterable[Piece], path: str) -> None:
@@ -55,15 +42,6 @@ def _copy_by_hand(descriptor: int, piece: Piece, done: int) -> int:
     return len(data)
 
 
-def write_all(descriptor: int, data: bytes | memoryview, offset: int) -> None:
-    """Writes all bytes; os.pwrite may write fewer."""
-    view = memoryview(data)
-    while view:
-        count = os.pwrite(descriptor, view, offset)
-        view = view[count:]
-        offset += count
-
-
 def read_pieces(pieces: Iterable[Piece], path: str) -> Iterator[bytes]:
     """The bytes that pieces make, in chunks, with the zero bytes between them. They must be in order."""
     position = 0
@@ -76,17 +54,6 @@ def read_pieces(pieces: Iterable[Piece], path: str) -> Iterator[bytes]:
 def _zeros(size: int) -> Iterator[bytes]:
     for start in range(0, size, _CHUNK):
         yield bytes(min(_CHUNK, size - start))
-
-
-def read_range(descriptor: int, offset: int, size: int, path: str) -> Iterator[bytes]:
-    """The bytes of a range of a file, in chunks of equal size; refuses a file that is shorter."""
-    end = offset + size
-    while offset < end:
-        chunk = os.pread(descriptor, min(_CHUNK, end - offset), offset)
-        if not chunk:
-            raise refusal(path, f"it ends at byte {offset}")
-        offset += len(chunk)
-        yield chunk
 
 
 def have_same_bytes(one: tuple[int, int], other: tuple[int, int], size: int) -> bool:

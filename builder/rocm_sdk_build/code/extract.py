@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from .bundles import Entry, read_bundle, read_code
+from rocm_sdk.gpu_code.bundles import Entry, read_bundle, read_code
+from rocm_sdk.gpu_code.pieces import Piece
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.gpu_code.scratch import Scratch
+
+from .copying import write_pieces
 from .new_file import new_file
-from .pieces import Piece, write_pieces
-from .refusal import refusal
-from .scratch import Scratch
 
 _SUFFIXES = {b"\x7fELF": "co", b"BC\xc0\xde": "bc", b"\x03\x02\x23\x07": "spv"}  # by the first bytes
 _UNSAFE = str.maketrans({"/": "_", "\0": "_"})

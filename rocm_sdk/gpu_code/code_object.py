@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .bundles import Entry
-from .elf64 import HEADER, PT_NOTE, SEGMENT, align_up
 from .refusal import refusal
+
+# Of 64-bit, little-endian ELF files.
+HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+SEGMENT = struct.Struct("<IIQQQQQQ")
+PT_NOTE = 4
 
 _NOTE = struct.Struct("<III")
 _NOTE_LIMIT = 1 << 26  # bytes
@@ -57,3 +61,8 @@ def _notes(data: bytes, start: int, align: int) -> Iterator[Note]:
         place = align_up(owner + owner_size, align)
         yield Note(data[owner : owner + owner_size], kind, start + place, data[place : place + size])
         position = align_up(place + size, align)
+
+
+def align_up(value: int, align: int) -> int:
+    """The next multiple of `align`, which is at least 1."""
+    return -(-value // align) * align

@@ -10,14 +10,14 @@ import tempfile
 import zipfile
 from typing import IO, NamedTuple
 
-from rocm_sdk import _native
+from rocm_sdk import device_code
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 
 from .new_file import new_file
-from .refusal import refusal
 from .rewrite import Rewritten, Wish, rewrite_file
 
 # What a file may be in a tree without hindering the others: it stays as it is.
@@ -128,7 +128,7 @@ class _Tree:
                 return False
         name = os.path.relpath(path, self.source)
         try:
-            code = _native.device_code(path)
+            code = device_code(path)
             if not code.bundles and code.kernel_name is None:
                 return False
             self.rewritten.append(rewrite_file(path, place, self.wish)._replace(path=name))

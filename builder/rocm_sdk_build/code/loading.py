@@ -12,19 +12,21 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocm_sdk.tooling import PACKAGE_PARENT
+
 _SECONDS = 120
 # sys.argv: library, library whose dependencies are loaded first, the addresses of the wrappers' words.
 _PROGRAM = """
 import ctypes, json, os, sys
 import rocm_sdk
-from rocm_sdk import _native
+from rocm_sdk.tooling import inspect_library
 library, original, *places = sys.argv[1:]
 try:
     rocm_sdk.preload_for(original)
 except rocm_sdk.RocmSdkError:
     pass  # it is not in an SDK
 # The new file has no place of its own yet: what the original finds beside itself is loaded before.
-facts = _native.inspect_library(original)
+facts = inspect_library(original)
 for directory in (facts.rpath or facts.runpath or "").split(":"):
     directory = directory.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", os.path.dirname(original))
     for name in facts.needed:
@@ -63,7 +65,7 @@ class Loaded(NamedTuple):
 def load(library: str, original: str, places: Sequence[int]) -> Loaded:
     """Loads `library` behind the dependencies of `original`. places: the addresses of the words to read."""
     command = [sys.executable, "-c", _PROGRAM, library, original, *map(str, places)]
-    path = os.pathsep.join(filter(None, [_own_parent(), os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [PACKAGE_PARENT, os.environ.get("PYTHONPATH", "")]))
     try:
         done = subprocess.run(
             command,
@@ -83,7 +85,3 @@ def load(library: str, original: str, places: Sequence[int]) -> Loaded:
     if "refused" in document:
         return Loaded(str(document["refused"]))
     return Loaded(None, tuple(document["words"]), tuple(map(bytes.fromhex, document["starts"])))
-
-
-def _own_parent() -> str:
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

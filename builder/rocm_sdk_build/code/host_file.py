@@ -6,21 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bundles import NewBundle, place_in_row
+from rocm_sdk.gpu_code.note import NOTE_SECTION
+from rocm_sdk.gpu_code.pieces import Piece, write_all
+from rocm_sdk.gpu_code.refusal import refusal
+
+from .copying import write_pieces
 from .elf64 import (
     SHT_NOBITS,
     Elf,
 )
 from .header_room import edit_tags
 from .layout import Layout, lay_out
-from .note import NOTE_SECTION
-from .pieces import Piece, write_all, write_pieces
-from .refusal import refusal
+from .new_bundles import NewBundle, place_in_row
 from .tables import section_order, write_tables
 from .wrappers import FAT, SPLIT, Edit, Form, Wrapper, edit_magic, edit_symbols, edit_wrappers, read_wrappers
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceBundle
+    from rocm_sdk import DeviceBundle
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 

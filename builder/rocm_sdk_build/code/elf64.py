@@ -9,7 +9,7 @@ import os
 import struct
 from dataclasses import dataclass, replace
 
-from .refusal import refusal
+from rocm_sdk.gpu_code.refusal import refusal
 
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")

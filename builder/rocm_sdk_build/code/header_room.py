@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from rocm_sdk.gpu_code.refusal import refusal
+
 from .elf64 import (
     ADDRESS_TAGS,
     DYNAMIC,
@@ -28,7 +30,6 @@ from .elf64 import (
     Segment,
     align_up,
 )
-from .refusal import refusal
 from .wrappers import Edit
 
 HEADERS_AT = 64

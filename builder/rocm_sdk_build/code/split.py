@@ -13,21 +13,23 @@ from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from .bundles import Entry, paired, read_bundle, read_code
-from .compression import ZSTD, decompressed
+from rocm_sdk.gpu_code.bundles import Entry, read_bundle, read_code
+from rocm_sdk.gpu_code.compression import ZSTD, decompressed
+from rocm_sdk.gpu_code.note import Step
+from rocm_sdk.gpu_code.pieces import read_range
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.gpu_code.scratch import Scratch
+
 from .host_file import addresses_of, write_split_file
-from .kpack import Archive, NewArchive, read_archive
-from .msgpack import pack
+from .kpack import Archive, NewArchive, pack, read_archive
+from .new_bundles import paired
 from .new_file import new_file
-from .note import Step, pack_history
-from .pieces import read_range
-from .refusal import refusal
+from .new_note import pack_history
 from .rewrite import history_of, open_host_file
-from .scratch import Scratch
 from .verification import verify_host_file
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceImage
+    from rocm_sdk import DeviceImage
 
 _CODE_OBJECT = b"\x7fELF"
 _GENERIC = "-generic"

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk import _native, targets
+from rocm_sdk import targets
 from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.gpu_code.bundles import Change, Entry
+from rocm_sdk.gpu_code.code_object import read_header, read_notes
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.tooling import compatibility
 
-from .bundles import Change, Entry
-from .code_object import read_header, read_notes
-from .refusal import refusal
+if TYPE_CHECKING:
+    from rocm_sdk import DeviceImage
 
 _FLAGS, _FLAGS_AT = 7, 48  # e_flags: the field of the header, and where it lies
 _ABI_VERSION_AT = 8  # in e_ident
@@ -36,7 +39,7 @@ def parse_pair(text: str) -> Pair:
     code, _, gpu = text.partition(":")
     pair = Pair(targets.lookup(code).name, targets.lookup(gpu).name)
     one, other = targets.lookup(code), targets.lookup(gpu)
-    fits = _native.compatibility(pair.code, pair.gpu, None, True).fit == "unofficial"
+    fits = compatibility(pair.code, pair.gpu, None, True).fit == "unofficial"
     if not fits or (one.xnack, one.sramecc, one.major) != (other.xnack, other.sramecc, other.major):
         raise UnknownTargetError(
             f"{pair.gpu} is not known to have the instructions of {pair.code}", "see `Retargeting` in the documentation"
@@ -44,7 +47,7 @@ def parse_pair(text: str) -> Pair:
     return pair
 
 
-def retargeted(entries: Sequence[Entry], found: dict[str, _native.DeviceImage], pair: Pair, path: str) -> list[Entry]:
+def retargeted(entries: Sequence[Entry], found: dict[str, DeviceImage], pair: Pair, path: str) -> list[Entry]:
     """New entries of a bundle, for the targets that it lacks. found: the images by the IDs of entries."""
     present = {image.target for image in found.values()}
     new = []

@@ -16,7 +16,6 @@ from rocm_sdk._zstd import import_zstd
 from .refusal import refusal
 
 ZLIB, ZSTD = 0, 1  # by the numbers of compressed bundles
-_LEVEL = 3  # of zstd, as clang takes it
 _LIMIT = 1 << 20  # bytes of a decompressed piece, whatever the data claims
 _WAITING = 4  # pieces that are not hashed yet
 
@@ -27,7 +26,7 @@ class _Codec(Protocol):
     CompressionParameter: Any
 
 
-def _zstd(path: str) -> _Codec:
+def zstd_module(path: str) -> _Codec:
     try:
         return import_zstd()  # type: ignore[no-any-return]
     except ImportError as error:
@@ -38,7 +37,7 @@ def decompressed(packed: Iterator[bytes], method: int, path: str) -> Iterator[by
     """The plain data, in pieces of bounded size. Refuses data that is damaged. path: for errors."""
     if method == ZLIB:
         return _checked(_inflated(packed), path, zlib.error)
-    module = _zstd(path)
+    module = zstd_module(path)
     return _checked(_unpacked(packed, module.ZstdDecompressor()), path, getattr(module, "ZstdError", OSError))
 
 
@@ -66,21 +65,6 @@ def _unpacked(packed: Iterator[bytes], stream: Any) -> Iterator[bytes]:
         yield stream.decompress(data, _LIMIT)
         while not stream.needs_input and not stream.eof:
             yield stream.decompress(b"", _LIMIT)
-
-
-def compressed(plain: Iterable[bytes], size: int, method: int, path: str) -> Iterator[bytes]:
-    """`size` plain bytes, compressed as clang does it."""
-    if method == ZLIB:
-        compressor: Any = zlib.compressobj()
-    else:
-        module = _zstd(path)
-        parameters = module.CompressionParameter
-        options = {parameters.compression_level: _LEVEL, parameters.enable_long_distance_matching: 1}
-        compressor = module.ZstdCompressor(options=options)
-        compressor.set_pledged_input_size(size)
-    for piece in plain:
-        yield compressor.compress(piece)
-    yield compressor.flush()
 
 
 class BundleHash:

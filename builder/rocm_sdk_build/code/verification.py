@@ -6,10 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk import _native
 from rocm_sdk.errors import RewriteError
+from rocm_sdk.gpu_code.bundles import Change
+from rocm_sdk.gpu_code.note import NOTE_SECTION, History, parse_history
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.tooling import inspect_library
 
-from .bundles import Change
+from .copying import have_same_bytes
 from .elf64 import (
     ADDRESS_TAGS,
     DYNAMIC,
@@ -27,14 +30,12 @@ from .elf64 import (
 )
 from .host_file import HostFile, read_host_file
 from .loading import load
-from .note import NOTE_SECTION, History, parse_history
-from .pieces import have_same_bytes
-from .refusal import refusal
 from .wrappers import FAT, SPLIT
 from .wrappers import SECTION_NAME as WRAPPERS
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceCode
+    from rocm_sdk import DeviceCode
+    from rocm_sdk.tooling import LibraryFacts
 
 _NOTE_SECTION = NOTE_SECTION.encode()
 _MARKER_START = 8  # bytes that are compared where it is loaded
@@ -59,7 +60,7 @@ def verify_host_file(
     shown = old.elf.path
     new = read_host_file(read_elf(output, shown), FAT if marker is None else SPLIT)
     if new.elf.is_library:
-        facts, before = (_native.inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
+        facts, before = (inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
         if facts.damages:
             raise _mismatch(shown, f"its layout is damaged: {_damages(new.elf, facts)}")
         if _what_linkers_read(facts) != _what_linkers_read(before):
@@ -88,7 +89,7 @@ def _check_marker(old: HostFile, new: HostFile, marker: bytes) -> None:
 def refuse_damaged(elf: Elf) -> None:
     """Refuses a file in which something is wrong already: what became of it in the new one could not be told."""
     if elf.is_library:
-        facts = _native.inspect_library(_path_of(elf.descriptor))
+        facts = inspect_library(_path_of(elf.descriptor))
         if facts.damages:
             raise refusal(elf.path, f"it is damaged: {_damages(elf, facts)}")
     misplaced = elf.misplaced()
@@ -96,7 +97,7 @@ def refuse_damaged(elf: Elf) -> None:
         raise refusal(elf.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
 
 
-def _damages(elf: Elf, facts: _native.LibraryFacts) -> str:
+def _damages(elf: Elf, facts: LibraryFacts) -> str:
     return "; ".join(facts.damages).replace(f"{_path_of(elf.descriptor)}: ", "")
 
 
@@ -108,7 +109,7 @@ def _path_of(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
 
 
-def _what_linkers_read(facts: _native.LibraryFacts) -> object:
+def _what_linkers_read(facts: LibraryFacts) -> object:
     return {name: getattr(facts, name) for name in facts.__match_args__ if name not in ("sections", "damages")}
 
 

@@ -9,7 +9,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 
-from .refusal import refusal
+from rocm_sdk.gpu_code.refusal import refusal
 
 # Of a file system that has no files without names.
 _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)

@@ -7,16 +7,11 @@ An ELF note, owner `rocm-sdk`, type 1; its description is JSON: {"schema": 1, "s
 from __future__ import annotations
 
 import json
-import struct
 from typing import NamedTuple
 
 from .refusal import refusal
 
 NOTE_SECTION = ".note.rocm-sdk"
-_OWNER = b"rocm-sdk\0"
-_TYPE = 1
-_SCHEMA = 1
-_HEADER = struct.Struct("<III")
 
 
 class Step(NamedTuple):
@@ -52,16 +47,3 @@ def describe_history(text: str, path: str) -> str:
     ]
     unofficial = " (unofficial)" if any(step.operation == "retarget" for step in history.steps) else ""
     return f"{'; '.join(map(str.strip, steps))}{unofficial}; made of a file with SHA-256 {history.sha256}"
-
-
-def pack_history(history: History) -> bytes:
-    """The bytes of the note."""
-    steps = [{"operation": step.operation, "targets": list(step.targets)} for step in history.steps]
-    document = {"schema": _SCHEMA, "sha256": history.sha256, "steps": steps}
-    text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
-    text += b" " * (-len(text) % 4)
-    return _HEADER.pack(len(_OWNER), len(text), _TYPE) + _OWNER.ljust(_padded(len(_OWNER)), b"\0") + text
-
-
-def _padded(size: int) -> int:
-    return -(-size // 4) * 4

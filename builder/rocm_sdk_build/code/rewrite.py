@@ -9,34 +9,27 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk import _native
 from rocm_sdk.errors import RewriteError, UnknownTargetError
+from rocm_sdk.gpu_code.bundles import Bundle, Entry, read_bundle, read_code
+from rocm_sdk.gpu_code.note import History, Step, parse_history
+from rocm_sdk.gpu_code.pieces import read_range
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk.gpu_code.scratch import Scratch
+from rocm_sdk.tooling import target_id
 
-from .bundles import (
-    Bundle,
-    Entry,
-    NewBundle,
-    build_compressed,
-    build_plain,
-    paired,
-    place_in_row,
-    read_bundle,
-    read_code,
-)
 from .choice import choose_images
+from .copying import write_pieces
 from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, addresses_of, read_host_file, write_host_file
 from .kpack import differs, read_archive, write_archive
+from .new_bundles import NewBundle, build_compressed, build_plain, paired, place_in_row
 from .new_file import new_file
-from .note import History, Step, pack_history, parse_history
-from .pieces import read_range, write_pieces
-from .refusal import refusal
+from .new_note import pack_history
 from .retarget import Pair, retargeted
-from .scratch import Scratch
 from .verification import Verified, WantedImage, refuse_damaged, verify_host_file, verify_images
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceBundle, DeviceCode
+    from rocm_sdk import DeviceBundle, DeviceCode, DeviceImage
 
 _ARCHIVE = "kpack archive"
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
@@ -244,7 +237,7 @@ class _Rewriting:
         return found
 
 
-def _wanted(entries: Sequence[Entry], images: dict[str, _native.DeviceImage]) -> list[WantedImage]:
+def _wanted(entries: Sequence[Entry], images: dict[str, DeviceImage]) -> list[WantedImage]:
     return [
         WantedImage(entry.name, entry.descriptor, entry.offset, entry.size, entry.changes)
         for entry in entries
@@ -259,7 +252,7 @@ def _name_before(entry: Entry, pair: Pair) -> str:
 def _normal(target: str) -> str:
     """A target as the extension tells it."""
     try:
-        return _native.target_id(target)
+        return target_id(target)
     except UnknownTargetError:
         return target
 

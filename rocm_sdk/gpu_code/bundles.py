@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk import _native
 
-from .compression import ZSTD, BundleHash, compressed, decompressed
-from .pieces import Piece, read_pieces, read_range
+from .compression import ZSTD, BundleHash, decompressed
+from .pieces import read_range
 from .refusal import refusal
 from .scratch import Scratch
 
 if TYPE_CHECKING:
-    from rocm_sdk._native import DeviceBundle, DeviceCode, DeviceImage
+    from rocm_sdk._native import DeviceBundle, DeviceCode
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 ALIGN = 4096  # of bundles in a section and of entries in a bundle, as clang writes them
-_FIXED = struct.Struct("<24sQ")
-_ENTRY = struct.Struct("<QQQ")
+FIXED = struct.Struct("<24sQ")
+ENTRY = struct.Struct("<QQQ")
 _HEADER_LIMIT = 1 << 20
 _ENTRY_LIMIT, _ID_LIMIT = 4096, 4096
 
@@ -92,16 +92,6 @@ def read_bundle(
     return _Decompression(descriptor, found, path, scratch, is_dropped).run(align)
 
 
-def paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[DeviceImage, Entry]]:
-    """The images that the extension found, with their entries."""
-    entries = {entry.name: entry for entry in bundle.entries}
-    for image in found.images:
-        if image.id is None:
-            yield image, bundle.entries[0]
-        elif image.id in entries:
-            yield image, entries[image.id]
-
-
 def _align_of(offset: int) -> int:
     return min(ALIGN, offset & -offset) if offset else ALIGN
 
@@ -110,13 +100,13 @@ def _entries(head: bytes, descriptor: int, start: int, size: int, path: str) -> 
     """The entries of a bundle that begins at `start` of a file, and of which the head is known."""
     entries = []
     try:
-        magic, count = _FIXED.unpack_from(head)
+        magic, count = FIXED.unpack_from(head)
         if magic != MAGIC or count > _ENTRY_LIMIT:
             raise refusal(path, f"what lies at byte {start} is no bundle")
-        position = _FIXED.size
+        position = FIXED.size
         for _ in range(count):
-            offset, length, id_size = _ENTRY.unpack_from(head, position)
-            position += _ENTRY.size
+            offset, length, id_size = ENTRY.unpack_from(head, position)
+            position += ENTRY.size
             name = head[position : position + id_size]
             if id_size > _ID_LIMIT or len(name) < id_size or offset + length > size:
                 raise refusal(path, f"an entry of the bundle at byte {start} lies outside it")
@@ -137,79 +127,6 @@ def _refuse_overlaps(entries: Sequence[Entry], start: int, header_size: int, pat
         end = offset + size
 
 
-# ---- putting together ----
-
-
-def place_in_row(places: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
-    """Where things lie one behind another, and the end. places: alignment and size of each."""
-    offsets, position = [], 0
-    for align, size in places:
-        position = -(-position // align) * align
-        offsets.append(position)
-        position += size
-    return offsets, position
-
-
-class NewBundle(NamedTuple):
-    """The bytes of a bundle that was put together."""
-
-    pieces: tuple[Piece, ...]
-    size: int
-    plain_size: int
-
-
-def build_plain(entries: Iterable[Entry], scratch: Scratch) -> NewBundle:
-    """A bundle that is not compressed; its header is added to `scratch`."""
-    kept = tuple(entries)
-    header_size = _FIXED.size + sum(_ENTRY.size + len(entry.id) for entry in kept)
-    header = bytearray(_FIXED.pack(MAGIC, len(kept)))
-    position = header_size
-    places: dict[object, int] = {}
-    pieces: list[Piece] = []
-    for entry in kept:
-        place = entry[1:]
-        offset = -(-position // entry.align) * entry.align
-        if place not in places:
-            places[place] = offset
-            if entry.size:
-                pieces += _pieces_of(entry, offset, scratch)
-                position = offset + entry.size
-        header += _ENTRY.pack(places[place], entry.size, len(entry.id)) + entry.id
-    start = scratch.add(bytes(header))
-    return NewBundle((Piece(0, scratch.descriptor, start, len(header)), *pieces), position, position)
-
-
-def _pieces_of(entry: Entry, target: int, scratch: Scratch) -> Iterator[Piece]:
-    done = 0
-    for change in sorted(entry.changes):
-        yield Piece(target + done, entry.descriptor, entry.offset + done, change.offset - done)
-        start = scratch.add(change.data)
-        yield Piece(target + change.offset, scratch.descriptor, start, len(change.data))
-        done = change.offset + len(change.data)
-    yield Piece(target + done, entry.descriptor, entry.offset + done, entry.size - done)
-
-
-def build_compressed(plain: NewBundle, version: int, method: int, path: str, scratch: Scratch) -> NewBundle:
-    """The same compressed, in the version of the format that it had; its bytes are added to `scratch`."""
-    layout = _HEADERS[version]
-    start = scratch.add(bytes(layout.size))
-    size = layout.size
-    with BundleHash() as hashed:
-        pieces = hashed.passing(read_pieces(plain.pieces, path))
-        for packed in compressed(pieces, plain.size, method, path):
-            scratch.add(packed)
-            size += len(packed)
-        digest = hashed.value()
-    if version != _LARGEST and max(size, plain.size) >= 1 << 32:
-        raise refusal(path, f"a bundle of {plain.size} bytes is too large for version {version} of its format")
-    fields = {1: (plain.size,), 2: (size, plain.size), 3: (size, plain.size)}[version]
-    scratch.write(memoryview(layout.pack(b"CCOB", version, method, *fields, digest)), start)
-    return NewBundle((Piece(0, scratch.descriptor, start, size),), size, plain.size)
-
-
-# ---- taking compressed ones apart ----
-
-
 class _Decompression:
     """The plain bytes of a CCOB on their way into the scratch file, where those that nobody wants leave holes."""
 
@@ -223,7 +140,7 @@ class _Decompression:
 
     def run(self, align: int) -> Bundle:
         """Refuses one that is not what its header says."""
-        layout = _HEADERS[self.found.version]
+        layout = HEADERS[self.found.version]
         header = b"".join(read_range(self.descriptor, self.found.offset, layout.size, self.path))
         _, _, method, *_, digest = layout.unpack(header)
         size = self.found.plain_size
@@ -275,6 +192,6 @@ class _Decompression:
                 self.scratch.write(view[first - position : last - position], self.start + first)
 
 
-_HEADERS = {1: struct.Struct("<4sHHI8s"), 2: struct.Struct("<4sHHII8s"), 3: struct.Struct("<4sHHQQ8s")}
-_LARGEST = 3  # version, which has no limit of sizes
+HEADERS = {1: struct.Struct("<4sHHI8s"), 2: struct.Struct("<4sHHII8s"), 3: struct.Struct("<4sHHQQ8s")}
+NEWEST = 3  # version, which has no limit of sizes
 _LARGEST_BUNDLE = 16 << 30  # bytes

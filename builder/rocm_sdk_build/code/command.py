@@ -1,0 +1,100 @@
+"""The command `code`: new files with less code, or with the code in another container."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from functools import partial
+
+from rocm_sdk import EmptySelectionError, RocmSdkError, gpus, targets
+from rocm_sdk.gpu_code.options import is_asked_for, misuse
+from rocm_sdk.tooling import complain, counted, size_text, succeeds, tell
+
+from .extract import extract_code
+from .owners import checks_of
+from .retarget import parse_pair
+from .rewrite import Rewritten, Wish, rewrite_file
+from .trees import RewrittenTree, rewrite_directory, rewrite_wheel
+
+
+def run(options: Namespace) -> int:
+    """Writes each file; status 1 if one cannot be rewritten, 2 for options that do not go together."""
+    wrong = misuse(options) if is_asked_for(options) else "say what new files are to have: --keep TARGETS"
+    if wrong is not None:
+        complain(wrong)
+        return 2
+    if options.extract:
+        done = [succeeds(name, partial(_extract, name, options.extract)) for name in options.files]
+        return 0 if all(done) else 1
+    try:
+        kept = _gpus(options.keep) if options.keep else ()
+        pairs = tuple(map(parse_pair, options.retarget))
+    except RocmSdkError as error:
+        complain(error.message, error.fix)
+        return 1
+    compressed = True if options.compress else False if options.decompress else None
+    wish = Wish(kept, options.also_unofficial, compressed, pairs, options.force, not options.no_load)
+    place = None if options.dry_run else options.output
+    done = [succeeds(name, partial(_rewrite, name, place, wish)) for name in options.files]
+    return 0 if all(done) else 1
+
+
+def _rewrite(name: str, place: str | None, wish: Wish) -> None:
+    base = os.path.basename(os.path.normpath(name))
+    output = os.path.join(place, base) if place is not None and os.path.isdir(place) else place
+    if os.path.isdir(name) or name.endswith(".whl"):
+        _tell_tree((rewrite_directory if os.path.isdir(name) else rewrite_wheel)(name, output, wish))
+    else:
+        check = checks_of(output) if output is not None and os.path.exists(output) else None
+        _tell(rewrite_file(name, output, wish))
+        if check is not None:
+            complain(f"{output} took the place of an installed file: {check} will tell that it differs")
+
+
+def _extract(name: str, directory: str) -> None:
+    for made in extract_code(name, directory):
+        tell(f"{made.path}   {size_text(made.size)}")
+
+
+def _gpus(selection: str) -> tuple[str, ...]:
+    """The targets of a list, or of this machine: there without features, because their modes can be changed."""
+
+    if selection != "machine":
+        found = targets.expand(selection)
+        if not found:
+            raise EmptySelectionError(f"--keep {selection!r} names no target", "name some: gfx942,gfx110X-all")
+        return found
+    names = tuple(dict.fromkeys(gpu.processor for gpu in gpus() if gpu.processor != "unknown"))
+    if not names:
+        raise EmptySelectionError("no GPU of this machine is known", "name the targets: --keep gfx942")
+    return names
+
+
+def _tell_tree(made: RewrittenTree) -> None:
+    sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
+    end = "" if made.output else ", nothing written"
+    tell(f"{made.output or made.path}   {sizes}, {counted(len(made.rewritten), 'file')} rewritten{end}")
+    for each in made.rewritten:
+        tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}{_check_of(each)}")
+        _tell_targets(each, "    ")
+    for left in made.left:
+        tell(f"  left as it is: {left.path}: {left.why}")
+
+
+def _tell(made: Rewritten) -> None:
+    bundles = counted(made.bundle_count, "bundle")
+    sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
+    if made.output is None:
+        tell(f"{made.path}   {sizes}, {bundles}, nothing written")
+    else:
+        tell(f"{made.output}   {sizes}, {bundles}{_check_of(made)}")
+    _tell_targets(made, "  ")
+
+
+def _check_of(made: Rewritten) -> str:
+    return ", verified" if made.loaded else f", verified, not loaded: {made.remark}"
+
+
+def _tell_targets(made: Rewritten, indent: str) -> None:
+    if made.dropped:
+        tell(f"{indent}kept: {', '.join(made.kept)}   dropped: {', '.join(made.dropped)}")

@@ -1,0 +1,52 @@
+"""The command `clear-execstack`: an installed library that does not ask for an executable stack any more."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+
+from rocm_sdk import RocmSdkError
+from rocm_sdk.gpu_code.pieces import read_range, write_all
+from rocm_sdk.installed.record import read_record, record_text, with_new_digests
+from rocm_sdk.tooling import tell
+
+from .executable_stack import clear_executable_stack, writes_trampolines
+from .new_file import new_file
+
+
+def run(options: Namespace) -> int:
+    """Tells what was done; status 1 where the library stays as it was."""
+    path = options.file
+    try:
+        why = _clear(path, options.record)
+    except RocmSdkError as error:
+        why = error.message
+    except (OSError, ValueError) as error:
+        why = str(error)
+    tell(f"{path} is unchanged: {why}" if why else f"cleared the flag for an executable stack of {path}")
+    return 1 if why else 0
+
+
+def _clear(path: str, record: str | None) -> str:
+    """Puts a copy without the flag in the place of a library: other names of the file, as in uv's cache, stay.
+
+    Returns why not. record: the RECORD that has the library's digest.
+    """
+    if writes_trampolines(path):
+        return "its code writes to the stack what it executes there"
+    with open(path, "rb", buffering=0) as source, new_file(source.fileno(), path) as new:
+        for chunk in read_range(source.fileno(), 0, os.fstat(source.fileno()).st_size, path):
+            write_all(new, chunk, os.lseek(new, 0, os.SEEK_END))
+        if not clear_executable_stack(new, path):
+            return "it does not ask for one"
+        if record is not None:
+            _renew_digest(record, path, new)
+    return ""
+
+
+def _renew_digest(record: str, path: str, new: int) -> None:
+    """Puts the digest of the new file into RECORD, before the file gets its name: what is cut short is made again."""
+    name = os.path.relpath(path, os.path.dirname(os.path.dirname(record)))
+    rows = with_new_digests(read_record(record).rows, {name: f"/proc/self/fd/{new}"})
+    with open(record, "rb", buffering=0) as source, new_file(source.fileno(), record) as renewed:
+        write_all(renewed, record_text(rows).encode(), 0)

@@ -1,0 +1,26 @@
+"""Writes the note that a rewritten file carries; `rocm_sdk.gpu_code.note` says what is in it, and reads it."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+from rocm_sdk.gpu_code.note import History
+
+_OWNER = b"rocm-sdk\0"
+_TYPE = 1
+_SCHEMA = 1
+_HEADER = struct.Struct("<III")
+
+
+def pack_history(history: History) -> bytes:
+    """The bytes of the note."""
+    steps = [{"operation": step.operation, "targets": list(step.targets)} for step in history.steps]
+    document = {"schema": _SCHEMA, "sha256": history.sha256, "steps": steps}
+    text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
+    text += b" " * (-len(text) % 4)
+    return _HEADER.pack(len(_OWNER), len(text), _TYPE) + _OWNER.ljust(_padded(len(_OWNER)), b"\0") + text
+
+
+def _padded(size: int) -> int:
+    return -(-size // 4) * 4

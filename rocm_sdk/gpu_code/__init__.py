@@ -1,0 +1,1 @@
+"""Takes GPU code apart: bundles, code objects, kernels, and the note of a rewritten file."""

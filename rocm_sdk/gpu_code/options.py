@@ -1,0 +1,78 @@
+"""What is asked of new files: the options that `rocm-sdk code` and `rocm-sdk-build code` both have."""
+
+import os
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+# Options with a value; those that are given or not.
+_VALUES = ("keep", "extract", "output")
+_FLAGS = ("also_unofficial", "compress", "decompress", "dry_run", "force", "no_load")
+
+
+def add_rewrite_arguments(parser: "ArgumentParser") -> None:
+    """What the new files are to hold, and where they go."""
+    group = parser.add_argument_group("new files", "the files that are given are never changed")
+    group.add_argument(
+        "--keep",
+        metavar="TARGETS",
+        help="only the code that these GPUs run: `machine`, or targets and families separated by commas",
+    )
+    group.add_argument(
+        "--also-unofficial",
+        action="store_true",
+        help="with --keep: also code that only runtimes with patches of distributions try on them",
+    )
+    form = group.add_mutually_exclusive_group()
+    form.add_argument("--compress", action="store_true", help="the code in compressed bundles")
+    form.add_argument("--decompress", action="store_true", help="the code in bundles that are not compressed")
+    group.add_argument(
+        "--retarget",
+        metavar="TARGET:TARGET",
+        action="append",
+        default=[],
+        help="offer the code of the first target for the second too, which has the same instructions (unofficial)",
+    )
+    group.add_argument("--extract", metavar="DIR", help="each code object in a file of its own")
+    group.add_argument("--output", metavar="PLACE", help="the new file; with several files, a directory")
+    group.add_argument("--dry-run", action="store_true", help="tell the sizes, write nothing")
+    group.add_argument("--force", action="store_true", help="even if a file becomes more than four times as large")
+    group.add_argument(
+        "--no-load",
+        action="store_true",
+        help="do not load new libraries to check them: loading runs their constructors",
+    )
+
+
+def is_asked_for(options: "Namespace") -> bool:
+    """Whether new files are wanted."""
+    return bool(options.extract or options.keep or options.compress or options.decompress or options.retarget)
+
+
+def misuse(options: "Namespace") -> str | None:
+    """What is wrong with the options, if anything."""
+    others = ("also_unofficial", "output", "dry_run", "force", "no_load")
+    if not is_asked_for(options):
+        given = next((name for name in others if getattr(options, name)), None)
+        return f"--{given.replace('_', '-')} needs --keep, --compress, --decompress or --retarget" if given else None
+    if options.extract:
+        changes = options.keep or options.compress or options.decompress or options.retarget
+        return "--extract does not go with what makes new libraries" if changes or options.output else None
+    if getattr(options, "json", False):
+        return "--json lists code; it does not go with --keep, --compress, --decompress or --retarget"
+    if options.also_unofficial and not options.keep:
+        return "--also-unofficial needs --keep"
+    if not options.output and not options.dry_run:
+        return "say where the new file goes: --output FILE, or a directory with several files"
+    if len(options.files) > 1 and options.output and not os.path.isdir(options.output):
+        return f"--output must be a directory that exists, because there are several files: {options.output}"
+    return None
+
+
+def words_of(options: "Namespace") -> list[str]:
+    """The options and files as words of a command line."""
+    words = [f"--{name.replace('_', '-')}" for name in _FLAGS if getattr(options, name)]
+    words += [f"--{name}={value}" for name in _VALUES if (value := getattr(options, name)) is not None]
+    words += [f"--retarget={pair}" for pair in options.retarget]
+    return [*words, "--", *options.files]

@@ -1,1 +1,0 @@
-"""Files that hold only the GPU code that is needed: `rocm-sdk code --keep`, `--compress`, `--decompress`."""
