@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rocm_sdk_build.shared_object import read_shared_object
+from rocm_sdk.tooling import inspect_library
 
 from .observation import observe
 from .stage import SHORTNAMES, Environment
@@ -34,7 +34,7 @@ def _dependencies_first(path: str, by_name: dict[str, str]) -> list[str]:
     order: list[str] = []
 
     def visit(member: str) -> None:
-        for name in read_shared_object(Path(member)).needed:
+        for name in inspect_library(Path(member)).needed:
             if name in by_name and by_name[name] not in order:
                 visit(by_name[name])
         order.append(member)

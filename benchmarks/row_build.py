@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from artifact_tree import STAGE, ArtifactTree, usual_tree
 
-from rocm_sdk_build.artifacts.file_kind import Kind, look_at
-from rocm_sdk_build.patchelf import Shape, find_patchelf
+from rocm_sdk_build.code.patchelf import Shape, find_patchelf
+from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .observation import ProcessError

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
 
 from .figures import Figure, Target, difference, figure, in_turn, ratio
 from .observation import observe, run_timed

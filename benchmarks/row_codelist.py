@@ -11,7 +11,7 @@ from time import perf_counter
 from sample_device_code import bundle, compressed, library, objects
 
 import rocm_sdk
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .observation import Observation, observe

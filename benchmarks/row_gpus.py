@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sample_machine import Machine
 
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
 
 from .figures import Figure, Target, difference, figure, in_turn, ratio
 from .observation import Observation, observe

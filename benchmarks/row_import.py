@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
 
 from .figures import Figure, Target, difference, figure, in_turn, ratio
 from .observation import instruction_counter, observe

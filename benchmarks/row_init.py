@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
 
 from .figures import Figure, Target, difference, figure, in_turn, ratio
 from .load_order import dlopen_order

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import write_sample_site
-from rocm_sdk_build.patchelf import Shape
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .minimal_library import minimal_library

@@ -6,7 +6,7 @@ dlopen over the same files.
 
 from __future__ import annotations
 
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
 
 from .figures import Figure, Target, figure
 from .load_order import dlopen_order, planned_files

@@ -10,8 +10,8 @@ from backports import zstd
 from sample_device_code import bundle, compressed, library, objects
 
 from rocm_sdk import device_code
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.code.rewrite import Rewritten, Wish, rewrite_file
-from rocm_sdk_build.patchelf import Shape
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .stage import Stage

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from functools import partial
 
-from rocm_sdk_build.artifacts.rules import Script
-from rocm_sdk_build.artifacts.trampoline import Place, write_trampoline
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.code.patchelf import Shape
+from rocm_sdk_build.inputs.rules import Script
+from rocm_sdk_build.packages.trampoline import Place, write_trampoline
 
 from .figures import Figure, Target, difference, in_turn
 from .observation import ProcessError, run_timed

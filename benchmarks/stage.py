@@ -22,9 +22,9 @@ from pathlib import Path
 import rocm_bootstrap
 
 import rocm_sdk
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import build_site
 from rocm_sdk_build.demo.sample import write_sample_site
-from rocm_sdk_build.patchelf import Shape
 
 from .observation import run_timed
 

@@ -24,8 +24,8 @@ from sample_site import clean_environment, compile_library
 
 from rocm_sdk._native import sdk_indexes
 from rocm_sdk.own_wheels import install_command
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import write_sample_site
-from rocm_sdk_build.patchelf import Shape
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

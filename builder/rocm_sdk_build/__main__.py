@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import PackagingError
-from .release_types import RELEASE_TYPES
+from .packages.release_types import RELEASE_TYPES
 
 if TYPE_CHECKING:  # the command is parsed without the modules that do the work
-    from .artifacts.build import Wish
+    from .build import Wish
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
+    from rocm_sdk import RocmSdkError
+
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
     try:
         return int(options.run(options))
     except PackagingError as error:
         message, fix = str(error), error.fix
+    except RocmSdkError as error:
+        message, fix = error.message, error.fix or ""
     except OSError as error:
         message, fix = f"{error.filename}: {error.strerror}" if error.filename else str(error), ""
     print(f"error: {message}", file=sys.stderr)
@@ -281,7 +286,8 @@ def _init_module(options: argparse.Namespace) -> int:
     from rocm_sdk import RocmSdkError
     from rocm_sdk.tooling import sdk_facts
 
-    from .init_module import ESTABLISHED, checked, make, shortnames_for
+    from .files.new_file import new_file
+    from .output.init_module import ESTABLISHED, checked, make, shortnames_for
 
     version = options.version
     if version is None:
@@ -294,15 +300,16 @@ def _init_module(options: argparse.Namespace) -> int:
     if options.output is None:
         sys.stdout.write(module.text)
     else:
-        options.output.write_text(module.text, encoding="utf-8", newline="\n")
+        with new_file(str(options.output)) as new:
+            os.write(new, module.text.encode())
     print(f"requires: {module.requirement}", file=sys.stderr if options.output is None else sys.stdout)
     return 0
 
 
 def _artifacts(options: argparse.Namespace) -> int:
-    from .artifacts.build import build
-    from .artifacts.rules import read_rules
-    from .version import default_version
+    from .build import build
+    from .inputs.rules import read_rules
+    from .packages.version import default_version
 
     places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
     if not places:
@@ -324,8 +331,8 @@ def _artifacts(options: argparse.Namespace) -> int:
 
 def _local(place: str, output: Path, families: Sequence[str | None]) -> Path:
     """The directory of artifacts; those of a web server are downloaded into one below the output."""
-    from .artifacts.download import SCHEMES, download
-    from .artifacts.families import expand
+    from .inputs.download import SCHEMES, download
+    from .packages.families import expand
 
     if not place.startswith(SCHEMES):
         return Path(place)
@@ -335,8 +342,8 @@ def _local(place: str, output: Path, families: Sequence[str | None]) -> Path:
 
 
 def _prefix(options: argparse.Namespace) -> int:
-    from .artifacts.rules import read_rules
-    from .prefix.build import Wish, build
+    from .build_prefix import Wish, build
+    from .inputs.rules import read_rules
 
     packages = _wish(options, options.roots, options.output)
     wish = Wish(packages, options.files, options.families, options.split, options.llvm)
@@ -347,7 +354,7 @@ def _prefix(options: argparse.Namespace) -> int:
 
 def _wish(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) -> Wish:
     """What `_add_writing` has asked for."""
-    from .artifacts.build import Wish
+    from .build import Wish
 
     return Wish(
         artifacts,
@@ -370,7 +377,7 @@ def _version(options: argparse.Namespace) -> int:
     import datetime
     import os
 
-    from .version import VersionFile, check_version, commit, read_version_file, versions, versions_of_suffix
+    from .packages.version import VersionFile, check_version, commit, read_version_file, versions, versions_of_suffix
 
     base = options.override_base_version
     file = (
@@ -395,7 +402,7 @@ def _version(options: argparse.Namespace) -> int:
 
 
 def _promote(options: argparse.Namespace) -> int:
-    from .artifacts.promotion import promote
+    from .output.promotion import promote
 
     names = options.keep_targets.replace(";", ",").split(",") if options.keep_targets is not None else None
     targets = None if names is None else frozenset(name.strip() for name in names if name.strip())
@@ -405,7 +412,7 @@ def _promote(options: argparse.Namespace) -> int:
 
 
 def _index(options: argparse.Namespace) -> int:
-    from .index import write_index
+    from .output.index import write_index
 
     for page in write_index(options.directory, options.root):
         print(page)
@@ -413,8 +420,8 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _debian(options: argparse.Namespace) -> int:
+    from .code.patchelf import Shape
     from .debian import build_wheels
-    from .patchelf import Shape
 
     shape, keeps = Shape(options.shape), options.keep_execstack
     for wheel in build_wheels(options.cache, shape, options.output, options.version, keeps_stack=keeps):
@@ -435,7 +442,7 @@ def _clear_execstack(options: argparse.Namespace) -> int:
 
 
 def _dlopen_dependencies(options: argparse.Namespace) -> int:
-    from .dlopen_dependencies import find_dlopen_dependencies
+    from .code.dlopen_dependencies import find_dlopen_dependencies
 
     for dependency in find_dlopen_dependencies(options.directory):
         print(f"{dependency.library} -> {dependency.name}")

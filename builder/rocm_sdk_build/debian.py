@@ -18,16 +18,16 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from .apt import Apt, DebianPackage
-from .artifacts.build import Wish
-from .artifacts.finished import program_digest
-from .artifacts.platform_tag import checked_tag
-from .artifacts.rules import read_rules
+from . import build_prefix as prefix
+from .build import Wish
+from .code.patchelf import Shape
 from .errors import PackagingError
-from .patchelf import Shape
-from .prefix import build as prefix
-from .source_date import source_date
-from .wheels import wheel_key
+from .files.source_date import source_date
+from .files.wheels import wheel_key
+from .inputs.apt import Apt, DebianPackage
+from .inputs.rules import read_rules
+from .output.finished import program_digest
+from .packages.platform_tag import checked_tag
 
 _log = logging.getLogger(__name__)
 

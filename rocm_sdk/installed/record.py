@@ -52,12 +52,17 @@ def read_record(path: str) -> RecordText:
         data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
         raise ValueError(f"it is larger than {_LIMIT} bytes")
+    return RecordText(parse_record(data), facts)
+
+
+def parse_record(data: bytes) -> list[Row]:
+    """The rows of a RECORD. Raises ValueError if it is not a text of comma-separated values."""
     text = data.decode("utf-8")
     if "\0" in text:
         raise ValueError("it contains NUL bytes")
     try:
         lines = csv.reader(io.StringIO(text, newline=""))
-        return RecordText([Row(*(*line, "", "")[:3]) for line in lines if line], facts)
+        return [Row(*(*line, "", "")[:3]) for line in lines if line]
     except csv.Error as error:
         raise ValueError(str(error)) from error
 

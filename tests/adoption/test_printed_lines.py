@@ -16,9 +16,9 @@ from artifact_tree import usual_tree
 from sample_machine import Machine
 from sample_site import clean_environment, compile_library
 
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import read_rules
-from rocm_sdk_build.index import write_index
+from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.index import write_index
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 from artifact_tree import MANIFEST, STAGE, usual_tree
 
-from rocm_sdk_build.artifacts.archives import unpack
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.catalog import read_catalog
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.archives import unpack
+from rocm_sdk_build.inputs.catalog import read_catalog
+from rocm_sdk_build.inputs.rules import read_rules
 
 ZSTD = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 Member = tuple[tarfile.TarInfo, bytes]

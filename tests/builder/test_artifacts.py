@@ -400,7 +400,7 @@ def test_artifacts_without_profilers(tmp_path: Path) -> None:
     done = build(tree, tmp_path / "out", "--allow-no-profiler")
     assert (done.returncode, done.stderr) == (0, "")
     assert not list((tmp_path / "out/dist").glob("rocm_profiler*"))
-    text = (ROOT / "builder/rocm_sdk_build/artifacts/rules.txt").read_text()
+    text = (ROOT / "builder/rocm_sdk_build/inputs/rules.txt").read_text()
     rules = tmp_path / "rules.txt"
     rules.write_text("".join(line for line in text.splitlines(True) if not line.startswith("artifact  profiler")))
     assert build(tree, tmp_path / "own", "--rules", str(rules), "--no-check").returncode == 0

@@ -16,9 +16,9 @@ import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from sample_devel import as_root
 
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.rules import read_rules
 
 VERSION = "7.10.0"
 CORE, BASE = "core-hip_lib_generic", "base_run_generic"

@@ -20,8 +20,8 @@ from small_debian import LIBRARIES, Archive, add_rocm_library, compile_library, 
 
 import rocm_sdk
 import rocm_sdk_build
+from rocm_sdk_build.code.patchelf import Shape, find_patchelf
 from rocm_sdk_build.debian import build_site
-from rocm_sdk_build.patchelf import Shape, find_patchelf
 
 Result = subprocess.CompletedProcess[str]
 MakeWheels = Callable[..., Result]
@@ -266,7 +266,7 @@ def test_a_damaged_library(make_wheels: MakeWheels, archive: Archive, tmp_path: 
     archive.publish()
     result = make_wheels("none")
     assert result.returncode == 1
-    assert "usr/lib/librocrand.so.1.1: unreadable " in result.stderr
+    assert "usr/lib/librocrand.so.1.1: is damaged: " in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -324,7 +324,7 @@ def test_without_a_fit_patchelf(tmp_path: Path, version: str | None, message: st
     code = f"""
         import sys
         sys.path[:0] = {[str(tmp_path), str(links)]!r}
-        from rocm_sdk_build.patchelf import find_patchelf
+        from rocm_sdk_build.code.patchelf import find_patchelf
         find_patchelf()
     """
     result = run_python(code, "-S", check=False, PATH=f"{Path(good).parent}:/usr/bin:/bin")

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocm_sdk_build.deflate import BLOCK, compress_block
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.wheels import writing
-from rocm_sdk_build.zip_writer import ZipWriter
+from rocm_sdk_build.files.deflate import BLOCK, compress_block
+from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.files.zip_writer import ZipWriter
 
 
 def stream(data: bytes, block: int) -> bytes:
@@ -124,7 +124,7 @@ def test_a_file_twice(members: dict[str, Path], tmp_path: Path) -> None:
 WRITE_LARGE = """
 import sys
 from pathlib import Path
-from rocm_sdk_build.wheels import writing
+from rocm_sdk_build.files.wheels import writing
 with writing(Path(sys.argv[1]), "a-1.dist-info", deflate=True) as wheel:
     wheel.add_file("large", Path(sys.argv[2]))
 print(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])

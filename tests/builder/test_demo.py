@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import LIBRARIES, write_sample_site
-from rocm_sdk_build.patchelf import Shape
 
 Result = subprocess.CompletedProcess[str]
 Demo = Callable[..., Result]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rocm_sdk_build.dist_info import SdkFacts, python_text
+from rocm_sdk_build.packages.dist_info import SdkFacts, python_text
 
 
 @pytest.mark.parametrize("version", ["5.2.3", "1'\nraise SystemExit('no')\n'", '"""', "\\", "${HOME}{version}"])

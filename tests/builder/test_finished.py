@@ -16,11 +16,11 @@ import pytest
 from artifact_tree import ArtifactTree, usual_tree
 from installed_rocm import usual_rocm
 
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build import build_prefix as prefix_build
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.prefix import build as prefix_build
-from rocm_sdk_build.scratch import scratch_directory
+from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.inputs.rules import read_rules
 
 VERSION = "7.10.0"
 CORE = "rocm_sdk_core"
@@ -87,8 +87,8 @@ def test_the_next_run_takes_what_is_finished(
 SCRIPT = """
 import logging, sys
 from pathlib import Path
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.inputs.rules import read_rules
 logging.basicConfig(format="%(message)s", level=logging.INFO)
 build(Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules())
 """
@@ -203,7 +203,7 @@ def test_a_place_that_is_not_ours(
 
 
 def test_scratch_directories_that_nobody_uses_go(tmp_path: Path) -> None:
-    script = "import sys, os; from pathlib import Path; from rocm_sdk_build.scratch import scratch_directory\n"
+    script = "import sys, os; from pathlib import Path; from rocm_sdk_build.files.scratch import scratch_directory\n"
     script += "with scratch_directory(Path(sys.argv[1])) as d: (d / 'x').mkdir(); print(d, flush=True); input()"
     command = [sys.executable, "-c", script, str(tmp_path)]
     runs = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]

@@ -19,10 +19,10 @@ import pytest
 from artifact_tree import usual_tree
 from packaging.requirements import Requirement
 
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.index import write_index
+from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.index import write_index
 
 ROOT = Path(__file__).resolve().parents[2]
 METADATA = "Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"

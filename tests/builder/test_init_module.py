@@ -11,9 +11,9 @@ from packaging.requirements import Requirement
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import write_sample_site
-from rocm_sdk_build.init_module import ESTABLISHED, make
-from rocm_sdk_build.patchelf import Shape
+from rocm_sdk_build.output.init_module import ESTABLISHED, make
 
 Result = subprocess.CompletedProcess[str]
 

@@ -15,15 +15,15 @@ from artifact_tree import ArtifactTree, usual_tree
 from packaging.metadata import Metadata
 
 from rocm_sdk import _native
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.platform_tag import Needs, needs_of, policies, tag_of
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.wheels import writing
+from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.packages.platform_tag import Needs, needs_of, policies, tag_of
 
 VERSION = "7.10.0"
 MACHINE = platform.machine()
-RULES = Path(__file__).resolve().parents[2] / "builder/rocm_sdk_build/artifacts/rules.txt"
+RULES = Path(__file__).resolve().parents[2] / "builder/rocm_sdk_build/inputs/rules.txt"
 LICENCES = {
     "core-hip_doc_generic": ("share/doc/hip/LICENSE.md", "MIT"),
     "base_run_generic": ("share/doc/base/copyright", "NCSA"),

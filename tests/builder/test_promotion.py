@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.promotion import promote
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.index import write_index
+from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.index import write_index
+from rocm_sdk_build.output.promotion import promote
 
 OLD, NEW = "7.10.0rc2", "7.10.0"
 

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.proof import prove
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.proof import prove
 
 VERSION = "7.10.0"
 KILLS = int(os.environ.get("ROCM_SDK_TEST_KILLS", "100"))
@@ -120,8 +120,8 @@ def test_the_limit_of_the_index(tree: ArtifactTree, tmp_path: Path) -> None:
 BUILD_AGAIN_AND_AGAIN = """
 import os, signal, sys, time
 from pathlib import Path
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.inputs.rules import read_rules
 wish, rules = Wish([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3], is_checked=False), read_rules()
 for line in sys.stdin:
     child = os.fork()

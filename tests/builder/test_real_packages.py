@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import build_site
-from rocm_sdk_build.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
-from rocm_sdk_build.patchelf import Shape
-from rocm_sdk_build.prefix.host_libraries import is_base_library
+from rocm_sdk_build.inputs.prefix.host_libraries import is_base_library
 
 CACHE = Path(__file__).resolve().parents[2] / "build/debian"
 HIPSPARSE = "_rocm_sdk_libraries/lib/libhipsparse.so.0"

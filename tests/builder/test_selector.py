@@ -16,10 +16,10 @@ from packaging.requirements import Requirement
 from sample_machine import GIB, TOPOLOGY, Machine
 
 from rocm_sdk import _native, targets
-from rocm_sdk_build.artifacts.families import Families
-from rocm_sdk_build.artifacts.rocm_selector import backend
-from rocm_sdk_build.artifacts.selector import write_selector
-from rocm_sdk_build.dist_info import SdkFacts
+from rocm_sdk_build.output.rocm_selector import backend
+from rocm_sdk_build.output.selector import write_selector
+from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.families import Families
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "libraries", "device", "devel", "profiler")

@@ -12,8 +12,8 @@ from sample_code_libraries import FORMS, PLAIN, build
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import device_code
-from rocm_sdk_build.patchelf import set_search_path
-from rocm_sdk_build.sparse_copy import Rest, complete, copy_file, read_in_chunks
+from rocm_sdk_build.code.patchelf import set_search_path
+from rocm_sdk_build.code.sparse_copy import Rest, complete, copy_file, read_in_chunks
 
 ENTRIES = ["$ORIGIN", "$ORIGIN/../../_rocm_sdk_core/lib"]
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from artifact_tree import usual_tree
 
-from rocm_sdk_build.artifacts import file_kind
-from rocm_sdk_build.artifacts.build import Wish, build
-from rocm_sdk_build.artifacts.rules import Script, read_rules
-from rocm_sdk_build.artifacts.trampoline import Place, write_stub, write_trampoline
+from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs import file_kind
+from rocm_sdk_build.inputs.rules import Script, read_rules
+from rocm_sdk_build.packages.trampoline import Place, write_stub, write_trampoline
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from packaging.version import Version
 
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.release_types import RELEASE_TYPES
-from rocm_sdk_build.version import VersionFile, check_version, read_version_file, versions
+from rocm_sdk_build.packages.release_types import RELEASE_TYPES
+from rocm_sdk_build.packages.version import VersionFile, check_version, read_version_file, versions
 
 SHA = "abcdef1234567890abcdef1234567890abcdef12"
 Result = subprocess.CompletedProcess[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk_build.wheels import wheel_key, writing
+from rocm_sdk_build.files.wheels import wheel_key, writing
 
 FILES = ("a.so", "b.so", "comma,name.so")
 WRITE = f"""
 import sys
 from pathlib import Path
-from rocm_sdk_build.wheels import writing
+from rocm_sdk_build.files.wheels import writing
 with writing(Path(sys.argv[2]), "a-1.dist-info", "the key") as wheel:
     for name in {FILES}:
         wheel.add_file(name, Path(sys.argv[1], name))
@@ -41,24 +42,33 @@ def site(tmp_path: Path) -> Path:
     return site
 
 
+def is_writing(process: int, directory: Path) -> bool:
+    """Whether a process has a file without a name open in a directory."""
+    for path in Path(f"/proc/{process}/fd").glob("*"):
+        with contextlib.suppress(OSError):  # it was closed meanwhile
+            if str(path.readlink()).startswith(f"{directory}/#"):
+                return True
+    return False
+
+
 def test_a_run_killed_while_writing(site: Path, tmp_path: Path) -> None:
     wheel = tmp_path / "a-1-py3-none-any.whl"
     os.mkfifo(site / "b.so")  # nobody writes into it: the run stops there until it is killed
     with subprocess.Popen([sys.executable, "-c", WRITE, str(site), str(wheel)]) as run:
         deadline = time.monotonic() + 30
-        while not list(tmp_path.glob(".*.partial")) and time.monotonic() < deadline:
+        while not is_writing(run.pid, tmp_path) and time.monotonic() < deadline:
             time.sleep(0.01)
+        assert is_writing(run.pid, tmp_path)
         run.kill()
     assert run.returncode == -signal.SIGKILL
-    assert list(tmp_path.glob(".*.partial"))
-    assert not wheel.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["site"], "nothing half-written stays"
     assert wheel_key(wheel) == ""
 
     (site / "b.so").unlink()
     (site / "b.so").write_bytes(b"b")
     write(wheel, site)
     assert wheel_key(wheel) == "the key"
-    assert not list(tmp_path.glob(".*.partial"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [wheel.name, "site"]
     with zipfile.ZipFile(wheel) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == ["a.so", "b.so", "comma,name.so", "a-1.dist-info/RECORD"]
@@ -71,4 +81,4 @@ def test_a_file_that_cannot_be_read(site: Path, tmp_path: Path) -> None:
         write(wheel, site)
     assert wheel.read_bytes() == b"an older wheel"
     assert wheel_key(wheel) == ""
-    assert not list(tmp_path.glob(".*.partial"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [wheel.name, "site"]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import build_site
-from rocm_sdk_build.patchelf import Shape
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 

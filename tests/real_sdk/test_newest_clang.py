@@ -15,10 +15,10 @@ from sample_device_code import bundle
 
 from rocm_sdk import DeviceBundle, DeviceCode, device_code
 from rocm_sdk.gpu_code.kernels import kernels_in
-from rocm_sdk_build.apt import Apt
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.retarget import Pair
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.inputs.apt import Apt
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 VERSION = 22

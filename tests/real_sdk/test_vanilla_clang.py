@@ -15,7 +15,7 @@ import pytest
 from sample_site import clean_environment
 
 from rocm_sdk import device_code
-from rocm_sdk_build.apt import Apt
+from rocm_sdk_build.inputs.apt import Apt
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")

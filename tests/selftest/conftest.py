@@ -9,8 +9,8 @@ import pytest
 from sample_report import install
 from sample_site import LIBRARIES, Site
 
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import write_sample_wheels
-from rocm_sdk_build.patchelf import Shape
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from rocm_sdk.gpu_code.bundles import Entry, read_bundle, read_code
 from rocm_sdk.gpu_code.pieces import Piece
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
+from rocm_sdk_build.files.new_file import new_file
 
 from .copying import write_pieces
-from .new_file import new_file
 
 _SUFFIXES = {b"\x7fELF": "co", b"BC\xc0\xde": "bc", b"\x03\x02\x23\x07": "spv"}  # by the first bytes
 _UNSAFE = str.maketrans({"/": "_", "\0": "_"})
@@ -46,7 +46,7 @@ def extract_code(path: str, directory: str) -> list[Extracted]:
                     place = _place(directory, path, number, entry)
                     if os.path.lexists(place):
                         raise refusal(path, f"{place} exists; code is extracted into a directory that does not have it")
-                    with new_file(source.fileno(), place) as new:
+                    with new_file(place, source.fileno()) as new:
                         write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], path)
                         os.fchmod(new, 0o644)
                     found.append(Extracted(place, entry.name, entry.size))

@@ -11,10 +11,7 @@ from rocm_sdk.gpu_code.pieces import Piece, write_all
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .copying import write_pieces
-from .elf64 import (
-    SHT_NOBITS,
-    Elf,
-)
+from .elf64 import SHT_NOBITS, Elf
 from .header_room import edit_tags
 from .layout import Layout, lay_out
 from .new_bundles import NewBundle, place_in_row

@@ -9,9 +9,9 @@ from rocm_sdk import RocmSdkError
 from rocm_sdk.gpu_code.pieces import read_range, write_all
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk.tooling import tell
+from rocm_sdk_build.files.new_file import new_file
 
 from .executable_stack import clear_executable_stack, writes_trampolines
-from .new_file import new_file
 
 
 def run(options: Namespace) -> int:
@@ -34,7 +34,7 @@ def _clear(path: str, record: str | None) -> str:
     """
     if writes_trampolines(path):
         return "its code writes to the stack what it executes there"
-    with open(path, "rb", buffering=0) as source, new_file(source.fileno(), path) as new:
+    with open(path, "rb", buffering=0) as source, new_file(path, source.fileno()) as new:
         for chunk in read_range(source.fileno(), 0, os.fstat(source.fileno()).st_size, path):
             write_all(new, chunk, os.lseek(new, 0, os.SEEK_END))
         if not clear_executable_stack(new, path):
@@ -48,5 +48,5 @@ def _renew_digest(record: str, path: str, new: int) -> None:
     """Puts the digest of the new file into RECORD, before the file gets its name: what is cut short is made again."""
     name = os.path.relpath(path, os.path.dirname(os.path.dirname(record)))
     rows = with_new_digests(read_record(record).rows, {name: f"/proc/self/fd/{new}"})
-    with open(record, "rb", buffering=0) as source, new_file(source.fileno(), record) as renewed:
+    with open(record, "rb", buffering=0) as source, new_file(record, source.fileno()) as renewed:
         write_all(renewed, record_text(rows).encode(), 0)

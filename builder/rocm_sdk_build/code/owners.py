@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import subprocess
 
+from rocm_sdk.installed.record import read_record
+
 _SECONDS = 10
 _LEVELS = 8  # of directories between a file and site-packages
-_RECORD_LIMIT = 1 << 26  # bytes
 
 
 def checks_of(path: str) -> str | None:
@@ -49,9 +49,6 @@ def _record_of(path: str) -> str | None:
 
 def _lists(record: str, path: str) -> bool:
     try:
-        if os.path.getsize(record) > _RECORD_LIMIT:
-            return False
-        with open(record, encoding="utf-8", newline="") as file:
-            return any(row and row[0] == path for row in csv.reader(file))
-    except (OSError, ValueError, csv.Error):
+        return any(row.path == path for row in read_record(record).rows)
+    except (OSError, ValueError):
         return False

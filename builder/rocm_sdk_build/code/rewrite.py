@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +15,8 @@ from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
 from rocm_sdk.tooling import target_id
+from rocm_sdk_build.files.digest import sha256_of_chunks
+from rocm_sdk_build.files.new_file import new_file
 
 from .choice import choose_images
 from .copying import write_pieces
@@ -23,7 +24,6 @@ from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, addresses_of, read_host_file, write_host_file
 from .kpack import differs, read_archive, write_archive
 from .new_bundles import NewBundle, build_compressed, build_plain, paired, place_in_row
-from .new_file import new_file
 from .new_note import pack_history
 from .retarget import Pair, retargeted
 from .verification import Verified, WantedImage, refuse_damaged, verify_host_file, verify_images
@@ -94,7 +94,7 @@ def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
             raise refusal(path, "the output is the file itself; a file is never rewritten in place")
         code = read_code(descriptor, path)
         directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
-        with Scratch(directory) as scratch, new_file(descriptor, output) as new:
+        with Scratch(directory) as scratch, new_file(output, descriptor) as new:
             return _Rewriting(path, descriptor, code, wish, scratch).run(new, output)
 
 
@@ -271,7 +271,5 @@ def history_of(code: DeviceCode, descriptor: int, steps: tuple[Step, ...]) -> Hi
     if code.history is not None:
         before = parse_history(code.history, code.path)
         return before._replace(steps=before.steps + steps)
-    digest = hashlib.sha256()
-    for chunk in read_range(descriptor, 0, code.size, code.path):
-        digest.update(chunk)
+    digest = sha256_of_chunks(read_range(descriptor, 0, code.size, code.path))
     return History(digest.hexdigest(), steps)

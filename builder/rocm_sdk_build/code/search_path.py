@@ -15,18 +15,7 @@ from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.tooling import inspect_library
 
-from .elf64 import (
-    DYNAMIC,
-    PF_R,
-    PT_LOAD,
-    PT_PHDR,
-    SHT_DYNAMIC,
-    Elf,
-    Section,
-    Segment,
-    align_up,
-    read_elf,
-)
+from .elf64 import DYNAMIC, PF_R, PT_LOAD, PT_PHDR, SHT_DYNAMIC, Elf, Section, Segment, align_up, read_elf
 from .header_room import Place, Room, edit_tags, insert_load, make_room, place_tail, with_own_header
 from .layout import Layout, end_of_content, largest_align, stale_tables
 from .tables import section_order, write_tables

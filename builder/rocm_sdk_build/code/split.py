@@ -19,11 +19,12 @@ from rocm_sdk.gpu_code.note import Step
 from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
+from rocm_sdk_build.files.digest import sha256_of_chunks
+from rocm_sdk_build.files.new_file import new_file
 
 from .host_file import addresses_of, write_split_file
 from .kpack import Archive, NewArchive, pack, read_archive
 from .new_bundles import paired
-from .new_file import new_file
 from .new_note import pack_history
 from .rewrite import history_of, open_host_file
 from .verification import verify_host_file
@@ -109,9 +110,7 @@ def _verify(archive: Archive, digests: dict[tuple[str, str], str], is_compressed
     for place, number in archive.kernels.items():
         blob = archive.blobs[number]
         chunks = read_range(archive.descriptor, blob.offset, blob.size, archive.path)
-        digest = hashlib.sha256()
-        for chunk in decompressed(chunks, ZSTD, archive.path) if is_compressed else chunks:
-            digest.update(chunk)
+        digest = sha256_of_chunks(decompressed(chunks, ZSTD, archive.path) if is_compressed else chunks)
         if digest.hexdigest() != digests[place]:
             raise refusal(archive.path, f"the code of {place[0]} for {place[1]} differs", "E-CODE-013")
 
@@ -140,7 +139,7 @@ def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> 
             kernels += [(f"{place.name}#{number}", target, entry) for target, entry in images]
         if not kernels:
             raise refusal(path, "it has no code for a GPU")
-        new = block.enter_context(new_file(source, output))
+        new = block.enter_context(new_file(output, source))
         targets = tuple(sorted({target for _, target, _ in kernels}))
         history = history_of(code, source, (Step("split", targets),))
         write_split_file(host, place.marker(), pack_history(history), new)

@@ -16,8 +16,8 @@ from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
+from rocm_sdk_build.files.new_file import new_file
 
-from .new_file import new_file
 from .rewrite import Rewritten, Wish, rewrite_file
 
 # What a file may be in a tree without hindering the others: it stays as it is.
@@ -72,7 +72,7 @@ def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
         before, after = os.path.join(scratch, "before"), os.path.join(scratch, "after")
         members = _unpack(archive, before, path)
         made = _Tree(before, after, wish, output, path).make()
-        with new_file(file.fileno(), output) as new, open(os.dup(new), "wb") as packed:
+        with new_file(output, file.fileno()) as new, open(os.dup(new), "wb") as packed:
             _pack(archive, members, before, after, packed)
             packed.flush()
             size = os.fstat(new).st_size

@@ -11,18 +11,7 @@ from typing import NamedTuple
 
 from rocm_sdk.gpu_code.refusal import refusal
 
-from .elf64 import (
-    RELATIVE,
-    RELOCATION,
-    SHT_DYNSYM,
-    SHT_RELA,
-    SHT_RELR,
-    SHT_SYMTAB,
-    SYMBOL,
-    Elf,
-    Section,
-    read_exactly,
-)
+from .elf64 import RELATIVE, RELOCATION, SHT_DYNSYM, SHT_RELA, SHT_RELR, SHT_SYMTAB, SYMBOL, Elf, Section, read_exactly
 
 SECTION_NAME = b".hipFatBinSegment"
 _WRAPPER = struct.Struct("<IIQQ")

@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.debian import build_wheels
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.patchelf import Shape
 
 from .environment import Environment
 from .sample import write_sample_wheels

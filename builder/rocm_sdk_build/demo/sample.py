@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk_build.artifacts.build import Wish
-from rocm_sdk_build.artifacts.rules import read_rules
+from rocm_sdk_build import build_prefix as prefix
+from rocm_sdk_build.build import Wish
+from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.patchelf import Shape
-from rocm_sdk_build.prefix import build as prefix
+from rocm_sdk_build.inputs.rules import read_rules
 
 VERSION = "5.2.3"
 

@@ -1,0 +1,483 @@
+"""From artifacts to a directory `dist` of packages: what there is, in which order, and what must come out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+from rocm_sdk.tooling import size_text
+
+from .code.patchelf import Shape, which_patchelf
+from .code.sparse_copy import Rest
+from .code.stack_decision import decide
+from .errors import PackagingError
+from .files.scratch import scratch_directory
+from .files.text_files import write_text
+from .files.wheels import Wheel, writing
+from .inputs.catalog import GENERIC, Artifact, read_catalog
+from .inputs.rules import Rules
+from .output.finished import Finished, Keys
+from .output.proof import prove
+from .output.selector import write_selector
+from .output.site_directory import SitePackage, filling
+from .output.unpacked import unpack
+from .packages.absent_libraries import FACTS, facts_text, find_absent
+from .packages.development import DevelEntry, plan_development
+from .packages.dist_info import SdkFacts
+from .packages.families import Families
+from .packages.licences import find_licences
+from .packages.metadata import metadata_text, wheel_text
+from .packages.platform_tag import Needs, checked_tag, machine_of, needs_of, tag_of, usual_tag
+from .packages.population import Population, populate
+from .packages.staging import Package, members_of, stage_runtime, write_dist_info, write_pure_module, write_scripts
+from .packages.tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
+from .packages.version import check_version
+
+_log = logging.getLogger(__name__)
+_NO_FILES: Mapping[str, Path] = {}
+_NO_RESTS: Mapping[str, Rest] = {}
+_NO_SCRIPTS: Mapping[str, str] = {}
+_NONCE = re.compile(r"[A-Za-z0-9_]*")
+_OVERLAY = "base_lib_generic"
+_MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
+
+
+class Wish(NamedTuple):
+    """What is to be built."""
+
+    artifacts: Sequence[Path]
+    output: Path  # where it works; gets a directory `dist`
+    version: str
+    nonce: str = ""
+    linux_families: str | None = None
+    windows_families: str | None = None
+    deflate: bool = True
+    devel_compression: str = "none"  # of the development tree's archive: a key of DEVEL_ARCHIVES
+    is_checked: bool = True  # the packages are installed and tested before they appear
+    jobs: int = 0  # threads that compress; 0: one for each processor
+    size_limit: int | None = 100_000_000  # bytes of a file that the index takes: PyPI's
+    platform_tag: str | None = None  # of all wheels; None: each has that of its files
+    makes_packages: bool = True  # False: directories with what they would have
+    keeps_stack: bool = False  # libraries may ask for an executable stack
+    needs_profiler: bool = True  # there must be files for rocm-profiler
+    loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
+    dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
+    written: Path | None = None  # a directory of input that this run has written itself
+    shape: Shape = Shape.RPATH
+    key: str = ""  # is written into the wheels, see `wheel_key`
+    site: Path | None = None  # in place of wheels: a new directory like site-packages, of hard links
+
+    @property
+    def names(self) -> str:
+        """The artifacts, for messages."""
+        return ", ".join(map(str, self.artifacts))
+
+
+def build(wish: Wish, rules: Rules) -> list[Path]:
+    """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
+    is left in `dist`."""
+    check_names(wish)
+    catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
+    present = {each.family for each in catalog if each.family != GENERIC}
+    families = Families(wish.linux_families, wish.windows_families, present)
+    is_kpack = _is_kpack(wish, catalog)
+    if is_kpack and families.linux:
+        missing = sorted(set(families.linux) - present)
+        if missing:
+            raise PackagingError(
+                f"{wish.names}: no artifact is for {', '.join(missing)}",
+                "fetch the artifacts of these targets, or leave them out of --linux-amdgpu-families",
+            )
+    sdk = SdkFacts(
+        wish.version,
+        families.available,
+        families.default,
+        wish.nonce,
+        families.linux if families.linux or families.windows else (),
+        families.windows if families.linux or families.windows else (),
+        is_kpack,
+    )
+    return write_packages(wish, rules, catalog, families, sdk)
+
+
+def check_names(wish: Wish) -> None:
+    """PackagingError for a version or nonce that packages cannot have, and for a loader that is none."""
+    check_version(wish.version)
+    if wish.loader is not None and not _is_loader(wish.loader):
+        raise PackagingError(f"--loader {wish.loader}: is no wheel of rocm-sdk-loader")
+    if not _NONCE.fullmatch(wish.nonce):
+        raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
+
+
+def _is_loader(path: Path) -> bool:
+    try:
+        name, *_ = parse_wheel_filename(path.name)
+        return name == "rocm-sdk-loader" and zipfile.is_zipfile(path)
+    except InvalidWheelFilename:
+        return False
+
+
+def write_packages(wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> list[Path]:
+    """The packages of these artifacts, as `build`."""
+    try:
+        return _Build(wish, rules, catalog, families, sdk).run()
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise PackagingError(f"{wish.output}: the packages cannot be written there: {error.strerror}") from error
+
+
+def _is_kpack(wish: Wish, catalog: Iterable[Artifact]) -> bool:
+    overlay = next(
+        (each.directory for each in catalog if each.directory.name == _OVERLAY), wish.artifacts[0] / _OVERLAY
+    )
+    path = overlay / _MANIFEST
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise PackagingError(
+            f"{path}: not found: it says how the artifacts were made", "fetch the artifact base_lib_generic too"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise PackagingError(f"{path}: cannot be read: {error}") from error
+    flags = document.get("flags") if isinstance(document, dict) else None
+    return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))
+
+
+class _Build:
+    def __init__(self, wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> None:
+        self.wish, self.rules, self.catalog, self.families = wish, rules, catalog, families
+        self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
+        self.runtime: dict[Package, Population] = {}
+        self.made: list[Path] = []
+        self.absent: list[str] = []  # shortnames of libraries that no package has
+        self.platform = checked_tag(wish.platform_tag)
+        self.usual_platform = ""  # of wheels without programs and libraries
+        self.finished, self.keys = Finished(wish.output / ".rocm-sdk-finished"), Keys(wish.written)
+        self.packages: set[str] = set()  # logical names
+
+    def run(self) -> list[Path]:
+        dist = self.wish.dist or self.wish.output / "dist"
+        if self.wish.makes_packages and self.wish.site is None:
+            dist.mkdir(parents=True, exist_ok=True)
+        with scratch_directory(self.wish.output) as self.scratch:
+            self.dist = self.scratch / "dist"
+            self.dist.mkdir()
+            self.runtime = self._runtime()
+            self.absent = self._absent()
+            self.usual_platform = usual_tag(self._needs(self._population("core")))
+            for package, population in self.runtime.items():
+                self._wheel(package, population)
+            self._devices()
+            self._devel()
+            if self.wish.site is not None:
+                return [self.dist.rename(self.wish.site)]
+            self._selectors()
+            self._warn_of_sizes()
+            if self.wish.is_checked:
+                _log.info("testing %d packages", len(self.made))
+                prove((path for path in self.made if path.suffix == ".whl"), self.scratch / "installed")
+            appeared = list(self._appear(dist) if self.wish.makes_packages else self._unpack())
+        self.finished.clear()
+        return appeared
+
+    def _appear(self, dist: Path) -> Iterator[Path]:
+        if self.wish.loader is not None:
+            self.made.append(self.dist / self.wish.loader.name)
+            shutil.copyfile(self.wish.loader, self.made[-1])
+        for path in self.made:
+            target = dist / path.relative_to(self.dist)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            yield path.replace(target)
+
+    def _unpack(self) -> Iterator[Path]:
+        for path in self.made:
+            yield unpack(path, self.wish.output / path.parent.relative_to(self.dist))
+
+    def _warn_of_sizes(self) -> None:
+        limit = self.wish.size_limit
+        for path in self.made:
+            size = path.stat().st_size
+            if limit is not None and size > limit:
+                _log.warning(
+                    "%s has %s; the index takes files of at most %s (--size-limit; PyPI: 100 MB)",
+                    *(path.name, size_text(size), size_text(limit)),
+                )
+
+    # ---- packages ----
+
+    def _runtime(self) -> dict[Package, Population]:
+        """What the runtime packages have, before one is made: whether a file finds what it needs depends on all."""
+        core = self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools")
+        found = {core: self._of("core", self.catalog), **self._profiler(), **dict(self._libraries())}
+        for package, population in found.items():
+            if not population.files:
+                raise PackagingError(f"{self.wish.names}: no artifact has files for {package.distribution}")
+        return found
+
+    def _population(self, logical_name: str) -> Population:
+        return next(found for package, found in self.runtime.items() if package.logical_name == logical_name)
+
+    def _absent(self) -> list[str]:
+        paths: dict[str, list[str]] = {"core": [], "libraries": []}
+        for package, population in self.runtime.items():
+            paths.setdefault(package.logical_name, []).extend(population.files)
+        return find_absent(paths)
+
+    def _profiler(self) -> dict[Package, Population]:
+        profiler = self._of("profiler", self.catalog)
+        if profiler.files:
+            return {self._package("profiler", "rocm-profiler", "ROCm SDK: profilers"): profiler}
+        if self.wish.needs_profiler and (wanted := self.rules.packages["profiler"].artifacts):
+            names = sorted({name for name, _ in wanted})
+            raise PackagingError(
+                f"{self.wish.names}: no artifact has files for rocm-profiler",
+                f"fetch the artifacts {' and '.join(names)} too, or build without them: --allow-no-profiler",
+            )
+        _log.info("there is no package rocm-profiler: no file is for it")
+        return {}
+
+    def _libraries(self) -> Iterator[tuple[Package, Population]]:
+        generic = [each for each in self.catalog if each.family == GENERIC]
+        summary = "ROCm SDK: math libraries"
+        if self.is_kpack:
+            package = self._package("libraries", "rocm-sdk-libraries", summary)
+            yield package, self._of("libraries", generic)
+            return
+        for family in sorted({each.family for each in self.catalog if each.family != GENERIC}):
+            own = [each for each in self.catalog if each.family in (GENERIC, family)]
+            name = f"rocm-sdk-libraries-{family.partition(':')[0]}"
+            yield self._package("libraries", name, summary, family), self._of("libraries", own)
+
+    def _devices(self) -> None:
+        if self.is_kpack:
+            for target in sorted({each.target for each in self.catalog if each.family != GENERIC}):
+                self._device_wheel(target)
+
+    def _device_wheel(self, target: str) -> None:
+        population = self._of("device", [each for each in self.catalog if each.target == target], by_soname=False)
+        if not population.files:
+            return
+        package = Package(
+            "device",
+            f"rocm-sdk-device-{target}",
+            f"ROCm SDK: GPU code for {target}",
+            None,
+            f"_rocm_sdk_libraries{self.sdk.nonce}",
+            target,
+            (f"rocm-sdk-libraries=={self.sdk.version}",),
+            self.rules.packages["device"].search,
+            self.rules.packages["device"].own_search,
+            self.wish.shape,
+        )
+        self._wheel(package, population)
+
+    def _devel(self) -> None:
+        linked = {each: found for each, found in self.runtime.items() if each.logical_name != "profiler"}
+        names = {name for population in linked.values() for name in population.artifacts}
+        names |= self.rules.devel["kpack" if self.is_kpack else "family"]
+        own = [each for each in self.catalog if each.name in names and (each.component != "test" or not self.is_kpack)]
+        families = [None] if self.is_kpack else sorted({e.family for e in self.catalog if e.family != GENERIC})
+        for family in families:
+            artifacts = [each for each in own if each.family in (GENERIC, family)]
+            runtime = {
+                str(each.platform_directory): found
+                for each, found in linked.items()
+                if family is None or each.family in (None, family)
+            }
+            summary = "ROCm SDK: headers, CMake packages, build tools"
+            compression = self.wish.devel_compression
+            requires = ("rocm-sdk-loader[devel]",) if compression == "zstd" else ()  # it brings a reader of that form
+            package = Package("devel", "rocm-sdk-devel", summary, "rocm_sdk_devel", None, family, requires)
+            entries = plan_development(artifacts, runtime)
+            sources = [entry.source for entry in entries if entry.source is not None]
+            directory = "" if family is None or len(families) == 1 else family
+            making = _Making(package, directory, find_licences(artifacts), needs_of(sources, self._sonames()))
+            self._make(making, sources, (entries, compression), partial(self._stage_devel, package, entries))
+
+    def _needs(self, population: Population) -> Needs:
+        return needs_of((file.source for file in population.files.values() if not file.link), self._sonames())
+
+    def _sonames(self) -> frozenset[str]:
+        """Of the libraries that the packages have."""
+        files = (file for population in self.runtime.values() for file in population.files.values())
+        return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
+
+    def _selectors(self) -> None:
+        families = self._restricted_families()
+        for family in families:
+            directory = self.dist / family if len(families) > 1 and family else self.dist
+            directory.mkdir(exist_ok=True)
+            path = write_selector(
+                directory, self.sdk, self.families, family, is_kpack=self.is_kpack, packages=self.packages
+            )
+            self.made.append(path)
+
+    def _restricted_families(self) -> list[str]:
+        if self.is_kpack:
+            return [""]
+        return sorted({each.family for each in self.catalog if each.family != GENERIC}) or [""]
+
+    # ---- pieces ----
+
+    def _of(self, package: str, artifacts: Iterable[Artifact], by_soname: bool = True) -> Population:
+        rules = self.rules.packages[package]
+        own = [each for each in artifacts if (each.name, each.component) in rules.artifacts]
+        return populate(own, rules.includes, rules.excludes, rules.linker_names, by_soname)
+
+    def _package(self, logical: str, distribution: str, summary: str, family: str | None = None) -> Package:
+        module = distribution.replace("-", "_")
+        rules = self.rules.packages[logical]
+        directory = f"_{module}{self.sdk.nonce}"
+        search = (rules.search, rules.own_search, self.wish.shape)
+        return Package(logical, distribution, summary, module, directory, family, (), *search)
+
+    def _wheel(self, package: Package, population: Population) -> None:
+        sources = (file.source for file in population.files.values())
+        rules = self.rules.packages[package.logical_name]
+        without_stack = self._without_stack(package, population)
+        facts = (population.files, population.aliases, rules.scripts, self.absent, sorted(without_stack))
+        own = [each for each in self.catalog if each.name in population.artifacts]
+        artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
+        self._make(
+            _Making(package, "", find_licences(artifacts), self._needs(population)),
+            *(sources, facts, partial(self._stage_runtime, package, population, without_stack)),
+        )
+
+    def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
+        """The libraries that ask for an executable stack by mistake, of which the user is told."""
+        files = population.files.values()
+        flagged = {file.path: file.source for file in files if file.facts.executable_stack and not file.link}
+        decision = decide(flagged, self.wish.keeps_stack)
+        if decision.told:
+            _log.warning("%s: %s", package.distribution, decision.told)
+        return decision.cleared
+
+    def _stage_runtime(
+        self, package: Package, population: Population, without_stack: frozenset[str], site: Path
+    ) -> _Contents:
+        staged = stage_runtime(package, population, self.sdk, site, without_stack)
+        facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
+        if facts is not None:
+            write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, self.absent))
+        scripts = self.rules.packages[package.logical_name].scripts
+        if not package.pure_module or not scripts:
+            return _Contents(*staged)
+        return _Contents(*staged, write_scripts(package, population, scripts, self.sdk, site))
+
+    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Contents:
+        write_pure_module(package, self.sdk, site)
+        return _Contents(development=entries)
+
+    def _make(
+        self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Contents]
+    ) -> None:
+        """Makes a wheel, or takes it as an earlier run has made it. sources, facts: all that it is made from."""
+        package = making.package
+        self.packages.add(package.logical_name)
+        name = f"{package.file_name}-{self.sdk.version}"
+        tag = f"py3-none-{self._platform(name, making.needs)}"
+        if self.wish.site is not None:
+            self._stage_and_write(making, tag, stage, filling(self.dist, f"{name}.dist-info"))
+            return
+        wheel = self.dist / making.directory / f"{name}-{tag}.whl"
+        wheel.parent.mkdir(exist_ok=True)
+        self.made.append(wheel)
+        files = [*sources, *making.licences.values(), *_tools()]
+        place = (wheel.name, making.directory, making.licences)
+        everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, self.wish.key, facts)
+        key = self.keys.of(everything, files)
+        if self.finished.take(key, wheel):
+            _log.info("%s: an earlier run has made it", wheel.name)
+            return
+        _log.info("%s: staging", wheel.name)
+        fresh = writing(wheel, f"{name}.dist-info", self.wish.key, deflate=self.wish.deflate, jobs=self.wish.jobs)
+        self._stage_and_write(making, tag, stage, fresh)
+        _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
+        if self.keys.of(everything, files) == key:
+            self.finished.keep(key, wheel)
+
+    def _stage_and_write(
+        self,
+        making: _Making,
+        tag: str,
+        stage: Callable[[Path], _Contents],
+        output: AbstractContextManager[Wheel | SitePackage],
+    ) -> None:
+        package = making.package
+        name = f"{package.file_name}-{self.sdk.version}"
+        site = self.scratch / package.distribution
+        staged = stage(site)
+        info = f"{name}.dist-info"
+        _check_processors(name, site, making.needs)
+        metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
+        write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
+        with output as fresh:
+            self._write(fresh, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
+        shutil.rmtree(site)
+
+    def _platform(self, name: str, needs: Needs) -> str:
+        """The platform tag; that of core for wheels without programs and libraries."""
+        if self.platform is None:
+            return tag_of(name, needs, self.usual_platform)
+        return self.platform
+
+    def _write(self, fresh: Wheel | SitePackage, members: Mapping[str, Path], staged: _Contents) -> None:
+        if staged.development is not None:
+            compression = self.wish.devel_compression
+            name = f"rocm_sdk_devel/{DEVEL_ARCHIVES[compression]}"
+            with fresh.adding(name, size_of_archive(staged.development)) as archive:
+                tree = f"_rocm_sdk_devel{self.sdk.nonce}"
+                write_devel_archive(staged.development, tree, archive, compression)
+        for name, path in members.items():
+            fresh.add_file(name, path, staged.rests.get(name))
+
+
+class _Making(NamedTuple):
+    """A wheel that is to be made."""
+
+    package: Package
+    directory: str  # below `dist`
+    licences: Mapping[str, Path]
+    needs: Needs
+
+    def in_wheel(self, info: str) -> dict[str, Path]:
+        """The licence files, by their names in the wheel."""
+        return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
+
+
+class _Contents(NamedTuple):
+    """What a wheel gets beside the files in its staging directory."""
+
+    unchanged: Mapping[str, Path] = _NO_FILES
+    rests: Mapping[str, Rest] = _NO_RESTS
+    entry_points: Mapping[str, str] = _NO_SCRIPTS
+    development: list[DevelEntry] | None = None
+
+
+def _check_processors(wheel: str, site: Path, needs: Needs) -> None:
+    """The programs that are compiled for a package must be for the processor of the others."""
+    for path in sorted(site.rglob("*")):
+        machine = machine_of(path) if path.is_file() else None
+        if machine is not None and needs.machines and machine not in needs.machines:
+            raise PackagingError(
+                f"{wheel}: {path.name} is compiled for {machine}, the package is for {', '.join(needs.machines)}",
+                "set CC to a compiler for that processor",
+            )
+
+
+def _tools() -> list[Path]:
+    """The programs that make files of wheels."""
+    found = (shutil.which(os.environ.get("CC", "cc")), which_patchelf())
+    return [Path(path) for path in found if path is not None]

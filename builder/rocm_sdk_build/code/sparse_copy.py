@@ -1,0 +1,101 @@
+"""Copies of libraries that have a hole where the GPU code is, which is most of them: it is read from the original."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from rocm_sdk import RewriteError
+
+from .elf64 import HEADER, PT_LOAD, SECTION, SEGMENT, SHT_NOBITS, Elf, read_elf
+from .wrappers import FAT
+
+_CHUNK = 1 << 20
+_FICLONE = 0x40049409
+
+
+class Rest(NamedTuple):
+    """What a copy lacks: bytes [start, end) of its original."""
+
+    original: Path
+    start: int
+    end: int
+
+
+def copy_file(original: Path, copy: Path) -> Rest | None:
+    """Makes a copy that its owner may write; returns what it lacks. Where the file system can share data until they
+    are written, and where no code is in a section of its own, it is whole."""
+    with original.open("rb") as source, copy.open("wb") as target:
+        size = os.fstat(source.fileno()).st_size
+        rest = None
+        try:
+            fcntl.ioctl(target, _FICLONE, source.fileno())
+        except OSError:
+            rest = _code(source, original)
+            _copy_range(source, target, 0, rest.start if rest else size)
+            if rest is not None:
+                _copy_range(source, target, rest.end, size)
+                target.truncate(size)
+        os.fchmod(target.fileno(), stat.S_IMODE(os.fstat(source.fileno()).st_mode) | stat.S_IWUSR)
+    return rest
+
+
+def complete(copy: Path, rest: Rest) -> None:
+    """Gives a copy what it lacks."""
+    with rest.original.open("rb") as source, copy.open("r+b") as target:
+        _copy_range(source, target, rest.start, rest.end)
+
+
+def read_in_chunks(copy: Path, rest: Rest | None) -> Iterator[bytes]:
+    """The content of a copy as if it were whole."""
+    with copy.open("rb") as file:
+        if rest is None:
+            yield from _chunks(file, 0, None)
+            return
+        yield from _chunks(file, 0, rest.start)
+        with rest.original.open("rb") as original:
+            yield from _chunks(original, rest.start, rest.end)
+        yield from _chunks(file, rest.end, None)
+
+
+def _copy_range(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
+    target.seek(start)
+    target.writelines(_chunks(source, start, end))
+
+
+def _chunks(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
+    file.seek(start)
+    while chunk := file.read(_CHUNK if end is None else min(_CHUNK, end - file.tell())):
+        yield chunk
+
+
+def _code(source: BinaryIO, path: Path) -> Rest | None:
+    """The section of code, if nothing else lies in it."""
+    try:
+        elf = read_elf(source.fileno(), str(path))
+    except RewriteError:
+        return None
+    index = elf.find(FAT.section)
+    if index is None or elf.sections[index].type == SHT_NOBITS:
+        return None
+    start, end = elf.sections[index].offset, elf.sections[index].offset + elf.sections[index].size
+    if any(start < other_end and other_start < end for other_start, other_end in _others(elf, index)):
+        return None
+    return Rest(path, start, end)
+
+
+def _others(elf: Elf, code: int) -> Iterator[tuple[int, int]]:
+    """Where all else lies, but for what is loaded with the code."""
+    yield 0, HEADER.size
+    yield elf.segments_offset, elf.segments_offset + len(elf.segments) * SEGMENT.size
+    yield elf.sections_offset, elf.sections_offset + len(elf.sections) * SECTION.size
+    for index, section in enumerate(elf.sections):
+        if index != code:
+            yield section.offset, section.offset + section.file_size
+    for segment in elf.segments:
+        if segment.type != PT_LOAD:
+            yield segment.offset, segment.offset + segment.file_size

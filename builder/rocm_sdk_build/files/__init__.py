@@ -1,0 +1,1 @@
+"""Files of packages: wheels, zip, deflate, digests, scratch directories, dates."""

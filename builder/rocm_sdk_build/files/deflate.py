@@ -1,0 +1,100 @@
+"""Compresses data by blocks, on several threads, into one deflate stream (RFC 1951).
+
+libdeflate compresses better and faster than zlib, but only whole buffers. Each block is a stream of its own, whose last
+part says so in one bit (BFINAL). That bit is cleared, and an empty stored part, which ends with a whole byte, comes
+behind: so the next block continues the stream. zlib, which decompresses each block to compare it, tells where the bit
+is. How many threads there are changes no byte.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, NamedTuple
+
+import deflate
+
+from rocm_sdk_build.errors import PackagingError
+
+BLOCK = 1 << 20  # bytes that are compressed together
+_LEVEL = 6
+_Z_OK, _Z_STREAM_END, _Z_BLOCK = 0, 1, 5
+_RAW = -15  # window bits of a stream without header
+_UNUSED_BITS, _IN_LAST_PART = 63, 64  # of data_type
+_HEADER_BITS = 3  # of a part
+_EMPTY_STORED_PART = b"\0\0\xff\xff"  # its length, and the complement; the three bits before them are in the last byte
+_LIBRARY = "libz.so.1"
+
+
+def compress_block(data: bytes, is_last: bool) -> bytes:
+    """The piece of a stream for at most BLOCK bytes; the last one ends the stream."""
+    packed: bytearray = deflate.deflate_compress(data, _LEVEL)
+    end = _look_at(bytes(packed), data)
+    if not is_last:
+        packed[end.last_part >> 3] &= ~(1 << (end.last_part & 7))
+        if end.unused_bits < _HEADER_BITS:
+            packed.append(0)
+        packed += _EMPTY_STORED_PART
+    return bytes(packed)
+
+
+class _End(NamedTuple):
+    """Where a stream ends."""
+
+    last_part: int  # the bit with which its last part begins
+    unused_bits: int  # of its last byte
+
+
+class _Stream(ctypes.Structure):
+    """z_stream of zlib.h."""
+
+    _fields_ = (
+        ("next_in", ctypes.c_void_p),
+        ("avail_in", ctypes.c_uint),
+        ("total_in", ctypes.c_ulong),
+        ("next_out", ctypes.c_void_p),
+        ("avail_out", ctypes.c_uint),
+        ("total_out", ctypes.c_ulong),
+        ("msg", ctypes.c_char_p),
+        ("state", ctypes.c_void_p),
+        ("zalloc", ctypes.c_void_p),
+        ("zfree", ctypes.c_void_p),
+        ("opaque", ctypes.c_void_p),
+        ("data_type", ctypes.c_int),
+        ("adler", ctypes.c_ulong),
+        ("reserved", ctypes.c_ulong),
+    )
+
+
+def _look_at(packed: bytes, data: bytes) -> _End:
+    """Decompresses a block, and compares it with its data."""
+    zlib, room = _zlib(), ctypes.create_string_buffer(len(data) + 1)
+    stream = _Stream()
+    stream.next_in, stream.avail_in = ctypes.cast(ctypes.c_char_p(packed), ctypes.c_void_p), len(packed)
+    stream.next_out, stream.avail_out = ctypes.addressof(room), len(room)
+    if zlib.inflateInit2_(ctypes.byref(stream), _RAW, zlib.zlibVersion(), ctypes.sizeof(stream)) != _Z_OK:
+        raise MemoryError
+    try:
+        last_part = end = 0
+        while (status := zlib.inflate(ctypes.byref(stream), _Z_BLOCK)) == _Z_OK:  # stops behind each part
+            end = stream.total_in * 8 - (stream.data_type & _UNUSED_BITS)
+            last_part = last_part if stream.data_type & _IN_LAST_PART else end
+    finally:
+        zlib.inflateEnd(ctypes.byref(stream))
+    if status != _Z_STREAM_END or stream.avail_in or ctypes.string_at(room, stream.total_out) != data:
+        raise PackagingError("libdeflate has compressed a block that zlib does not read as it was")
+    return _End(last_part, len(packed) * 8 - end)
+
+
+@functools.cache
+def _zlib() -> Any:
+    """zlib itself: Python's module does not tell where parts begin."""
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+    except OSError as error:
+        raise PackagingError(f"{_LIBRARY}: {error}", "install zlib (zlib1g, zlib)") from error
+    library.zlibVersion.restype = ctypes.c_char_p
+    library.inflateInit2_.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int]
+    library.inflate.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    library.inflateEnd.argtypes = [ctypes.c_void_p]
+    return library

@@ -1,0 +1,149 @@
+"""Writes wheels. Each file is read once: it is hashed for RECORD, and compressed on several threads, while it is read.
+
+Storing files without compression is for wheels that are used at once: deflating device code takes several times as long
+as writing it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import stat
+import time
+import zipfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from deflate import crc32
+
+from rocm_sdk.installed.record import Row, digest_text, record_text
+from rocm_sdk.tooling import size_text
+from rocm_sdk_build.code.sparse_copy import Rest, read_in_chunks
+from rocm_sdk_build.errors import PackagingError
+
+from .deflate import BLOCK, compress_block
+from .new_file import new_file
+from .source_date import source_date
+from .zip_writer import ZipWriter, date_of
+
+_log = logging.getLogger(__name__)
+_SECONDS = 5  # between two lines about a large wheel
+_AHEAD = 3  # blocks for each thread that wait for it or for their turn to be written
+
+
+@contextmanager
+def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False, jobs: int = 0) -> Iterator[Wheel]:
+    """A wheel that the caller fills. It gets its name when it is complete; otherwise nothing of it stays.
+
+    key: names what it is made from (see `wheel_key`). jobs: threads, 0: one for each processor that this process may
+    use. The same files in the same order give the same bytes.
+    """
+    count = jobs or len(os.sched_getaffinity(0))
+    try:
+        with (
+            new_file(str(wheel), is_synced=False) as new,
+            os.fdopen(os.dup(new), "wb") as file,
+            ThreadPoolExecutor(count) as pool,
+        ):
+            archive = ZipWriter(file, date_of(source_date()))
+            unfinished = Wheel(wheel.name, archive, pool, count, deflate)
+            yield unfinished
+            unfinished.finish(f"{dist_info}/RECORD", key.encode("ascii"))
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise PackagingError(f"{wheel}: cannot be written: {error.strerror}") from error
+
+
+class Wheel:
+    """A wheel that is being written. Programs are executable in it."""
+
+    def __init__(self, name: str, archive: ZipWriter, pool: ThreadPoolExecutor, jobs: int, deflate: bool) -> None:
+        self._name, self._size, self._told = name, 0, time.monotonic()
+        self._archive, self._pool, self._limit = archive, pool, jobs * _AHEAD
+        self._method = zipfile.ZIP_DEFLATED if deflate else zipfile.ZIP_STORED
+        self._rows: dict[str, Row] = {}
+        self._steps: deque[Callable[[], None]] = deque()  # what is left to do to the archive, in order
+
+    def add_file(self, name: str, path: Path, rest: Rest | None = None) -> None:
+        """A file of the disk. rest: what it lacks."""
+        facts = path.stat()
+        with self.adding(name, facts.st_size, bool(facts.st_mode & stat.S_IXUSR)) as member:
+            for data in read_in_chunks(path, rest):
+                member.write(data)
+
+    @contextmanager
+    def adding(self, name: str, size: int, is_program: bool = False) -> Iterator[Member]:
+        """A file that the caller writes. size: about what it will have."""
+        if name in self._rows:
+            raise PackagingError(f"the wheel would have {name} twice")
+        self._do(lambda: self._archive.begin(name, size, is_program, self._method))
+        member = Member(self._add_block)
+        yield member
+        self._rows[name] = Row(name, *member.finish())
+        size, crc = member.size, member.crc
+        self._do(lambda: self._archive.end(size, crc))
+
+    def _add_block(self, data: bytes, is_last: bool) -> None:
+        self._size += len(data)
+        if time.monotonic() - self._told > _SECONDS:
+            self._told = time.monotonic()
+            _log.info("%s: %s so far", self._name, size_text(self._size))
+        if self._method == zipfile.ZIP_STORED:
+            self._do(lambda: self._archive.write(data))
+        else:
+            packed = self._pool.submit(compress_block, data, is_last)
+            self._do(lambda: self._archive.write(packed.result()))
+
+    def _do(self, step: Callable[[], None]) -> None:
+        self._steps.append(step)
+        while len(self._steps) > self._limit:
+            self._steps.popleft()()
+
+    def finish(self, record: str, comment: bytes) -> None:
+        """Writes RECORD and the directory of the archive."""
+        data = record_text([*self._rows.values(), Row(record)]).encode()
+        with self.adding(record, len(data)) as member:
+            member.write(data)
+        while self._steps:
+            self._steps.popleft()()
+        self._archive.finish(comment)
+
+
+class Member:
+    """A file of a wheel that is being written."""
+
+    def __init__(self, add_block: Callable[[bytes, bool], None]) -> None:
+        self._add_block = add_block
+        self._digest = hashlib.sha256()
+        self._waiting = bytearray()  # what is too little for a block, or may be the last one
+        self.size, self.crc = 0, 0
+
+    def write(self, data: bytes) -> int:
+        """Takes more data; returns its length, as files do."""
+        self._digest.update(data)
+        self.crc = crc32(data, self.crc)
+        self.size += len(data)
+        self._waiting += data
+        while len(self._waiting) > BLOCK:
+            self._add_block(bytes(self._waiting[:BLOCK]), False)
+            del self._waiting[:BLOCK]
+        return len(data)
+
+    def finish(self) -> tuple[str, str]:
+        """Its digest and size, as RECORD has them."""
+        self._add_block(bytes(self._waiting), True)
+        return digest_text(self._digest), str(self.size)
+
+
+def wheel_key(wheel: Path) -> str:
+    """The key that the wheel was written with; empty if there is no such wheel or another program wrote it."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            return archive.comment.decode("ascii", errors="replace")
+    except (FileNotFoundError, zipfile.BadZipFile):
+        return ""

@@ -1,0 +1,1 @@
+"""What there is: artifacts, prefixes, Debian's packages, downloads, and the rules of what goes where."""

@@ -1,0 +1,179 @@
+"""Artifacts in archives: `{name}_{component}_{family}.tar.zst` or `.tar.xz`, unpacked into a cache.
+
+The first member is the manifest; every other lies below a directory that it names. Nothing is written outside the
+artifact's own directory, whatever the names and links in the archive say.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import shutil
+import stat
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from rocm_sdk.tooling import import_zstd
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.scratch import scratch_directory
+
+MANIFEST = "artifact_manifest.txt"
+SUFFIXES = (".tar.zst", ".tar.xz")  # the first one that is there counts
+_MANIFEST_LIMIT = 1 << 20  # bytes
+_CHUNK = 1 << 20
+_DIGEST = re.compile(r"[0-9a-fA-F]{64}")
+
+
+def stem_of(path: Path) -> str:
+    """The name of the artifact in an archive; "" of other files."""
+    return next((path.name.removesuffix(suffix) for suffix in SUFFIXES if path.name.endswith(suffix)), "")
+
+
+def unpack(archive: Path, cache: Path) -> Path:
+    """The directory with the artifact, in the cache; what an earlier run has unpacked is used again.
+
+    PackagingError for an archive that is damaged or is not what its `.sha256sum` says, and for members that would
+    leave the artifact.
+    """
+    digest = _checked_digest(archive)
+    place = cache / digest[:32]
+    directory = place / stem_of(archive)
+    if directory.is_dir():
+        return directory
+    with scratch_directory(cache) as scratch:
+        fresh = scratch / "new"
+        _unpack(archive, fresh / directory.name)
+        try:
+            fresh.rename(place)
+        except OSError:  # another run was faster
+            if not directory.is_dir():
+                raise
+    return directory
+
+
+def _checked_digest(archive: Path) -> str:
+    found = sha256_of(archive).hexdigest()
+    sidecar = archive.with_name(f"{archive.name}.sha256sum")
+    if sidecar.is_file():
+        with sidecar.open(encoding="utf-8", errors="replace") as text:
+            wanted = (text.read(4096).split() or [""])[0]
+        if not _DIGEST.fullmatch(wanted):
+            raise PackagingError(f"{sidecar}: holds no SHA-256")
+        if wanted.lower() != found:
+            raise PackagingError(f"{archive}: is not the file that {sidecar.name} is about", "fetch it again")
+    return found
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[IO[bytes]]:
+    if archive.name.endswith(".xz"):
+        with lzma.open(archive) as stream:
+            yield stream
+    else:
+        with _zstd(archive).open(archive) as stream:
+            yield stream
+
+
+def _zstd(archive: Path) -> Any:
+    try:
+        return import_zstd()
+    except ImportError as error:
+        raise PackagingError(f"{archive}: Python cannot read zstd here", "pip install backports.zstd") from error
+
+
+def _unpack(archive: Path, directory: Path) -> None:
+    try:
+        with _opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
+            _Unpacking(archive, directory).run(members)
+    except PackagingError:
+        raise
+    except OSError as error:
+        if error.filename is not None or error.errno is not None:
+            raise
+        raise PackagingError(f"{archive}: is damaged: {error}") from error
+    except Exception as error:  # ZstdError has no common base, and tarfile raises ValueError and others
+        raise PackagingError(f"{archive}: is damaged: {error}") from error
+
+
+class _Unpacking:
+    def __init__(self, archive: Path, directory: Path) -> None:
+        self.archive, self.directory = archive, directory
+        self.prefixes: tuple[str, ...] = ()
+        self.kinds: dict[str, str] = {}  # path -> "directory", "file", "link"
+
+    def run(self, members: tarfile.TarFile) -> None:
+        first = members.next()
+        if first is None or first.name != MANIFEST or not first.isreg() or first.size > _MANIFEST_LIMIT:
+            raise PackagingError(f"{self.archive}: its first member is not {MANIFEST}")
+        self._take_manifest(members, first)
+        while (member := members.next()) is not None:
+            self._take(members, member)
+
+    def _take_manifest(self, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        stream = members.extractfile(member)
+        assert stream is not None
+        data = stream.read()
+        lines = [line.strip() for line in data.decode("utf-8", errors="replace").splitlines()]
+        self.prefixes = tuple(f"{line.rstrip('/')}/" for line in lines if line)
+        for prefix in self.prefixes:
+            self._check_name(prefix.rstrip("/"))
+        self.directory.mkdir(parents=True)
+        (self.directory / MANIFEST).write_bytes(data)
+        self.kinds[MANIFEST] = "file"
+
+    def _check_name(self, name: str) -> None:
+        parts = name.split("/")
+        if name.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\0" in name:
+            raise PackagingError(f"{self.archive}: the name {name!r} leads out of the artifact")
+
+    def _take(self, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
+        name = member.name.rstrip("/")
+        self._check_name(name)
+        is_above = member.isdir() and any(prefix.startswith(f"{name}/") for prefix in self.prefixes)
+        if not is_above and not f"{name}/".startswith(self.prefixes):
+            raise PackagingError(f"{self.archive}: {name!r} is in no directory of its manifest")
+        target = self._make_parents(name)
+        if name in self.kinds and not (member.isdir() and self.kinds[name] == "directory"):
+            raise PackagingError(f"{self.archive}: has {name!r} twice")
+        if member.isdir():
+            target.mkdir(exist_ok=True)
+            self.kinds[name] = "directory"
+        elif member.issym():
+            target.symlink_to(member.linkname)
+            self.kinds[name] = "link"
+        elif member.islnk():
+            self._take_hard_link(member, name, target)
+        elif member.isreg():
+            self._take_file(members, member, target)
+            self.kinds[name] = "file"
+        else:
+            raise PackagingError(f"{self.archive}: {name!r} is neither a file nor a directory nor a link")
+
+    def _make_parents(self, name: str) -> Path:
+        parts = name.split("/")
+        for depth in range(1, len(parts)):
+            above = "/".join(parts[:depth])
+            kind = self.kinds.setdefault(above, "directory")
+            if kind != "directory":
+                raise PackagingError(f"{self.archive}: {name!r} is below {above!r}, which is no directory")
+            (self.directory / above).mkdir(exist_ok=True)
+        return self.directory / name
+
+    def _take_hard_link(self, member: tarfile.TarInfo, name: str, target: Path) -> None:
+        other = member.linkname
+        if self.kinds.get(other) != "file" or other == MANIFEST:
+            raise PackagingError(f"{self.archive}: {name!r} is a link to {other!r}, which is no file before it")
+        os.link(self.directory / other, target)
+        self.kinds[name] = "file"
+
+    def _take_file(self, members: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+        stream = members.extractfile(member)
+        assert stream is not None
+        with target.open("xb") as file:
+            shutil.copyfileobj(stream, file, _CHUNK)
+        target.chmod(stat.S_IMODE(member.mode) & 0o777 | stat.S_IRUSR | stat.S_IWUSR)

@@ -1,0 +1,74 @@
+"""What a file is to the packager: a shared library, a program, device code or data."""
+
+from __future__ import annotations
+
+import os
+import re
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import inspect_library
+from rocm_sdk_build.code.elf64 import ET_DYN, HEADER, PT_DYNAMIC, PT_INTERP, SEGMENT
+from rocm_sdk_build.errors import PackagingError
+
+_GIT_LFS = b"version https://git-lfs.github.com/spec/"
+_NAME = re.compile(r"[^/\\]*")
+_ET_EXEC = 2
+_AMD_GPU = 224
+
+
+class Kind(Enum):
+    """What the packager does with a file depends on this."""
+
+    LIBRARY = "library"
+    PROGRAM = "program"  # needs the dynamic linker
+    STATIC = "static program"
+    DATA = "data"  # scripts, archives, device code, texts
+
+
+class Facts(NamedTuple):
+    """A file's kind, of a library its SONAME, of programs and libraries the processor (e_machine), of a library whether
+    it asks for an executable stack."""
+
+    kind: Kind
+    soname: str | None = None
+    machine: int = 0
+    executable_stack: bool = False
+
+
+def look_at(path: Path) -> Facts:
+    """Reads the first bytes, and the dynamic section of a library.
+
+    PackagingError for a pointer that Git LFS left in place of the file, and for a damaged library.
+    """
+    with path.open("rb") as file:
+        start = file.read(64)
+        if start.startswith(_GIT_LFS):
+            raise PackagingError(f"{path}: is a pointer of Git LFS, not the file", "git lfs pull")
+        if start[:6] != b"\x7fELF\x02\x01" or len(start) < 64:
+            return Facts(Kind.DATA)
+        _, kind, machine, _, _, table, _, _, _, size, count, *_ = HEADER.unpack(start)
+        if machine == _AMD_GPU or kind not in (_ET_EXEC, ET_DYN):
+            return Facts(Kind.DATA)
+        if table + size * count > os.fstat(file.fileno()).st_size:
+            raise PackagingError(f"{path}: is damaged: its program headers lie outside the file")
+        file.seek(table)
+        rows = file.read(size * count)
+    types = {SEGMENT.unpack_from(rows, at)[0] for at in range(0, len(rows) - SEGMENT.size + 1, max(size, 1))}
+    if PT_INTERP in types:
+        return Facts(Kind.PROGRAM, None, machine)
+    if PT_DYNAMIC not in types or kind == _ET_EXEC:
+        return Facts(Kind.STATIC, None, machine)
+    try:
+        facts = inspect_library(path)
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+    soname = facts.soname
+    if soname is not None and (soname in (".", "..") or not soname.isprintable() or not _NAME.fullmatch(soname)):
+        raise PackagingError(
+            f"{path}: its SONAME {soname!r} is no name of a file",
+            f"patchelf --set-soname {path.name} {path}",
+        )
+    return Facts(Kind.LIBRARY, soname or None, machine, facts.executable_stack)

@@ -1,0 +1,36 @@
+"""What an SDK that was a prefix says of itself: `dist_info.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rocm_sdk_build.inputs.catalog import Entry
+from rocm_sdk_build.inputs.offload_targets import in_hardware_order
+from rocm_sdk_build.packages.absent_libraries import FACTS
+from rocm_sdk_build.packages.dist_info import json_text
+
+from .target_code import targets_of
+from .tree import Tree
+
+
+def targets(tree: Tree) -> list[str]:
+    """The targets that a math library has code for; of an SDK without these, any library."""
+    libraries = targets_of(_files(tree, "libraries", "device"))
+    return in_hardware_order(libraries or targets_of(_files(tree, "core")))
+
+
+def with_facts(tree: Tree, sdk_targets: Iterable[str], scratch: Path) -> Tree:
+    """The tree with `dist_info.json`, which is written below `scratch`, in place of what the prefix has there.
+
+    Which libraries are absent is told when the packages are made.
+    """
+    path = scratch / "dist_info.json"
+    path.write_text(json_text(sdk_targets, ()), encoding="utf-8")
+    core = [each for each in tree.parts["core"] if each.path != FACTS]
+    return tree._replace(parts={**tree.parts, "core": [*core, Entry(FACTS, path, "file")]})
+
+
+def _files(tree: Tree, *parts: str) -> Iterator[Path]:
+    for part in parts:
+        yield from (entry.source for entry in tree.parts[part] if entry.kind == "file")

@@ -1,0 +1,134 @@
+"""GPU code for single targets: which loose files are for which, and libraries with the code of a family alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocm_sdk import RocmSdkError, device_code
+from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.tooling import compatibility, target_in_name
+from rocm_sdk_build.code.choice import choose_images
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.catalog import Entry
+from rocm_sdk_build.inputs.file_kind import Kind, look_at
+from rocm_sdk_build.inputs.offload_targets import read_offload_targets
+
+if TYPE_CHECKING:
+    from rocm_sdk import DeviceCode
+
+_RUNS = ("exact", "compatible", "generic")
+_NOT_REWRITTEN = "E-CODE-010"
+
+
+def target_of(place: str) -> str | None:
+    """The target that the name of a file carries, or that of one of its directories, with features."""
+    parts = reversed(PurePosixPath(place).parts)
+    return next((target for part in parts if (target := target_in_name(part)) is not None), None)
+
+
+def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
+    """What is for all targets, and base target -> what is for it alone."""
+    neutral: list[Entry] = []
+    single: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        target = None if entry.kind == "directory" else target_of(entry.path)
+        (neutral if target is None else single[target.partition(":")[0]]).append(entry)
+    return neutral, dict(single)
+
+
+def targets_of(paths: Iterable[Path]) -> frozenset[str]:
+    """The processors for which one of the files has code, without features."""
+    return frozenset[str]().union(*(read_offload_targets(path) for path in paths if may_have_code(path)))
+
+
+class ForFamily(NamedTuple):
+    """Files with the code of one family."""
+
+    entries: tuple[Entry, ...]
+    whole: tuple[str, ...]  # which libraries keep all their code, and why
+
+
+def for_family(libraries: Sequence[Entry], single: Sequence[Entry], gpus: tuple[str, ...], scratch: Path) -> ForFamily:
+    """The libraries with the code that one of the GPUs runs, written below the new directory `scratch`, and the loose
+    files for these GPUs."""
+    scratch.mkdir(parents=True)
+    return _ForFamily(gpus, scratch).run(libraries, single)
+
+
+class _ForFamily:
+    def __init__(self, gpus: tuple[str, ...], scratch: Path) -> None:
+        self.gpus, self.scratch = gpus, scratch
+        self.new: dict[Path, Path | None] = {}  # file -> what takes its place; None: nothing does
+        self.whole: list[str] = []
+
+    def run(self, libraries: Sequence[Entry], single: Sequence[Entry]) -> ForFamily:
+        fitting = [*libraries, *(each for each in single if self._fits(each))]
+        for entry in fitting:
+            if entry.kind == "file":
+                self._take(entry)
+        return ForFamily(renewed(fitting, self.new), tuple(self.whole))
+
+    def _fits(self, entry: Entry) -> bool:
+        target = None if entry.kind == "directory" else target_of(entry.path)
+        return target is None or any(runs(target, gpu) for gpu in self.gpus)
+
+    def _take(self, entry: Entry) -> None:
+        path = entry.source
+        if not may_have_code(path):
+            return
+        bundles = code_of(path).bundles
+        chosen = [choose_images(bundle.images, self.gpus, False) for bundle in bundles]
+        if all(len(kept) == len(bundle.images) for kept, bundle in zip(chosen, bundles, strict=True)):
+            return
+        if not any(chosen):
+            if look_at(path).kind is not Kind.DATA:
+                self.whole.append(f"{entry.path}: none of its code is for the family")
+            else:
+                self.new[path] = None
+            return
+        output = self.scratch / str(len(self.new))
+        why = why_not(path, rewrite_file, str(output), Wish(gpus=self.gpus))
+        if why is None:
+            self.new[path] = output
+        else:
+            self.whole.append(f"{entry.path}: {why}")
+
+
+def why_not(path: Path, write: Callable[..., object], *arguments: object) -> str | None:
+    """Writes the file anew; returns why it cannot be. PackagingError where something else is wrong."""
+    try:
+        write(str(path), *arguments)
+    except RocmSdkError as error:
+        if error.code != _NOT_REWRITTEN:
+            raise PackagingError(error.message, error.fix or "") from error
+        return error.facts["detail"]
+    return None
+
+
+def renewed(entries: Iterable[Entry], new: Mapping[Path, Path | None]) -> tuple[Entry, ...]:
+    """The entries with new files, to which links lead, too. new: file -> what takes its place; None: nothing does."""
+    found = ((entry, new.get(entry.source, entry.source)) for entry in entries)
+    return tuple(entry._replace(source=source) for entry, source in found if source is not None)
+
+
+def runs(code: str, gpu: str) -> bool:
+    """Whether the GPU runs code for a target."""
+    return compatibility(code, gpu, None, False).fit in _RUNS
+
+
+def may_have_code(path: Path) -> bool:
+    """Whether the file begins as one that has."""
+    with path.open("rb") as file:
+        return is_candidate(file.read(HEAD_SIZE))
+
+
+def code_of(path: Path) -> DeviceCode:
+    """What code the file has; PackagingError where it cannot be told."""
+    try:
+        return device_code(path)
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error

@@ -1,0 +1,1 @@
+"""What appears: packages that were proven and finished, selector, index, releases."""

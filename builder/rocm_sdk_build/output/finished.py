@@ -1,0 +1,158 @@
+"""Keeps finished wheels until their whole build is: a run after one that was killed takes those that it would make.
+
+A wheel is called by its key, the digest of all that it is made from, and by its own digest. What is called otherwise,
+belongs to somebody else or has other content is not used, and stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+import stat
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import deflate
+
+from rocm_sdk import gpu_code, loader_version
+from rocm_sdk_build.files.digest import chunks_of, sha256_of
+from rocm_sdk_build.files.source_date import source_date
+
+_log = logging.getLogger(__name__)
+_NAME = re.compile(r"([0-9a-f]{64})-([0-9a-f]{64})\.whl")
+_YOUNG = 2  # seconds: a file that has just changed may change again without getting another time
+
+
+class Finished:
+    """The finished wheels of builds with one output."""
+
+    def __init__(self, directory: Path) -> None:
+        """directory: for these wheels alone."""
+        self._directory = directory
+        self._own: list[Path] = []
+
+    def take(self, key: str | None, wheel: Path) -> bool:
+        """Writes the wheel as an earlier run has made it, if it has."""
+        if key is None or not self._is_ours():
+            return False
+        for path in sorted(self._directory.glob(f"{key}-*.whl")):
+            if _copy_verified(path, wheel):
+                self._own.append(path)
+                return True
+            _log.warning("%s: is not what an earlier run left, and is not used", path)
+        return False
+
+    def keep(self, key: str | None, wheel: Path) -> None:
+        """Keeps a complete wheel for another run, where the file system has room or can link."""
+        if key is None or not self._is_ours(makes=True):
+            return
+        path = self._directory / f"{key}-{sha256_of(wheel).hexdigest()}.whl"
+        try:
+            os.link(wheel, path)
+        except OSError:  # a file system without links, another run has kept it or removed the directory
+            return
+        self._own.append(path)
+
+    def clear(self) -> None:
+        """Removes the wheels of this build, and those of others that were not finished."""
+        for path in self._own:
+            path.unlink(missing_ok=True)
+        if self._is_ours():
+            for path in self._directory.iterdir():
+                name = _NAME.fullmatch(path.name)
+                if name is not None and _is_own_file(path) and sha256_of(path).hexdigest() == name[2]:
+                    path.unlink(missing_ok=True)
+            try:
+                self._directory.rmdir()
+            except OSError:  # not empty: another run keeps wheels in it, or what is there is not ours
+                return
+
+    def _is_ours(self, makes: bool = False) -> bool:
+        """Whether the directory belongs to this user, and nobody else can write to it."""
+        try:
+            if makes:
+                self._directory.mkdir(mode=0o700, exist_ok=True)
+            facts = self._directory.lstat()
+        except FileNotFoundError:
+            return False
+        except FileExistsError:
+            facts = self._directory.lstat()
+        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o022:
+            return True
+        _log.warning("%s: is no directory that only this user can write to, and is not used", self._directory)
+        return False
+
+
+class Keys:
+    """Names all that wheels are made from."""
+
+    def __init__(self, written: Path | None) -> None:
+        """written: a directory of files that this run has written, and nobody else writes to."""
+        self._written = written
+        self._digests: dict[Path, str] = {}
+
+    def of(self, facts: object, files: Iterable[Path]) -> str | None:
+        """The key of a wheel; None where a file has changed just now.
+
+        facts: what decides about it, as repr() tells it. A file is known by its place, size, times and inode; one that
+        this run has written, by its content.
+        """
+        rows = []
+        limit = time.time() - _YOUNG
+        for path in files:
+            found = path.stat()
+            if self._is_written(path):
+                rows.append([self._place(str(path)), found.st_mode, self._content(path, found)])
+                continue
+            if max(found.st_mtime, found.st_ctime) > limit:
+                return None
+            times = (found.st_mtime_ns, found.st_ctime_ns)
+            rows.append([str(path), found.st_dev, found.st_ino, found.st_mode, found.st_size, *times])
+        document = [program_digest(), source_date(), self._place(repr(facts)), rows]
+        return hashlib.sha256(json.dumps(document).encode("utf-8", "surrogateescape")).hexdigest()
+
+    def _is_written(self, path: Path) -> bool:
+        return self._written is not None and path.is_relative_to(self._written)
+
+    def _place(self, text: str) -> str:
+        """The text, without the name of the directory, which is another one in each run."""
+        return text if self._written is None else text.replace(str(self._written), "")
+
+    def _content(self, path: Path, found: os.stat_result) -> str:
+        if not stat.S_ISREG(found.st_mode):
+            return ""
+        if path not in self._digests:
+            self._digests[path] = sha256_of(path).hexdigest()
+        return self._digests[path]
+
+
+def program_digest() -> str:
+    """Names this program, and what of the loader and of libraries writes files for it."""
+    found = hashlib.sha256(f"{loader_version} {deflate.__version__} {os.environ.get('CC')}".encode())
+    packages = (Path(__file__).resolve().parents[1], Path(gpu_code.__file__).resolve().parent)
+    files = (path for package in packages for path in package.rglob("*") if path.suffix in (".py", ".c", ".h", ".txt"))
+    for path in sorted(files):
+        found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+def _copy_verified(path: Path, target: Path) -> bool:
+    """Copies a kept wheel; False, and no copy, where it is not the one that its name tells."""
+    name = _NAME.fullmatch(path.name)
+    if name is None or not _is_own_file(path):
+        return False
+    with target.open("xb") as copy:
+        copy.writelines(chunks_of(path))
+    if sha256_of(target).hexdigest() != name[2]:
+        target.unlink()
+        return False
+    return True
+
+
+def _is_own_file(path: Path) -> bool:
+    facts = path.lstat()
+    return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid()

@@ -1,0 +1,165 @@
+"""Pages from which pip and uv install: one per project (PEP 503), with hashes and metadata (PEP 658), also as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import shutil
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.digest import sha256_of
+
+from .extras import IndexedFile, check_extras
+from .package_files import PackageFile, find_packages
+
+_CHUNK = 1 << 20
+
+
+def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
+    """Writes `simple/` into the directory, with a page for each project and its metadata files, and `links.html` with
+    all files; returns the pages.
+
+    Files in the directory, in its immediate subdirectories and directly in `roots` are listed, where they are.
+    PackagingError where there are none, for a name or wheel that is none, for two different files of one name, and
+    where an extra of the SDK leads to nothing.
+    """
+    files = _find(directory, roots)
+    check_extras(files)
+    projects: dict[str, list[IndexedFile]] = defaultdict(list)
+    for file in files:
+        projects[file.project].append(file)
+    links = (_link(file, _address(directory, file)) for file in sorted(files, key=lambda file: file.path.name))
+    simple, fresh = directory / "simple", directory / ".simple.partial"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir()
+    pages = [_write(fresh / "index.html", _root_page(sorted(projects)))]
+    _write(fresh / "index.json", json.dumps(_root_document(sorted(projects)), indent=2) + "\n")
+    for project, own in sorted(projects.items()):
+        own.sort(key=lambda file: file.path.name)
+        pages.append(_write(fresh / project / "index.html", _project_page(project, own, directory)))
+        _write(fresh / project / "index.json", json.dumps(_project_document(project, own, directory), indent=2) + "\n")
+        for file in own:
+            if file.metadata is not None:
+                file.path.with_name(f"{file.path.name}.metadata").write_bytes(file.metadata)
+    shutil.rmtree(simple, ignore_errors=True)
+    flat = _write(fresh / "links.html", _page("All packages", links)).replace(directory / "links.html")
+    fresh.rename(simple)
+    return [*(simple / page.relative_to(fresh) for page in pages), flat]
+
+
+def _find(directory: Path, roots: Sequence[Path]) -> list[IndexedFile]:
+    for root in (directory, *roots):
+        if not root.is_dir():
+            raise PackagingError(f"{root}: there is no such directory", "name the directory that has the packages")
+    packages = [*find_packages(directory), *(each for root in roots for each in find_packages(root, below=False))]
+    if not packages:
+        named = ", ".join(map(str, (directory, *roots)))
+        raise PackagingError(f"{named}: there are no packages in it", "*.whl or *.tar.gz")
+    found: dict[str, IndexedFile] = {}
+    for package in packages:
+        file = _read(package)
+        other = found.setdefault(file.path.name, file)
+        if other.sha256 != file.sha256:
+            of_one = f"an index for each: rocm-sdk-build index {file.path.parent} --root {directory}"
+            raise PackagingError(
+                f"{other.path} and {file.path} are different, and installers could not tell which is meant",
+                of_one if file.path.parent.parent == directory else "leave one of them out",
+            )
+    return list(found.values())
+
+
+def _read(package: PackageFile) -> IndexedFile:
+    path = package.path
+    metadata = _metadata_of(path) if package.is_wheel else None
+    digest = sha256_of(path).hexdigest()
+    return IndexedFile(path, package.project, package.version, digest, path.stat().st_size, metadata)
+
+
+def _metadata_of(wheel: Path) -> bytes:
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            names = [
+                name for name in archive.namelist() if name.count("/") == 1 and name.endswith(".dist-info/METADATA")
+            ]
+            if len(names) == 1:
+                return archive.read(names[0])
+    except (zipfile.BadZipFile, OSError) as error:
+        raise PackagingError(f"{wheel}: no readable wheel: {error}") from error
+    raise PackagingError(f"{wheel}: it has no METADATA")
+
+
+def _address(page: Path, file: IndexedFile) -> str:
+    """From a page in the directory `page`."""
+    return quote(os.path.relpath(file.path, page))
+
+
+def _root_document(projects: Iterable[str]) -> dict[str, object]:
+    return {"meta": {"api-version": "1.1"}, "projects": [{"name": name} for name in projects]}
+
+
+def _root_page(projects: Iterable[str]) -> str:
+    return _page("Simple index", (f'<a href="{name}/">{name}</a>' for name in projects))
+
+
+def _project_page(project: str, files: Iterable[IndexedFile], directory: Path) -> str:
+    return _page(f"Links for {project}", (_link(file, _project_address(directory, file)) for file in files))
+
+
+def _project_address(directory: Path, file: IndexedFile) -> str:
+    return _address(directory / "simple" / file.project, file)
+
+
+def _link(file: IndexedFile, address: str) -> str:
+    extra = ""
+    if file.metadata is not None:
+        digest = hashlib.sha256(file.metadata).hexdigest()
+        extra = f' data-core-metadata="sha256={digest}" data-dist-info-metadata="sha256={digest}"'
+    return f'<a href="{address}#sha256={file.sha256}"{extra}>{html.escape(file.path.name)}</a>'
+
+
+def _page(title: str, links: Iterable[str]) -> str:
+    lines = [
+        "<!DOCTYPE html>",
+        "<html>",
+        "<head>",
+        '  <meta charset="utf-8">',
+        '  <meta name="pypi:repository-version" content="1.1">',
+        f"  <title>{html.escape(title)}</title>",
+        "</head>",
+        "<body>",
+        f"  <h1>{html.escape(title)}</h1>",
+        *(f"  {link}<br>" for link in links),
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _project_document(project: str, files: Iterable[IndexedFile], directory: Path) -> dict[str, object]:
+    found = list(files)
+    rows = []
+    for file in found:
+        row: dict[str, object] = {
+            "filename": file.path.name,
+            "url": _project_address(directory, file),
+            "hashes": {"sha256": file.sha256},
+            "size": file.size,
+        }
+        if file.metadata is not None:
+            row["core-metadata"] = {"sha256": hashlib.sha256(file.metadata).hexdigest()}
+        rows.append(row)
+    versions = sorted({file.version for file in found})
+    return {"meta": {"api-version": "1.1"}, "name": project, "versions": versions, "files": rows}
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path

@@ -1,0 +1,79 @@
+"""Writes `_rocm_init.py`, the module with which a framework brings up the SDK libraries that its own files need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from packaging.version import Version
+
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import ALL_LIBRARIES, inspect_library, nearest_names
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.packages.version import check_version
+
+# What the established build of PyTorch preloads on Linux, in its order.
+ESTABLISHED = (
+    *("amd_comgr", "amd_smi", "amdhip64", "hiprtc", "hipblas", "hipfft", "hiprand", "hipsparse", "hipsparselt"),
+    *("hipsolver", "hipblaslt", "miopen", "hipdnn", "rocm_sysdeps_liblzma", "rocm-openblas", "rocm_smi64"),
+    *("rocprofiler-sdk", "rocprofiler-sdk-roctx", "roctracer64", "roctx64", "rccl", "hipfile"),
+)
+
+
+class InitModule(NamedTuple):
+    """The text of the module, and what the framework's metadata has to require."""
+
+    text: str
+    requirement: str
+
+
+def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
+    """The libraries of the SDK that the files need by name, each once, in the order of the catalog.
+
+    What those need in turn comes with them. PackagingError for a file that is no library, and where none is needed.
+    """
+    needed = {PurePosixPath(name).name for path in files for name in _needed_by(path)}
+    found = tuple(
+        name for name, entry in ALL_LIBRARIES.items() if any(fnmatchcase(each, entry.so_pattern) for each in needed)
+    )
+    if not found:
+        raise PackagingError("none of the files needs a library of the SDK by name", "name them: --shortnames NAME...")
+    return found
+
+
+def _needed_by(path: Path) -> tuple[str, ...]:
+    try:
+        return inspect_library(path).needed
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+
+
+def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
+    """The names, each once. PackagingError for one that is not in the catalog."""
+    for name in shortnames:
+        if name not in ALL_LIBRARIES:
+            near = nearest_names(name, tuple(ALL_LIBRARIES))
+            raise PackagingError(f"{name!r} is no library of the SDK", f"nearest: {', '.join(near)}" if near else "")
+    return tuple(dict.fromkeys(shortnames))
+
+
+def make(shortnames: Sequence[str], version: str) -> InitModule:
+    """The module for an SDK of this major and minor version."""
+    check_version(version)
+    release = Version(version).release
+    wanted = f"{release[0]}.{release[1] if len(release) > 1 else 0}.*"
+    text = f"""
+def initialize():
+    import rocm_sdk
+
+    rocm_sdk.initialize_process(
+        preload_shortnames=[{", ".join(f"'{name}'" for name in shortnames)}],
+        check_version='{wanted}',
+    )
+"""
+    extra = any(ALL_LIBRARIES[name].package.logical_name == "libraries" for name in shortnames)
+    before = ".dev0" if Version(version).is_prerelease else ""
+    bound = f">={wanted[:-2]}{before},=={wanted}" if before else f"=={wanted}"
+    return InitModule(text, f"rocm{'[libraries]' if extra else ''}{bound}")

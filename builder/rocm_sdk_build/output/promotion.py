@@ -1,0 +1,204 @@
+"""Promotes the packages of a release candidate or nightly build to a release: the same files under another version."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from packaging.version import Version
+
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.packages.staging import members_of
+from rocm_sdk_build.packages.version import check_version
+
+from .package_files import PackageFile, find_packages
+from .selector import write_selector_archive
+
+_OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+)")
+_DEVICE = "rocm-sdk-device-"
+_FAMILY_LINE = re.compile(r"(AVAILABLE|LINUX|WINDOWS)_TARGET_FAMILIES\.append\((.*)\)")
+
+
+class Promotion(NamedTuple):
+    """From which version to which; the targets that are kept, or None for all."""
+
+    old: str
+    new: str
+    targets: frozenset[str] | None
+
+    def keeps(self, family: str) -> bool:
+        return self.targets is None or family.partition(":")[0] in self.targets
+
+
+def promote(source: Path, output: Path, version: str, targets: frozenset[str] | None = None) -> list[Path]:
+    """Writes the packages below `source` to `output` as this version; returns them. The originals stay.
+
+    PackagingError where they are not all of one version that comes before it, and for targets that are not there.
+    """
+    check_version(version)
+    packages = sorted(each for each in find_packages(source) if _OURS.fullmatch(each.project))
+    promotion = Promotion(_version_of(source, packages, version), version, targets)
+    known = {name.removeprefix(_DEVICE) for name, _, _ in packages if name.startswith(_DEVICE)}
+    if missing := sorted((targets or frozenset()) - known):
+        raise PackagingError(
+            f"{source}: no package is for {', '.join(missing)}", f"there are {', '.join(sorted(known))}"
+        )
+    made = []
+    output.mkdir(parents=True, exist_ok=True)
+    with scratch_directory(output) as scratch:
+        for name, _, path in packages:
+            if name.startswith(_DEVICE) and not promotion.keeps(name.removeprefix(_DEVICE)):
+                continue
+            fresh = Path(scratch, "dist", path.relative_to(source)).parent
+            fresh.mkdir(parents=True, exist_ok=True)
+            made.append(_promote_one(path, promotion, fresh, Path(scratch, "site")))
+        targets_of = [output / path.relative_to(Path(scratch, "dist")) for path in made]
+        for path, target in zip(made, targets_of, strict=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+    return targets_of
+
+
+def _version_of(source: Path, packages: list[PackageFile], new: str) -> str:
+    found = sorted({version for _, version, _ in packages})
+    if len(found) != 1:
+        what = f"has packages of the versions {', '.join(found)}" if found else "has no packages of an SDK"
+        raise PackagingError(f"{source}: {what}", "give a directory with the packages of one version")
+    old = Version(found[0])
+    if Version(new).release != old.release or Version(new) <= old or not old.is_prerelease:
+        raise PackagingError(f"{source}: {old} cannot become {new}", f"a release candidate becomes {old.base_version}")
+    return found[0]
+
+
+def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) -> Path:
+    if path.suffix != ".whl":
+        return _promote_selector(path, promotion, directory)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            deflate = any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
+            for member in archive.infolist():
+                place = Path(archive.extract(member, site))
+                if not member.is_dir():
+                    place.chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
+    except (zipfile.BadZipFile, OSError, RuntimeError) as error:
+        raise PackagingError(f"{path}: cannot be unpacked: {error}") from error
+    base = path.name.split("-")[0]
+    info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
+    _change_files(site, info, promotion)
+    wheel = directory / path.name.replace(f"-{promotion.old}-", f"-{promotion.new}-", 1)
+    with writing(wheel, info.name, deflate=deflate) as fresh:
+        for name, file in members_of(site, info.name).items():
+            fresh.add_file(name, file)
+    shutil.rmtree(site)
+    return wheel
+
+
+def _rename(wheel: Path, site: Path, old: str, new: str) -> Path:
+    if not (site / f"{old}.dist-info/METADATA").is_file():
+        raise PackagingError(f"{wheel}: has no {old}.dist-info/METADATA")
+    for ending in ("dist-info", "data"):
+        if (site / f"{old}.{ending}").is_dir():
+            (site / f"{old}.{ending}").rename(site / f"{new}.{ending}")
+    for program in site.glob(f"{new}.data/scripts/*"):
+        program.write_bytes(_with_other_text(program.read_bytes(), old.encode(), new.encode()))
+    return site / f"{new}.dist-info"
+
+
+def _with_other_text(data: bytes, old: bytes, new: bytes) -> bytes:
+    """A program in which C strings have the new text, which is shorter, and zeros behind their end."""
+    if data[:4] != b"\x7fELF":
+        return data.replace(old, new)
+    pattern = re.compile(rb"[^\0]*" + re.escape(old) + rb"[^\0]*")
+    return pattern.sub(lambda found: found[0].replace(old, new).ljust(len(found[0]), b"\0"), data)
+
+
+def _change_files(site: Path, info: Path, promotion: Promotion) -> None:
+    metadata = (info / "METADATA").read_text(encoding="utf-8")
+    write_text(info / "METADATA", _with_version(metadata, promotion))
+    for path in site.glob("*/_dist_info.py"):
+        write_text(path, _with_families(path.read_text(encoding="utf-8"), promotion))
+    for path in site.glob("*/.devel_links/*.json"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        write_text(path, json.dumps({**document, "version": promotion.new}, indent=2) + "\n")
+    for path in site.glob("*/share/therock/dist_info.json"):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        kept = [each for each in str(document.get("dist_amdgpu_targets", "")).split(";") if promotion.keeps(each)]
+        if promotion.targets is not None:
+            write_text(path, json.dumps({**document, "dist_amdgpu_targets": ";".join(kept)}, indent=2) + "\n")
+
+
+def _with_version(metadata: str, promotion: Promotion) -> str:
+    """The headers with the new version: of the package, and of those that it requires."""
+    version = re.escape(promotion.old)
+    text = re.sub(rf"^Version: {version}$", f"Version: {promotion.new}", metadata, count=1, flags=re.MULTILINE)
+    return re.sub(
+        rf"^(Requires-Dist: [\w.\[\],-]+==){version}(?=$|;| )", rf"\g<1>{promotion.new}", text, flags=re.MULTILINE
+    )
+
+
+def _with_families(text: str, promotion: Promotion) -> str:
+    """`_dist_info.py` with the new version and the families that are kept."""
+    lines = []
+    available: list[str] = []
+    for line in text.splitlines():
+        family = _FAMILY_LINE.fullmatch(line)
+        if family is not None:
+            name = str(ast.literal_eval(family[2]))
+            if not promotion.keeps(name):
+                continue
+            available += [name] if family[1] == "AVAILABLE" else []
+        lines.append(line)
+    text = "\n".join(lines) + "\n"
+    text = text.replace(f"\n__version__ = {promotion.old!r}\n", f"\n__version__ = {promotion.new!r}\n")
+    default = re.search(r"^DEFAULT_TARGET_FAMILY = (.*)$", text[text.index("\n__version__ = '") :], re.MULTILINE)
+    if available and default is not None and not promotion.keeps(str(ast.literal_eval(default[1]))):
+        text = text.replace(f"\n{default[0]}\n", f"\nDEFAULT_TARGET_FAMILY = {available[0]!r}\n")
+    return text
+
+
+def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path:
+    member = f"rocm-{promotion.old}/selector.json"
+    try:
+        with tarfile.open(path) as archive:
+            stream = archive.extractfile(member)
+            document = json.loads(stream.read()) if stream is not None else None
+    except (tarfile.TarError, OSError, KeyError, ValueError) as error:
+        raise PackagingError(f"{path}: {member} cannot be read: {error}") from error
+    if not isinstance(document, dict):
+        raise PackagingError(f"{path}: {member} is no object")
+    return write_selector_archive(directory, _with_selection(document, promotion))
+
+
+def _with_selection(document: Mapping[str, Any], promotion: Promotion) -> dict[str, Any]:
+    """`selector.json` with the new version, and without the targets that are not kept."""
+    families = [each for each in document["families"] if promotion.keeps(each)]
+    default = document["default"]
+    extras = {}
+    for extra, rows in document["extras"].items():
+        own = [row for row in rows if _is_kept(row, promotion)]
+        if own:
+            extras[extra] = [row.replace(f"=={promotion.old}", f"=={promotion.new}") for row in own]
+    return {
+        **document,
+        "version": promotion.new,
+        "families": families,
+        "default": default if default in families or not families else families[0],
+        "requires": [row.replace(f"=={promotion.old}", f"=={promotion.new}") for row in document["requires"]],
+        "extras": extras,
+    }
+
+
+def _is_kept(requirement: str, promotion: Promotion) -> bool:
+    name = requirement.partition("==")[0]
+    is_of_one = name.startswith(_DEVICE) and "{family}" not in name
+    return not is_of_one or promotion.keeps(name.removeprefix(_DEVICE))

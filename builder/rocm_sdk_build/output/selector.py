@@ -1,0 +1,103 @@
+"""Writes the selector package `rocm`: a source distribution that decides on the user's machine what it requires."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Container, Mapping
+from pathlib import Path
+from typing import Any
+
+from rocm_sdk import loader_version
+from rocm_sdk_build.packages.dist_info import SdkFacts
+from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.tar_archives import tar_gz_member
+
+from .rocm_selector.backend import LOADER, MODULES, metadata
+
+_HERE = Path(__file__).parent
+_DYNAMIC = ("Requires-Dist", "Provides-Extra")  # from 2.2 on installers take the others for fixed (PEP 643)
+_SUMMARY = "Installs the parts of the ROCm SDK that fit this machine"
+_PYPROJECT = """[build-system]
+requires = []
+build-backend = "rocm_selector.backend"
+backend-path = ["."]
+
+[project]
+name = "rocm"
+dynamic = ["version", "dependencies", "optional-dependencies"]
+"""
+_README = """# rocm
+
+Chooses packages of the ROCm SDK. `pip install rocm` installs the runtime libraries and the loader `rocm_sdk`; the
+extras `libraries`, `device`, `devel` and `profiler` add to them what fits the GPUs of this machine.
+ROCM_SDK_TARGET_FAMILY names another target family.
+"""
+
+
+def write_selector(
+    directory: Path, sdk: SdkFacts, families: Families, family: str, *, is_kpack: bool, packages: Container[str]
+) -> Path:
+    """Writes `rocm-VERSION.tar.gz`. family: the only one that it may choose; "" for all. packages: logical names of
+    those that the SDK has."""
+    offered = (family,) if family else sdk.available
+    document = {
+        "version": sdk.version,
+        "summary": _SUMMARY,
+        "description": _README,
+        "families": list(offered),
+        "default": family or sdk.default,
+        # The loader's versions are not the SDK's: any loader reads any SDK. This one, or a later one, which knows more
+        # GPUs, runs beside the SDK; the same one decides on the family before that.
+        "requires": [f"rocm-sdk-core=={sdk.version}", f"{LOADER}>={loader_version}"],
+        "extras": _extras(sdk, families, bool(family), is_kpack, packages),
+    }
+    return write_selector_archive(directory, document)
+
+
+def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path:
+    """The same from what `selector.json` says."""
+    contents = {
+        "PKG-INFO": metadata(document, document["default"], _DYNAMIC),
+        "README.md": document["description"],
+        "pyproject.toml": _PYPROJECT,
+        "selector.json": json.dumps(document, indent=2) + "\n",
+        **{name: (_HERE / name).read_text(encoding="utf-8") for name in MODULES},
+    }
+    base = f"rocm-{document['version']}"
+    path = directory / f"{base}.tar.gz"
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            for name, text in contents.items():
+                archive.addfile(*tar_gz_member(f"{base}/{name}", text.encode()))
+        packed.write(buffer.getvalue())
+    return path
+
+
+def _extras(
+    sdk: SdkFacts, families: Families, is_restricted: bool, is_kpack: bool, packages: Container[str]
+) -> dict[str, list[str]]:
+    """Extra -> requirements; `{family}` stands for the one that is chosen."""
+    version = sdk.version
+    libraries = "rocm-sdk-libraries" if is_kpack else "rocm-sdk-libraries-{family}"
+    extras = {
+        "libraries": [f"{libraries}=={version}"],
+        "device": [f"rocm-sdk-device-{{family}}=={version}"],
+        "devel": [f"rocm-sdk-devel=={version}"],
+        "profiler": [f"rocm-profiler=={version}"],
+    }
+    extras = {name: rows for name, rows in extras.items() if name in packages}
+    names = families.targets()
+    logical = "device" if is_kpack else "libraries"
+    if len(names) > 1 and not is_restricted and logical in packages:
+        rows = {name: _marked(f"rocm-sdk-{logical}-{name}=={version}", families.marker(name)) for name in names}
+        extras |= {f"{logical}-{name}": [row] for name, row in rows.items()}
+        extras[f"{logical}-all"] = list(rows.values())
+    return extras
+
+
+def _marked(requirement: str, marker: str) -> str:
+    return f"{requirement}; {marker}" if marker else requirement

@@ -1,0 +1,1 @@
+"""What each package consists of: files, metadata, platform tag, commands, development tree."""

@@ -1,0 +1,39 @@
+"""METADATA and WHEEL of packages: core metadata 2.4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rocm_sdk_build.inputs.rules import MetadataRule
+
+from .dist_info import SdkFacts
+from .staging import Package
+
+_PYTHON = ">=3.10"  # as the loader
+
+
+def metadata_text(package: Package, sdk: SdkFacts, rules: Iterable[MetadataRule], licences: Iterable[str]) -> str:
+    """METADATA. licences: the files in `licenses`."""
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {package.distribution}",
+        f"Version: {sdk.version}",
+        f"Summary: {package.summary}",
+        "Description-Content-Type: text/markdown",
+        *(f"{rule.field}: {rule.value}" for rule in rules if rule.package in (package.logical_name, "all")),
+        *(f"License-File: {path}" for path in licences),
+        f"Requires-Python: {_PYTHON}",
+        *(f"Requires-Dist: {each}" for each in package.requires),
+    ]
+    return "\n".join([*lines, "", *_description(package)])
+
+
+def wheel_text(tag: str) -> str:
+    """WHEEL. Purelib, although the files are for one machine: the packages find each other as siblings."""
+    lines = ["Wheel-Version: 1.0", "Generator: rocm_sdk_build", "Root-Is-Purelib: true", f"Tag: {tag}"]
+    return "\n".join(lines) + "\n"
+
+
+def _description(package: Package) -> list[str]:
+    told = "`pip install rocm` installs what fits a machine; `rocm-sdk test` checks what is installed."
+    return [f"# {package.distribution}", "", f"{package.summary}.", "", told, ""]

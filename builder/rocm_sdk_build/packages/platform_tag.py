@@ -1,0 +1,152 @@
+"""The platform tag of a wheel, from what its files need of a system: the oldest manylinux policy that promises it.
+
+The policies are a table, `manylinux.txt`.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import RocmSdkError
+from rocm_sdk.tooling import inspect_library
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.file_kind import Kind, look_at
+
+_log = logging.getLogger(__name__)
+_TABLE = Path(__file__).with_name("manylinux.txt")
+_MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine
+_TAG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
+_LINKER = re.compile(r"ld-linux.*\.so\.\d+")
+_NUMBERED = re.compile(r"([A-Z]+)_([0-9.]+)")
+
+
+class Policy(NamedTuple):
+    """What a system of this policy has."""
+
+    machine: str
+    tag: str
+    newest: dict[str, tuple[int, ...]]  # "GLIBC" -> (2, 17)
+    others: frozenset[str]  # versions without a number
+
+    def has(self, version: str) -> bool:
+        numbered = _NUMBERED.fullmatch(version)
+        if numbered is None:
+            return version in self.others
+        return numbered[1] not in self.newest or _number(numbered[2]) <= self.newest[numbered[1]]
+
+
+class Needs(NamedTuple):
+    """What the files of a wheel need of a system."""
+
+    machines: frozenset[str]
+    versions: frozenset[str]  # "GLIBC_2.34"
+    missing: dict[str, Path]  # libraries that nobody promises -> the first file that needs it
+
+
+def checked_tag(text: str | None) -> str | None:
+    """The tag that the user wants, by option or ROCM_SDK_WHEEL_PLATFORM_TAG. PackagingError where it is none."""
+    wanted = text or os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG")
+    if not wanted:
+        return None
+    tag = wanted.replace("-", "_")
+    if not _TAG.fullmatch(tag):
+        raise PackagingError(f"{wanted!r} is no platform tag", "one like manylinux_2_28_x86_64, linux_x86_64")
+    return tag
+
+
+def tag_of(name: str, needs: Needs, usual: str) -> str:
+    """The platform tag of the wheel `name`. usual: of wheels without programs and libraries.
+
+    A library that no policy promises, and the SDK does not have, is a warning: the wheel is for the systems that
+    happen to have it.
+    """
+    if not needs.machines:
+        return usual
+    if len(needs.machines) > 1:
+        raise PackagingError(f"{name}: has programs for several processors: {', '.join(sorted(needs.machines))}")
+    (machine,) = needs.machines
+    for library, path in sorted(needs.missing.items()):
+        _log.warning(
+            "%s: %s needs %s, which neither the SDK nor every system has (--platform-tag tells what it is for)",
+            *(name, path, library),
+        )
+    return _tag(machine, needs)
+
+
+def usual_tag(needs: Needs) -> str:
+    """The platform tag of wheels without programs and libraries. needs: of core's files."""
+    return _tag(min(needs.machines), needs) if needs.machines else ""
+
+
+def _tag(machine: str, needs: Needs) -> str:
+    if not needs.missing:
+        for policy in policies():
+            if policy.machine == machine and all(map(policy.has, needs.versions)):
+                return policy.tag
+    return f"linux_{machine}"
+
+
+def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
+    """What files need. sonames: of the libraries of other wheels."""
+    machines: set[str] = set()
+    versions: set[str] = set()
+    missing: dict[str, Path] = {}
+    kinds = [(path, facts) for path in files if (facts := look_at(path)).kind is not Kind.DATA]
+    own = sonames.union(name for path, facts in kinds for name in (facts.soname, path.name) if name)
+    promised = own | libraries()
+    for path, facts in kinds:
+        machines.add(_name(facts.machine))
+        if facts.kind is Kind.STATIC:
+            continue
+        try:
+            found = inspect_library(path)
+        except RocmSdkError:  # a program of a form that is not looked into
+            continue
+        versions |= {version for library, version in found.version_needs if library not in own}
+        for library in found.needed:
+            if library not in promised and not _LINKER.fullmatch(library):
+                missing.setdefault(library, path)
+    return Needs(frozenset(machines), frozenset(versions), missing)
+
+
+def machine_of(path: Path) -> str | None:
+    """The processor of a program or library; None of other files."""
+    facts = look_at(path)
+    return None if facts.kind is Kind.DATA else _name(facts.machine)
+
+
+def _name(machine: int) -> str:
+    return _MACHINES.get(machine, f"processor{machine}")
+
+
+@functools.cache
+def policies() -> tuple[Policy, ...]:
+    """The oldest first."""
+    found = []
+    for machine, glibc, *versions in _rows("policy"):
+        numbered = [match for match in map(_NUMBERED.fullmatch, versions) if match is not None]
+        newest = {match[1]: _number(match[2]) for match in numbered}
+        others = frozenset(versions) - {match[0] for match in numbered}
+        found.append(Policy(machine, f"manylinux_{glibc.replace('.', '_')}_{machine}", newest, others))
+    return tuple(found)
+
+
+@functools.cache
+def libraries() -> frozenset[str]:
+    """Those that every policy promises."""
+    return frozenset(name for (name,) in _rows("library"))
+
+
+def _rows(kind: str) -> list[list[str]]:
+    lines = (line.split() for line in _TABLE.read_text(encoding="utf-8").splitlines())
+    return [words[1:] for words in lines if words and words[0] == kind]
+
+
+def _number(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part)

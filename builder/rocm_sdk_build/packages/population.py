@@ -1,0 +1,126 @@
+"""Which files a runtime package has: one file for each library, under its SONAME, and no links.
+
+pip keeps no links, so each would be a copy. A link to a library under its SONAME is that library; other names of it are
+left to the development tree. A link to a program becomes a small program that starts it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.catalog import Artifact, Entry, is_same_file
+from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
+from rocm_sdk_build.inputs.globs import is_selected, matches
+
+
+class PlacedFile(NamedTuple):
+    """A file of a package."""
+
+    path: str  # below its platform directory
+    source: Path
+    facts: Facts
+    link: str = ""  # the text of the link that a program in its place follows
+
+
+class Population(NamedTuple):
+    """What a package has."""
+
+    files: dict[str, PlacedFile]
+    aliases: dict[str, str]  # path of another name of a library -> its SONAME
+    artifacts: frozenset[str]  # names
+
+
+def populate(
+    artifacts: Iterable[Artifact],
+    includes: Iterable[str] = (),
+    excludes: Iterable[str] = (),
+    linker_names: Iterable[str] = (),
+    by_soname: bool = True,
+) -> Population:
+    """The files of a package. by_soname: one file for each library; device packages have all names. linker_names: those
+    of the libraries that it has without version, too.
+
+    PackagingError where two artifacts have different files for one path, or libraries share a SONAME.
+    """
+    building = _Building(tuple(includes), tuple(excludes), by_soname)
+    names = set()
+    for artifact in artifacts:
+        names.add(artifact.name)
+        for entry in artifact.entries:
+            building.take(artifact, entry)
+    building.add_missing_sonames()
+    building.add_linker_names(tuple(linker_names))
+    return Population(building.files, building.aliases, frozenset(names))
+
+
+class _Building:
+    def __init__(self, includes: tuple[str, ...], excludes: tuple[str, ...], by_soname: bool) -> None:
+        self.includes, self.excludes, self.by_soname = includes, excludes, by_soname
+        self.files: dict[str, PlacedFile] = {}
+        self.aliases: dict[str, str] = {}
+        self.claims: dict[str, Path] = {}  # where a library goes -> the file
+        self.others: dict[str, PlacedFile] = {}  # where a library goes that has no file under its SONAME
+
+    def take(self, artifact: Artifact, entry: Entry) -> None:
+        if entry.kind == "directory" or not is_selected(entry.path, self.includes, self.excludes):
+            return
+        if entry.kind == "link":
+            self._take_link(artifact, entry)
+        else:
+            self._take_file(entry.path, entry.source)
+
+    def _take_link(self, artifact: Artifact, entry: Entry) -> None:
+        target = Path(os.path.realpath(entry.source))
+        inside = any(target.is_relative_to(Path(os.path.realpath(root))) for root in artifact.roots)
+        if not inside or not target.is_file():
+            return  # to a directory, or into another artifact, which has its own
+        facts = look_at(target)
+        if facts.kind in (Kind.PROGRAM, Kind.STATIC) and self.by_soname:
+            self._add(PlacedFile(entry.path, target, facts, entry.link))
+        else:
+            self._take_file(entry.path, target)
+
+    def _take_file(self, path: str, source: Path) -> None:
+        facts = look_at(source)
+        place = PurePosixPath(path)
+        if self.by_soname and facts.soname:
+            self._claim(str(place.parent / facts.soname), source)
+        if self.by_soname and facts.soname and place.name != facts.soname:
+            self.aliases[path] = facts.soname
+            right = str(place.parent / facts.soname)
+            self.others.setdefault(right, PlacedFile(right, source, facts))
+        else:
+            self._add(PlacedFile(path, source, facts))
+
+    def _claim(self, path: str, source: Path) -> None:
+        """One library alone can be what its SONAME says."""
+        other = self.claims.setdefault(path, source)
+        if os.path.realpath(other) != os.path.realpath(source) and not is_same_file(other, source):
+            raise PackagingError(
+                f"{other} and {source} are different, and both have the SONAME {PurePosixPath(path).name}",
+                "leave one of them out, or put them into different directories",
+            )
+
+    def _add(self, file: PlacedFile) -> None:
+        other = self.files.setdefault(file.path, file)
+        is_other = other.source != file.source or other.link != file.link
+        if is_other and (other.link or file.link or not is_same_file(other.source, file.source)):
+            raise PackagingError(f"{other.source} and {file.source} are different, and go to one place: {file.path}")
+
+    def add_missing_sonames(self) -> None:
+        """A library that no file or link calls by its SONAME would be lost: programs could not find it."""
+        for path, file in self.others.items():
+            if path not in self.files:
+                self.files[path] = file
+
+    def add_linker_names(self, globs: tuple[str, ...]) -> None:
+        """Libraries that users preload by a name without version."""
+        for path, file in list(self.files.items()):
+            stem, suffix, _ = path.partition(".so.")
+            if suffix and any(matches(path, glob) for glob in globs):
+                self.aliases.pop(f"{stem}.so", None)
+                self.files.setdefault(f"{stem}.so", file._replace(path=f"{stem}.so"))

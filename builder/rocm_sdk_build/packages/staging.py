@@ -1,0 +1,165 @@
+"""Writes packages as pip installs them: a tree like site-packages for each, from which its wheel is made."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Container, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from rocm_sdk_build.code import stack_decision as executable_stack
+from rocm_sdk_build.code.patchelf import Shape, set_search_path
+from rocm_sdk_build.code.sparse_copy import Rest, copy_file
+from rocm_sdk_build.files.text_files import write_text
+from rocm_sdk_build.inputs.file_kind import Kind
+from rocm_sdk_build.inputs.rules import Script
+
+from .dist_info import SdkFacts, module_text, python_text
+from .population import Population
+from .trampoline import Place, write_stub, write_trampoline
+
+_SCRIPTS = Path(__file__).with_name("script_template.py")
+
+
+class Package(NamedTuple):
+    """A distribution that is written."""
+
+    logical_name: str
+    distribution: str
+    summary: str
+    pure_module: str | None  # None: it has no module of its own
+    platform_directory: str | None
+    family: str | None = None
+    requires: tuple[str, ...] = ()
+    search: tuple[str, ...] = ()  # directories of core in which its libraries look
+    own_search: tuple[str, ...] = ()  # directories of its own in which they look before
+    shape: Shape = Shape.RPATH
+
+    @property
+    def file_name(self) -> str:
+        """The part of a wheel's name before the version, in the one form that installers and indices expect of it."""
+        return canonicalize_name(self.distribution).replace("-", "_")
+
+
+class Staged(NamedTuple):
+    """What a package has that is not below its directory, by names in the wheel."""
+
+    unchanged: dict[str, Path]  # files that it has as they are
+    rests: dict[str, Rest]  # what files in the directory lack
+
+
+def stage_runtime(
+    package: Package, population: Population, sdk: SdkFacts, site: Path, without_stack: Container[str]
+) -> Staged:
+    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info.
+
+    without_stack: paths of libraries that are not to ask for an executable stack.
+    """
+    assert package.platform_directory is not None
+    root = site / package.platform_directory
+    staged = Staged({}, {})
+    has_search = bool(package.search) and package.shape is not Shape.NONE
+    for file in population.files.values():
+        name = f"{package.platform_directory}/{file.path}"
+        if file.link:
+            (root / file.path).parent.mkdir(parents=True, exist_ok=True)
+            write_stub(root / file.path, file.link)
+        elif (has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)) or file.path in without_stack:
+            (root / file.path).parent.mkdir(parents=True, exist_ok=True)
+            rest = copy_file(file.source, root / file.path)
+            if has_search:
+                rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest, package.shape)
+            if file.path in without_stack:
+                executable_stack.clear(root / file.path)
+            if rest is not None:
+                staged.rests[name] = rest
+        else:
+            staged.unchanged[name] = file.source
+    if package.logical_name != "device":  # its directory belongs to the libraries package
+        write_text(root / "__init__.py", "")
+    else:
+        _write_link_manifest(package, population, sdk, root)
+    if package.pure_module is not None:
+        write_pure_module(package, sdk, site)
+    return staged
+
+
+def members_of(site: Path, dist_info: str, more: Mapping[str, Path] = MappingProxyType({})) -> dict[str, Path]:
+    """The files of a wheel but RECORD, name in it -> file, in their order: those of dist-info are the last."""
+    own = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
+    own.pop(f"{dist_info}/RECORD", None)
+    found = {**more, **own}
+    return {name: found[name] for name in sorted(found, key=lambda name: (name.startswith(f"{dist_info}/"), name))}
+
+
+def write_pure_module(package: Package, sdk: SdkFacts, site: Path) -> None:
+    """The module that tells the version."""
+    assert package.pure_module is not None
+    module = site / package.pure_module
+    write_text(module / "__init__.py", module_text(package.summary))
+    write_text(module / "_dist_info.py", python_text(package.logical_name, sdk, package.family))
+
+
+def write_scripts(
+    package: Package, population: Population, scripts: Iterable[Script], sdk: SdkFacts, site: Path
+) -> dict[str, str]:
+    """A command for each program that the package has: programs of their own, as far as the compiler can make them.
+
+    Returns the entry points of the others; these are functions of the module `_cli`, which has one for each command.
+    """
+    assert package.pure_module is not None
+    assert package.platform_directory is not None
+    own = [script for script in scripts if script.path in population.files]
+    devel = f"_rocm_sdk_devel{sdk.nonce}" if package.logical_name == "core" else ""
+    core = "" if package.logical_name == "core" else f"_rocm_sdk_core{sdk.nonce}"
+    lines = [f"PLATFORM_DIRECTORY = {package.platform_directory!r}"]
+    lines += [f"DEVEL_DIRECTORY = {devel!r}", f"CORE_DIRECTORY = {core!r}"]
+    entry_points = {}
+    for script in own:
+        function = re.sub(r"[^0-9A-Za-z]", "_", script.name.replace("+", "p"))
+        lines += ["", "", f"def {function}() -> None:", f"    start({script.path!r}, {script.expands})"]
+        entry_points[script.name] = f"{package.pure_module}._cli:{function}"
+    text = _SCRIPTS.read_text(encoding="utf-8") + "\n".join(lines) + "\n"
+    write_text(site / package.pure_module / "_cli.py", text)
+    base = f"{package.file_name}-{sdk.version}"
+    directory = site / f"{base}.data/scripts"
+    place = Place(package.platform_directory, f"{base}.dist-info", devel, core)
+    are_native = all(write_trampoline(directory / script.name, script, place) for script in own)
+    if not are_native:
+        shutil.rmtree(site / f"{base}.data")
+    return {} if are_native else entry_points
+
+
+def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:
+    """What a file's search path gets behind its own entries: directories of its package and of core, relative to it."""
+    assert package.platform_directory is not None
+    parent = PurePosixPath(path).parent
+    own = [os.path.relpath(directory, parent) for directory in package.own_search]
+    up = "/".join([".."] * len(PurePosixPath(package.platform_directory, parent).parts))
+    core = [f"{up}/_rocm_sdk_core{sdk.nonce}/{directory}" for directory in package.search]
+    return ["$ORIGIN" if each == "." else f"$ORIGIN/{each}" for each in (*own, *core)]
+
+
+def _write_link_manifest(package: Package, population: Population, sdk: SdkFacts, root: Path) -> None:
+    """Which links the development tree gets to a device package's files."""
+    links = [
+        {"relpath": path, "target": "/".join([*[".."] * len(PurePosixPath(path).parts), root.name, path])}
+        for path in sorted(population.files)
+    ]
+    text = json.dumps({"version": sdk.version, "links": links}, indent=2) + "\n"
+    write_text(root / ".devel_links" / f"{package.family}.json", text)
+
+
+def write_dist_info(directory: Path, metadata: str, wheel: str, scripts: Mapping[str, str]) -> None:
+    """METADATA, WHEEL and, where there are scripts, entry_points.txt."""
+    write_text(directory / "METADATA", metadata)
+    write_text(directory / "WHEEL", wheel)
+    if scripts:
+        lines = ["[console_scripts]", *(f"{command} = {target}" for command, target in scripts.items())]
+        write_text(directory / "entry_points.txt", "\n".join(lines) + "\n")

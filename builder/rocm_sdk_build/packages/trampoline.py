@@ -1,0 +1,70 @@
+"""Compiles small programs without a C library: the commands of a package, which find it from their own place
+(`trampoline.c`), and those that stand for links to programs (`exec_stub.c`)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.rules import Script
+
+_log = logging.getLogger(__name__)
+_SOURCE = Path(__file__).with_name("trampoline.c")
+_STUB = Path(__file__).with_name("exec_stub.c")
+_FLAGS = (
+    *("-std=gnu17", "-Os", "-s", "-static", "-fno-pie", "-nostdlib", "-ffreestanding", "-fno-stack-protector"),
+    *("-fno-asynchronous-unwind-tables", "-Wl,--build-id=none", "-Wl,-z,noexecstack"),
+)
+
+
+class Place(NamedTuple):
+    """Where the programs of a package are found; names of directories in site-packages."""
+
+    platform: str
+    dist_info: str
+    devel: str  # the development tree, or ""
+    core: str  # of a package whose programs need core's libraries, or ""
+
+
+def write_trampoline(target: Path, script: Script, place: Place) -> bool:
+    """Writes a program that starts that of the script; False where the compiler cannot make it."""
+    values = {
+        "NAME": script.name,
+        "PROGRAM": script.path,
+        "PLATFORM": place.platform,
+        "DIST_INFO": place.dist_info,
+        "MODULE": "rocm_sdk_devel" if place.devel else "",
+        "DEVEL": place.devel,
+        "CORE": place.core,
+    }
+    wrong = _compile(_SOURCE, target, values, f"-DEXPANDS={int(script.expands)}")
+    if wrong:
+        _log.warning("commands are Python scripts: %s", wrong)
+    return not wrong
+
+
+def write_stub(target: Path, link: str) -> None:
+    """Writes a program that starts another one beside it, by the text of the link that it stands for."""
+    wrong = _compile(_STUB, target, {"NAME": target.name, "LINK": link})
+    if wrong:
+        raise PackagingError(f"{target.name}, which is a link to a program: {wrong}", "install a C compiler, or set CC")
+
+
+def _compile(source: Path, target: Path, texts: Mapping[str, str], *options: str) -> str:
+    """Makes a program without a C library; returns what is wrong."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    compiler = os.environ.get("CC", "cc")
+    command = [compiler, *_FLAGS, *(f"-D{name}={json.dumps(value)}" for name, value in texts.items()), *options]
+    try:
+        done = subprocess.run([*command, str(source), "-o", str(target)], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"{compiler}: {'not found' if isinstance(error, FileNotFoundError) else error.strerror}"
+    if done.returncode:
+        return f"the compiler cannot make programs of them: {done.stderr.strip()}"
+    return ""

@@ -1,0 +1,117 @@
+"""Versions of the packages: which form each kind of build has (PEP 440, Debian, RPM)."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.version import InvalidVersion, Version
+
+from rocm_sdk_build.errors import PackagingError
+
+_DATE = re.compile(r"\d{8}")
+_SHORT_SHA = 8
+
+
+class Versions(NamedTuple):
+    """The version of one build in the forms of three package formats."""
+
+    wheel: str
+    deb: str
+    rpm: str
+
+
+class VersionFile(NamedTuple):
+    """What `version.json` says."""
+
+    base: str  # "7.10.0"
+    base_date: str  # "20260811", or ""
+
+
+def default_version(file: Path) -> str:
+    """The established packager's: that of `version.json`, as a development version."""
+    if not file.exists():
+        raise PackagingError(f"no version is given, and {file} is not there", "--version VERSION")
+    return versions_of_suffix(read_version_file(file).base, ".dev0").wheel
+
+
+def check_version(version: str) -> None:
+    """Refuses what is no canonical version of Python packages."""
+    try:
+        canonical = str(Version(version))
+    except InvalidVersion as error:
+        raise PackagingError(f"{version!r} is no version of a Python package", "such as 7.10.0 or 7.10.0rc1") from error
+    if canonical != version:
+        raise PackagingError(f"the version {version!r} is not canonical", f"write {canonical}")
+
+
+def read_version_file(path: Path) -> VersionFile:
+    """PackagingError for a file that is damaged, and for a base date that is none."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PackagingError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(document, dict) or not isinstance(base := document.get("rocm-version"), str) or not base:
+        raise PackagingError(f'{path}: it has no text "rocm-version"')
+    metadata = document.get("release-metadata", {})
+    if not isinstance(metadata, dict):
+        raise PackagingError(f"{path}: release-metadata is no object")
+    date = metadata.get("base-date", "")
+    if date and not _is_date(date):
+        raise PackagingError(f"{path}: release-metadata.base-date must be a valid date in YYYYMMDD format: {date!r}")
+    return VersionFile(base, date)
+
+
+def _is_date(text: object) -> bool:
+    if not isinstance(text, str) or not _DATE.fullmatch(text):
+        return False
+    try:
+        datetime.datetime.strptime(text, "%Y%m%d").replace(tzinfo=datetime.timezone.utc)
+    except ValueError:
+        return False
+    return True
+
+
+def versions_of_suffix(base: str, suffix: str) -> Versions:
+    """A suffix of the caller's own, the same for all formats."""
+    return Versions(*(f"{base}{suffix}" for _ in Versions._fields))
+
+
+def versions(kind: str, file: VersionFile, today: str, sha: Callable[[], str], prerelease: str | None) -> Versions:
+    """The versions of a build of this type. today: YYYYMMDD. sha: the commit, asked for where it is needed."""
+    base, date = file
+    if kind.endswith("-bkc") and not date:
+        raise PackagingError(f"a build of type {kind} needs release-metadata.base-date in version.json")
+    if kind == "release":
+        return Versions(base, base, base)
+    if kind == "prerelease":
+        if not prerelease:
+            raise PackagingError("a prerelease needs its number", "--prerelease-version N")
+        return Versions(f"{base}rc{prerelease}", f"{base}~pre{prerelease}", f"{base}~rc{prerelease}")
+    if kind == "nightly":
+        return Versions(f"{base}a{today}", f"{base}~{today}", f"{base}~{today}")
+    if kind == "nightly-bkc":
+        system = f"{base}~{date}.bkc.{today}"
+        return Versions(f"{base}a{date}+bkc.{today}", system, system)
+    commit = sha()
+    return Versions(f"{base}.dev0+{commit}", f"{base}~dev{today}", f"{base}~{today}g{commit[:_SHORT_SHA]}")
+
+
+def commit(override: str | None) -> str:
+    """The commit that is built: as given, of the CI system, or of the current directory."""
+    if found := override or os.environ.get("GITHUB_SHA"):
+        return found
+    command = ["git", "rev-parse", "--verify", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise PackagingError("git: not found", "give the commit: --override-git-sha SHA") from error
+    if done.returncode:
+        raise PackagingError(f"git knows no commit here: {done.stderr.strip()}", "--override-git-sha SHA")
+    return done.stdout.strip()
