@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3          # builds the wheel; demo, lint, docs and bench run in its environment build/venv
 PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 that is found
-EXCEPT ?=                  # of `make test`: the version that another run tests, with what needs one interpreter alone
+EXCEPT ?=                  # of `make test`: the version on which another run has the whole suite
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding archives stores notes power_cut # of `make attack`
@@ -80,7 +80,7 @@ endif
 
 ##@ Check
 
-test: setup-test $(WHEELS) ## run the whole suite on each CPython 3.10 to 3.13 (PYTHONS="3.10 3.13" chooses)
+test: setup-test $(WHEELS) ## run the whole suite, and on each other CPython what depends on it (PYTHONS="3.10 3.13" chooses)
 	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
 test-wheels: wheels demo ## use those wheels in Debian systems of their own: the oldest, the newest, without libelf, AArch64 emulated; as root

@@ -6,10 +6,11 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import pytest
+from interpreter_tests import TABLES, names
 from other_user import OtherUser, become_possible, open_directory
 from sample_site import Site
 
@@ -54,6 +55,10 @@ GROUPS = {
 BUILT_WHEEL_TESTS = ("adoption", "builder/test_demo.py")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--only", choices=[*TABLES], help="only the tests of this table of tests/interpreter_tests.py")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "installed_wheel: needs the wheel as pip installed it, not the sources in place")
     config.addinivalue_line(
@@ -93,11 +98,6 @@ def _move_home(home: Path) -> None:
     os.environ["HOME"] = str(home)
 
 
-def _places(path: PurePath) -> list[str]:
-    """A file below tests/ and the directories that hold it, as tables name them."""
-    return [place.as_posix() for place in (path, *path.parents)]
-
-
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Gives the tests of one group to one worker. Its marker in pytest-xdist 3.8 is lost with pytest 9.2."""
@@ -108,16 +108,33 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc] # pytest-xdist has no types
         def _split_scope(self, nodeid: str) -> str:
             file = config.rootpath / nodeid.partition("::")[0]
-            groups = [GROUPS[place] for place in _places(file.relative_to(TESTS)) if place in GROUPS]
+            groups = [GROUPS[place] for place in names(file.relative_to(TESTS).as_posix()) if place in GROUPS]
             return groups[0] if groups else nodeid
 
     return GroupScheduling(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Does not even read a file of which the chosen table names nothing."""
+    table = config.getoption("only")
+    if table is None or collection_path.suffix != ".py":
+        return None
+    file = collection_path.relative_to(TESTS).as_posix()
+    is_named = any(row in names(file) or row.startswith(f"{file}::") for row in TABLES[table])
+    return None if is_named else True
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    table = config.getoption("only")
+    chosen: list[pytest.Item] = []
+    others: list[pytest.Item] = []
     for item in items:
-        if not {*_places(item.path.relative_to(TESTS))}.isdisjoint(BUILT_WHEEL_TESTS):
+        places = {*names(item.nodeid.removeprefix("tests/"))}
+        if not places.isdisjoint(BUILT_WHEEL_TESTS):
             item.add_marker(pytest.mark.built_wheel)
+        (chosen if table is None or not places.isdisjoint(TABLES[table]) else others).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=others)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

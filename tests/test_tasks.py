@@ -1,5 +1,6 @@
-"""The scripts behind `make`: tasks that run at the same time, wrong words, the list of the README's commands."""
+"""The scripts behind `make`: tasks at the same time, what each interpreter runs, wrong words, the README's commands."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,3 +41,55 @@ def test_help_lists_the_commands_of_the_readme() -> None:
     printed = {line.split()[1] for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("make ")}
     assert printed == {"demo", "test"}
     assert printed <= tasks
+
+
+# In place of scripts/python-environment: environments whose programs say who they are and what they were given.
+ENVIRONMENT = """#!/bin/sh
+mkdir -p "$2/bin"
+printf '#!/bin/sh\\necho "%s"\\n' "${2##*-}" >"$2/bin/python"
+printf '#!/bin/sh\\necho "$@"\\nexit "${STATUS:-0}"\\n' >"$2/bin/pytest"
+chmod +x "$2/bin/python" "$2/bin/pytest"
+"""
+
+
+def parts(directory: Path, *arguments: str, versions: str, status: int = 0, **environment: str) -> list[str]:
+    """What scripts/test-all-pythons has each version run, in its order; the last line says where it failed."""
+    scripts = directory / "scripts"
+    scripts.mkdir(exist_ok=True)
+    shutil.copy(SCRIPTS / "test-all-pythons", scripts)
+    (scripts / "python-environment").write_text(ENVIRONMENT)
+    (scripts / "python-environment").chmod(0o755)
+    for version in ("3.10", "3.11", "3.12", "3.13"):
+        (scripts / f"python{version}").write_text(f"#!/bin/sh\necho {version}\n")
+        (scripts / f"python{version}").chmod(0o755)
+    paths = {"PATH": f"{scripts}:/usr/bin:/bin", "PYTHON": "python3.11", "PYENV_ROOT": str(directory)}
+    done = subprocess.run(
+        ["scripts/test-all-pythons", versions, *arguments],
+        cwd=directory,
+        env=paths | environment | {"STATUS": str(status)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line.removeprefix("=== ").split(" (")[0] for line in done.stdout.splitlines()[1:]]
+    given = [line.partition("--dist=loadgroup")[2].strip() for line in lines[1::2]]
+    return [f"{version} {part}".strip() for version, part in zip(lines[::2], given, strict=True)] + [
+        line.rpartition("/")[2] for line in done.stderr.splitlines()
+    ]
+
+
+def test_the_oldest_and_the_newest_run_what_depends_on_the_interpreter(tmp_path: Path) -> None:
+    oldest, between, newest = "3.10 --only=interpreter", "3.12 --only=smoke", "3.13 --only=interpreter"
+    assert parts(tmp_path, versions="") == [oldest, between, newest, "3.11"], "the default has the whole suite"
+    assert parts(tmp_path, versions="", EXCEPT="3.11") == [oldest, between, newest], "another run has it"
+    assert parts(tmp_path, versions="3.12") == ["3.12"]
+    assert parts(tmp_path, versions="3.12 3.13") == ["3.12 --only=interpreter", "3.13"]
+    assert parts(tmp_path, "-x", versions="3.10 3.13 3.11") == [f"{oldest} -x", f"{newest} -x", "3.11 -x"]
+
+
+def test_a_part_of_which_nothing_is_chosen_has_not_failed(tmp_path: Path) -> None:
+    """pytest ends with 5 where no test ran."""
+    chosen = ["3.10 --only=interpreter -k plan", "3.11 -k plan", "failed on: python3.11"]
+    assert parts(tmp_path, "-k", "plan", versions="3.10 3.11", status=5) == chosen
+    assert parts(tmp_path, versions="3.10 3.11", status=5)[-1] == "failed on: python3.10 python3.11"
+    assert parts(tmp_path, "-x", versions="3.10 3.11", status=1)[-1] == "failed on: python3.10 python3.11"
