@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
+
+from compiled_files import compile_file
 
 STAGE = "x/stage"
 MANIFEST = "artifact_manifest.txt"
@@ -40,15 +41,12 @@ class ArtifactTree:
     def library(self, artifact: str, path: str, soname: str | None, *needs: Path, flags: tuple[str, ...] = ()) -> Path:
         target = self.place(artifact, path)
         words = [f"-Wl,-soname,{soname}"] if soname else []
-        command = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-x", "none", *map(str, needs), *words, *flags]
+        command = ["gcc", "-shared", "-fPIC", "-x", "c", "-", "-x", "none", *needs, *words, *flags]
         name = "f_" + "".join(c if c.isalnum() else "_" for c in path)
-        subprocess.run([*command, "-o", str(target)], input=f"int {name}(void) {{ return 1; }}", text=True, check=True)
-        return target
+        return compile_file(command, target, f"int {name}(void) {{ return 1; }}")
 
     def program(self, artifact: str, path: str, *flags: str) -> Path:
-        target = self.place(artifact, path)
-        subprocess.run(["gcc", "-x", "c", "-", *flags, "-o", str(target)], input=PROGRAM, text=True, check=True)
-        return target
+        return compile_file(["gcc", "-x", "c", "-", *flags], self.place(artifact, path), PROGRAM)
 
     def overlay(self, kpack: bool, targets: str = "gfx942;gfx1100") -> None:
         """What each build has: the facts about itself."""

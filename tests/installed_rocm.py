@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
+from compiled_files import compile_file
 from sample_device_code import HOST, bundle, library, objects
 
 PROGRAM = '#include <stdio.h>\nint main(int c, char **v) { printf("%s %d\\n", v[0], c); return 0; }'
@@ -38,27 +38,25 @@ class Prefix:
         target = self.place(path)
         head, _, version = target.name.partition(".so")
         soname = f"{head}.so.{version.split('.')[1]}" if version else target.name
-        words = ["-Wl,--no-as-needed", *map(str, needs), *flags]
+        words = ["-Wl,--no-as-needed", *needs, *flags]
         if code:
             made = library(target.with_name(soname), [bundle(objects(*code), host=HOST)], *words)
             for leftover in target.parent.glob(f"{head}.so*.[0-9s]*"):
-                if leftover.suffix in (".bundle", ".s"):
+                if leftover.suffix == ".bundle":
                     leftover.unlink()
             made.rename(target)
         else:
             command = ["gcc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-x", "c", "-", "-x", "none", *words]
             name = "f_" + "".join(c if c.isalnum() else "_" for c in path)
             text = f"int {name}(void) {{ return 1; }}"
-            subprocess.run([*command, "-o", str(target)], input=text, text=True, check=True)
+            compile_file(command, target, text)
         for name, text in ((soname, target.name), (f"{head}.so", soname)):
             if name != text and not target.with_name(name).exists():
                 target.with_name(name).symlink_to(text)
         return target
 
     def program(self, path: str, *flags: str) -> Path:
-        target = self.place(path)
-        subprocess.run(["gcc", "-x", "c", "-", *flags, "-o", str(target)], input=PROGRAM, text=True, check=True)
-        return target
+        return compile_file(["gcc", "-x", "c", "-", *flags], self.place(path), PROGRAM)
 
 
 def usual_rocm(root: Path, libdir: str = "lib") -> Prefix:

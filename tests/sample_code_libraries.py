@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from compiled_files import compile_file
 from sample_device_code import HIPF, bundle, compressed, objects
 
 TARGETS = ("gfx1030", "gfx90a:xnack-", "gfx90a:xnack+", "gfx942")
@@ -60,15 +60,12 @@ FORMS = {
 def build(directory: Path, form: str, bundles: Sequence[bytes], *flags: str) -> Path:
     path = directory / ("program" if form.startswith("program") else "libx.so.1")
     lines = ['.section .hip_fatbin,"a",@progbits']
-    for i, each in enumerate(bundles):
-        file = directory / f"{i}.bundle"
+    files = [directory / f"{i}.bundle" for i in range(len(bundles))]
+    for i, (file, each) in enumerate(zip(files, bundles, strict=True)):
         file.write_bytes(each)
         lines += [".p2align 12", f".globl fatbin{i}", f".hidden fatbin{i}", f"fatbin{i}:", f'.incbin "{file}"']
-    (directory / "code.s").write_text("\n".join([*lines, '.section .note.GNU-stack,"",@progbits', ""]))
-    (directory / "x.cpp").write_text(SOURCE.replace("MAGIC", str(HIPF)))
-    subprocess.run(
-        ["g++", "-g", *FORMS[form], *flags, str(directory / "x.cpp"), str(directory / "code.s"), "-o", str(path)]
-        + ([] if form.startswith("program") else ["-Wl,-soname,libx.so.1"]),
-        check=True,
-    )
-    return path
+    assembly = "\n".join([*lines, '.section .note.GNU-stack,"",@progbits', ""])
+    code = compile_file(["gcc", "-c", "-x", "assembler", "-"], directory / "code.o", assembly, files)
+    name = [] if form.startswith("program") else ["-Wl,-soname,libx.so.1"]
+    command = ["g++", "-g", *FORMS[form], *flags, "-x", "c++", "-", "-x", "none", code, *name]
+    return compile_file(command, path, SOURCE.replace("MAGIC", str(HIPF)))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import struct
-import subprocess
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backports import zstd
+from compiled_files import compile_file
 
 CLANG = shutil.which("clang")
 BUNDLE_MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
@@ -129,11 +129,11 @@ def kpack(kernels: Mapping[str, Mapping[str, bytes]], scheme: str = "none") -> b
     return b"KPAK" + struct.pack("<IQ", 1, 64 + len(body)) + bytes(48) + body + message(contents)
 
 
-def library(path: Path, bundles: Sequence[bytes], *flags: str, magic: int = HIPF, more: str = "") -> Path:
+def library(path: Path, bundles: Sequence[bytes], *flags: str | Path, magic: int = HIPF, more: str = "") -> Path:
     """A library as the HIP compiler makes them: bundles, and a wrapper for each, whose address the linker fills in."""
     lines = ['.section .hip_fatbin,"a",@progbits']
-    for i, each in enumerate(bundles):
-        content = path.with_suffix(f".{i}.bundle")
+    contents = [path.with_suffix(f".{i}.bundle") for i in range(len(bundles))]
+    for i, (content, each) in enumerate(zip(contents, bundles, strict=True)):
         content.write_bytes(each)
         lines += [".p2align 12", f"fatbin{i}:", f'.incbin "{content}"']
     lines.append('.section .hipFatBinSegment,"aw",@progbits')
@@ -141,11 +141,10 @@ def library(path: Path, bundles: Sequence[bytes], *flags: str, magic: int = HIPF
     for i in range(len(bundles)):
         address = f"fatbin{i}" if magic == HIPF else "marker"
         lines += [f".long {magic}, 1", f".quad {address}", f".quad {i if magic == HIPK else 0}"]
-    source = path.with_suffix(".s")
-    source.write_text("\n".join([*lines, more, '.section .note.GNU-stack,"",@progbits', ""]))
+    source = "\n".join([*lines, more, '.section .note.GNU-stack,"",@progbits', ""])
     output = ("-c",) if path.suffix == ".o" else ("-shared", f"-Wl,-soname,{path.name}")
-    subprocess.run(["gcc", *output, "-nostdlib", *flags, str(source), "-o", str(path)], check=True)
-    return path
+    command = ["gcc", *output, "-nostdlib", "-x", "assembler", "-", "-x", "none", *flags]
+    return compile_file(command, path, source, contents)
 
 
 KERNEL = """
@@ -158,18 +157,6 @@ kernel void scale(global float *Y, float N) {
 def compiled_kernel(directory: Path, target: str, version: int = 4) -> bytes:
     """A code object as clang makes it, whose kernel has arguments of names that YAML would take for booleans."""
     assert CLANG is not None
-    path = directory / f"{target}.co"
     words = ["-x", "cl", "-Xclang", "-finclude-default-header", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}"]
-    command = [
-        CLANG,
-        *words,
-        "-nogpulib",
-        "-cl-kernel-arg-info",
-        "-O2",
-        f"-mcode-object-version={version}",
-        "-",
-        "-o",
-        str(path),
-    ]
-    subprocess.run(command, input=KERNEL, text=True, check=True)
-    return path.read_bytes()
+    command = [CLANG, *words, "-nogpulib", "-cl-kernel-arg-info", "-O2", f"-mcode-object-version={version}", "-"]
+    return compile_file(command, directory / f"{target}.co", KERNEL).read_bytes()

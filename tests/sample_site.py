@@ -11,6 +11,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from compiled_files import compile_file
+
 CORE = "_rocm_sdk_core"
 LIBRARIES = "_rocm_sdk_libraries"
 
@@ -87,10 +89,9 @@ def compile_library(
     path: Path, soname: str | None, source: str = "", needed: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
 ) -> Path:
     """Compiles C source to a shared library that needs all of `needed`, used or not."""
-    command = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed,--allow-shlib-undefined", "-x", "c", "-", "-x", "none"]
-    command += [*map(str, needed), *([f"-Wl,-soname,{soname}"] if soname else []), *flags, "-o", str(path)]
-    subprocess.run(command, input=source or "extern int nothing;", text=True, check=True)
-    return path
+    words = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed,--allow-shlib-undefined", "-x", "c", "-", "-x", "none"]
+    name = [f"-Wl,-soname,{soname}"] if soname else []
+    return compile_file([*words, *needed, *name, *flags], path, source or "extern int nothing;")
 
 
 def run_python(code: str, *options: str, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:

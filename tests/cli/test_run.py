@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compiled_files import compile_file
 from sample_site import CORE, LIBRARIES, Site
 
 Result = subprocess.CompletedProcess[str]
@@ -14,9 +15,7 @@ Call = Callable[..., Result]
 
 
 def compile_program(path: Path, source: str, *libraries: Path) -> Path:
-    command = ["cc", "-x", "c", "-", "-x", "none", "-Wl,--allow-shlib-undefined", *map(str, libraries), "-o", str(path)]
-    subprocess.run(command, input=source, text=True, check=True)
-    return path
+    return compile_file(["cc", "-x", "c", "-", "-x", "none", "-Wl,--allow-shlib-undefined", *libraries], path, source)
 
 
 def test_a_program_finds_its_libraries(call: Call, sdk: Site, tmp_path: Path) -> None:

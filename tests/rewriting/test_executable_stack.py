@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compiled_files import compile_file
 
 from rocm_sdk import RewriteError, _native
 from rocm_sdk_build.code.executable_stack import clear_executable_stack, writes_trampolines
@@ -21,10 +22,8 @@ PT_GNU_STACK = 0x6474E551
 
 def by_mistake(path: Path) -> Path:
     """A library with an assembler file that has no .note.GNU-stack."""
-    source = path.with_suffix(".s")
-    source.write_text(".text\n.globl answer\nanswer: mov $42, %eax\nret\n")
-    subprocess.run(["gcc", "-shared", str(source), "-o", str(path)], check=True, stderr=subprocess.DEVNULL)
-    return path
+    source = ".text\n.globl answer\nanswer: mov $42, %eax\nret\n"
+    return compile_file(["gcc", "-shared", "-x", "assembler", "-"], path, source)
 
 
 def cleared(path: Path) -> bool:
@@ -54,9 +53,8 @@ def test_the_flag_is_cleared_and_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
 @pytest.mark.parametrize("more", ["-fcf-protection", "-fcf-protection=none"])
 def test_nested_functions_need_it(tmp_path: Path, level: str, more: str) -> None:
-    path = tmp_path / "libnested.so"
-    command = ["gcc", "-shared", "-fPIC", level, more, "-x", "c", "-", "-o", str(path)]
-    subprocess.run(command, input=NESTED, text=True, check=True, stderr=subprocess.DEVNULL)
+    command = ["gcc", "-shared", "-fPIC", level, more, "-x", "c", "-"]
+    path = compile_file(command, tmp_path / "libnested.so", NESTED)
     assert (stack_flags(path), writes_trampolines(str(path))) == ("RWE", True)
 
 

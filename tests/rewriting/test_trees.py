@@ -28,7 +28,7 @@ def tree(tmp_path: Path) -> Path:
     (root / "pkg-1.0.dist-info").mkdir()
     scratch.mkdir()
     first = library(scratch / "libfirst.so.1", [CODE])
-    needs = ("-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", str(first))
+    needs = ("-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", first)
     second = library(scratch / "libsecond.so.1", [compressed(CODE, 3)], *needs)
     other = library(scratch / "libother.so", [bundle(objects("gfx942"))])
     for each in (first, second, other):
