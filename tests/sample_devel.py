@@ -27,6 +27,7 @@ from sample_site import clean_environment
 VERSION = "7.10.0"
 Result = subprocess.CompletedProcess[str]
 Files = dict[str, bytes]
+Members = list[tuple[tarfile.TarInfo, bytes]]
 
 
 def member(name: str, data: bytes = b"", **fields: object) -> tuple[tarfile.TarInfo, bytes]:
@@ -48,7 +49,7 @@ def link(name: str, target: str, **fields: object) -> tuple[tarfile.TarInfo, byt
     return member(name, **{"type": tarfile.SYMTYPE, "linkname": target, **fields})
 
 
-def make_archive(members: list[tuple[tarfile.TarInfo, bytes]], name: str = "_devel.tar") -> bytes:
+def make_archive(members: Members, name: str = "_devel.tar") -> bytes:
     """The bytes of an archive, compressed as its name says."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode="w") as archive:
@@ -63,7 +64,7 @@ def make_archive(members: list[tuple[tarfile.TarInfo, bytes]], name: str = "_dev
     return data
 
 
-def sample_members(nonce: str = "") -> list[tuple[tarfile.TarInfo, bytes]]:
+def sample_members(nonce: str = "") -> Members:
     """A small tree with one of everything that an archive may hold."""
     tree = f"_rocm_sdk_devel{nonce}"
     core = f"_rocm_sdk_core{nonce}"
@@ -82,7 +83,7 @@ def sample_members(nonce: str = "") -> list[tuple[tarfile.TarInfo, bytes]]:
         link(f"{tree}/lib/libamdhip64.so", "libamdhip64.so.7"),
         link(f"{tree}/lib/libamdhip64.so.7", f"../../{core}/lib/libamdhip64.so.7"),
         link(f"{tree}/lib/libhiprand.so.1", f"../../_rocm_sdk_libraries{nonce}/lib/libhiprand.so.1"),
-        member(f"{tree}/lib/libstatic.a", os.urandom(3_000_000)),
+        member(f"{tree}/lib/libstatic.a", os.urandom(100_000) * 30),  # large, and compressed at once
         member(f"{tree}/lib/llvm/bin/clang-20", b"\x7fELF", mode=0o755),
     ]
 
@@ -112,13 +113,14 @@ class DevelSite:
             write(self.path / path, data)
         return self.record(name, version)
 
-    def install_sdk(self, archive: str = "_devel.tar", libraries: bool = True) -> None:
+    def install_sdk(self, archive: str = "_devel.tar", libraries: bool = True, members: Members | None = None) -> None:
+        """Writes all packages; members: of the archive, in place of the sample's."""
         self.install("rocm-sdk-core", core_files(self.nonce))
         if libraries:
             self.install("rocm-sdk-libraries", libraries_files(self.nonce))
-        self.install_devel(sample_members(self.nonce), archive)
+        self.install_devel(sample_members(self.nonce) if members is None else members, archive)
 
-    def install_devel(self, members: list[tuple[tarfile.TarInfo, bytes]], archive: str = "_devel.tar") -> Path:
+    def install_devel(self, members: Members, archive: str = "_devel.tar") -> Path:
         return self.install("rocm-sdk-devel", devel_files(make_archive(members, archive), archive))
 
     def record(self, name: str, version: str = VERSION) -> Path:

@@ -45,7 +45,5 @@ def two_sites(make_site: Callable[..., DevelSite]) -> list[DevelSite]:
     members = sample_members()
     sites = [make_site(name=f"env{i}/site-packages") for i in range(2)]
     for site in sites:
-        site.install_sdk()
-        site.install_devel(members, "_devel.tar.xz")
-        (site.path / "rocm_sdk_devel/_devel.tar").unlink()
+        site.install_sdk("_devel.tar.xz", members=members)
     return sites

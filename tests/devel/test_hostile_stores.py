@@ -167,8 +167,7 @@ def shared(open_place: Path) -> tuple[DevelSite, DevelSite, Path]:
     members = sample_members()
     sites = [DevelSite(open_place / f"env{i}/site-packages") for i in range(2)]
     for site in sites:
-        site.install_sdk()
-        site.install_devel(members)
+        site.install_sdk(members=members)
     as_nobody(sites[1])
     sites[0].command("init", "--store", str(open_place / "store"))
     return sites[0], sites[1], open_place / "store"
@@ -294,8 +293,7 @@ def test_environments_that_are_made_at_once(make_site: MakeSite, store: Path) ->
     members = sample_members()
     sites = [make_site(name=f"env{i}/site-packages") for i in range(6)]
     for site in sites:
-        site.install_sdk()
-        site.install_devel(members, "_devel.tar")
+        site.install_sdk(members=members)
     command = [sys.executable, "-m", "rocm_sdk", "init", "--store", str(store)]
     running = [subprocess.Popen(command, env=site.environment(), stderr=subprocess.PIPE, text=True) for site in sites]
     for process in running:
