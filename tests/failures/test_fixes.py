@@ -161,6 +161,10 @@ class Environment:
         without_pip = ["--without-pip"] if installer == "uv" else []
         subprocess.run([sys.executable, "-m", "venv", *without_pip, str(self.root)], check=True)
         (self.site,) = self.root.glob("lib/python*/site-packages")
+        for name in ("pip", "setuptools", "pkg_resources"):  # many files, which no test changes
+            if (self.site / name).exists():
+                (self.site / name).rename(folder / name)
+                (self.site / name).symlink_to(folder / name)
         self.installer = installer
         self.install("rocm[libraries]==7.10.0", "rocm-sdk-devel==7.10.0")
         script = self.root / "bin/rocm-sdk"
