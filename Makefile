@@ -19,6 +19,8 @@ ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: those of the table
 SEED ?= 1                  # of the attackers and of generated mutations
 WORKERS ?= 2               # processes of `make test`
+REASON ?=                  # of new counts: `make budgets`
+SYSTEM_PYTHON := /usr/bin/python3 # whose counts benchmarks/budgets.tsv has
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
 ROUNDS := $(strip $(ROUNDS))
@@ -149,6 +151,12 @@ bench: ## run every benchmark against its reference
 
 bench-smoke: ## run every benchmark once, to see that it works
 	@$(MAKE) run-benchmarks BENCH_ARGS=--smoke
+
+budgets: $(WHEELS) ## count what importing and initialising cost, beside benchmarks/budgets.tsv (REASON="why" writes what differs)
+	@$(INSTALL_PACKAGES) build bench
+	@scripts/python-environment $(SYSTEM_PYTHON) build/venv-system bench
+	@ln -sfn ../benchmarks build/benchmarks
+	@cd build && venv-system/bin/python -m benchmarks.budgets $(if $(strip $(REASON)),--reason '$(strip $(REASON))') $(BUDGET_ARGS)
 
 # --- pieces of the tasks above --------------------------------------------------------------------------------------
 
@@ -313,5 +321,5 @@ clang-tidy:
 
 # Intermediate objects are kept: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke \
+.PHONY: help setup demo wheel wheels install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

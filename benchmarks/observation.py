@@ -68,7 +68,7 @@ def run_timed(arguments: Sequence[str], statuses: Collection[int] = (0,), **envi
     statuses: the exit statuses that it may have.
     """
     begin = perf_counter()
-    _complete(arguments, statuses, **environment)
+    complete(arguments, statuses, **environment)
     return perf_counter() - begin
 
 
@@ -112,7 +112,7 @@ def instruction_counter() -> tuple[str, Callable[[Sequence[str]], int]] | None:
 
 def _count_by_perf(arguments: Sequence[str]) -> int:
     """LookupError where the processor's counters cannot be read, as in most virtual machines."""
-    result = _complete(["perf", "stat", "-x", ",", "-e", "instructions:u", "--", *arguments])
+    result = complete(["perf", "stat", "-x", ",", "-e", "instructions:u", "--", *arguments])
     match = re.search(r"^(\d+),", result.stderr, re.MULTILINE)
     if match is None:
         raise LookupError(result.stderr)
@@ -120,16 +120,17 @@ def _count_by_perf(arguments: Sequence[str]) -> int:
 
 
 def _count_by_callgrind(arguments: Sequence[str]) -> int:
-    result = _complete(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments])
+    result = complete(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments])
     match = re.search(r"Collected : (\d+)", result.stderr)
     if match is None:
         raise LookupError(result.stderr)
     return int(match[1])
 
 
-def _complete(
+def complete(
     arguments: Sequence[str], statuses: Collection[int] = (0,), **environment: str
 ) -> subprocess.CompletedProcess[str]:
+    """Runs a process in an environment of few variables; ProcessError where it ends with another status."""
     # Without hash randomisation two runs of the same program take the same path through Python's dictionaries.
     settings = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", **environment}
     result = subprocess.run(
@@ -141,7 +142,7 @@ def _complete(
 
 
 def _run(arguments: Sequence[str], **environment: str) -> str:
-    return _complete(arguments, (0,), **environment).stdout
+    return complete(arguments, (0,), **environment).stdout
 
 
 def _facts(output: str) -> dict[str, list[list[str]]]:

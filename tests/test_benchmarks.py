@@ -44,6 +44,12 @@ def figures(directory: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("benchmarks.figures")
 
 
+@pytest.fixture
+def budgets(directory: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(directory))
+    return importlib.import_module("benchmarks.budgets")
+
+
 def run_benchmarks(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "benchmarks", "--output", ".", *arguments]
     return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
@@ -107,3 +113,28 @@ def test_runs_take_turns_after_a_round_that_does_not_count(figures: ModuleType) 
     results = figures.in_turn(2, {"a": lambda: run("a"), "b": lambda: run("b")})
     assert order == ["a", "b"] * 3
     assert results == {"a": [3, 5], "b": [4, 6]}
+
+
+@pytest.mark.parametrize(("count", "fits"), [(1000, True), (1020, True), (1021, False), (980, True), (979, False)])
+def test_a_budget_is_met_within_two_percent(budgets: ModuleType, count: int, fits: bool) -> None:
+    """In both directions: a budget above what is needed hides what grows later."""
+    found = budgets.differences({"a: b": budgets.Row(1000, "why")}, {"a: b": count})
+    assert found == ({} if fits else {"a: b": f"{count}, its row says 1000"})
+
+
+def test_rows_and_counts_belong_together(budgets: ModuleType, tmp_path: Path) -> None:
+    rows = {"kept": budgets.Row(100, "first"), "changed": budgets.Row(0, "first"), "gone": budgets.Row(5, "first")}
+    counts = {"kept": 101, "changed": 1, "new": 7}
+    words = {"changed": "1, its row says 0", "gone": "nothing counts it any more", "new": "it has no row"}
+    assert budgets.differences(rows, counts) == words
+    made = budgets.revised(rows, counts, "because")
+    assert made == {"kept": (100, "first"), "changed": (1, "because"), "new": (7, "because")}
+    budgets.write_rows(tmp_path / "rows", "here", made)
+    assert budgets.read_rows(tmp_path / "rows") == ("here", made)
+
+
+def test_the_budgets_of_the_project_can_be_read(budgets: ModuleType) -> None:
+    where, rows = budgets.read_rows(budgets.ROWS)
+    assert "CPython 3." in where
+    assert len(rows) >= 5
+    assert all(row.reason for row in rows.values())

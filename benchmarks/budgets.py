@@ -1,0 +1,153 @@
+"""`make budgets`: counts what importing and initialising cost, and compares each count with its row in budgets.tsv.
+
+A count over something is the difference between two processes: the package, and a bare loop that does the same without
+it. Counts are the same on each run, so a difference of more than two percent is a change of the sources. Less is
+refused as well as more: a budget above what is needed hides what grows later. The rows hold for one system, which the
+file names; elsewhere the counts are printed and not compared. Exit status 0 where nothing differs, else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .load_order import dlopen_order
+from .observation import FILE_CALLS, complete
+from .stage import SHORTNAMES, SOURCES, Environment, make_stage
+
+ROWS = SOURCES / "budgets.tsv"
+TOLERANCE = 0.02
+READ = re.compile(r"^(?:\d+ +)?(?:read|pread64)\(.* = (\d+)$")
+# glibc takes no variant of its functions that some processors lack. Variables stand in for Python's option -I, which
+# would have it ignore the seed of its hashes.
+PINNED = {
+    "PATH": "/usr/bin:/bin",
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONSAFEPATH": "1",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,-BMI1,-BMI2,-ERMS,-FSRM,-LZCNT,-MOVBE",
+}
+
+
+class Row(NamedTuple):
+    """A count that was agreed on, and why it is as it is."""
+
+    count: int
+    reason: str
+
+
+def system() -> str:
+    """What the counts depend on, beside the sources."""
+    valgrind = subprocess.check_output(["valgrind", "--version"], text=True).strip()
+    return (
+        f"{platform.machine()}, CPython {platform.python_version()}, {' '.join(platform.libc_ver())}, "
+        f"{platform.python_compiler()}, {valgrind}"
+    )
+
+
+def read_rows(path: Path) -> tuple[str, dict[str, Row]]:
+    """The system that the rows are for, and the rows."""
+    first, *lines = path.read_text(encoding="utf-8").splitlines()
+    cells = [line.split("\t") for line in lines]
+    return first.removeprefix("# "), {name: Row(int(count), reason) for name, count, reason in cells}
+
+
+def write_rows(path: Path, where: str, rows: Mapping[str, Row]) -> None:
+    lines = [f"# {where}", *(f"{name}\t{row.count}\t{row.reason}" for name, row in rows.items())]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def differences(rows: Mapping[str, Row], counts: Mapping[str, int]) -> dict[str, str]:
+    """What does not fit of which name, in words."""
+    found = {name: "nothing counts it any more" for name in rows if name not in counts}
+    for name, count in counts.items():
+        if name not in rows:
+            found[name] = "it has no row"
+        elif abs(count - rows[name].count) > TOLERANCE * abs(rows[name].count):
+            found[name] = f"{count}, its row says {rows[name].count}"
+    return found
+
+
+def revised(rows: Mapping[str, Row], counts: Mapping[str, int], reason: str) -> dict[str, Row]:
+    """The rows with the counts that differ."""
+    different = differences(rows, counts)
+    return {name: Row(count, reason) if name in different else rows[name] for name, count in counts.items()}
+
+
+def take_counts(environment: Environment, scratch: Path) -> dict[str, int]:
+    bare_import = pinned(environment, "import_module", "bare_package")
+    own_import = pinned(environment, "import_module", "rocm_sdk")
+    loop = pinned(environment, "open_all", *dlopen_order(environment))
+    initialize = pinned(environment, "initialize", "rocm_sdk", *SHORTNAMES)
+    plan = pinned(environment, "show_plan", *SHORTNAMES)
+    loop_calls, own_calls = (calls(line, scratch) for line in (loop, initialize))
+    return {
+        "import: instructions over an empty package": instructions(own_import) - instructions(bare_import),
+        "init: instructions over a loop of dlopen": instructions(initialize) - instructions(loop),
+        "init: calls on files over a loop of dlopen": len(own_calls) - len(loop_calls),
+        "init: bytes read over a loop of dlopen": bytes_read(own_calls) - bytes_read(loop_calls),
+        "plan: bytes allocated over an import": allocated_bytes(plan) - allocated_bytes(own_import),
+    }
+
+
+def pinned(environment: Environment, action: str, *arguments: str) -> list[str]:
+    """The command line of a measured process that heeds PINNED."""
+    return [word for word in environment.command(action, *arguments) if word != "-I"]
+
+
+def instructions(arguments: Sequence[str]) -> int:
+    """Counted by callgrind."""
+    said = complete(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments], **PINNED).stderr
+    return int(re.findall(r"Collected : (\d+)", said)[0])
+
+
+def allocated_bytes(arguments: Sequence[str]) -> int:
+    """By malloc, through which Python allocates here too."""
+    said = complete(["valgrind", "--leak-check=no", *arguments], PYTHONMALLOC="malloc", **PINNED).stderr
+    return int(re.findall(r"allocs, [\d,]+ frees, ([\d,]+) bytes allocated", said)[0].replace(",", ""))
+
+
+def calls(arguments: Sequence[str], scratch: Path) -> list[str]:
+    """Those that look for, open, list and read files, a line each."""
+    record = scratch / "strace"
+    complete(["strace", "-f", "-qq", "-o", str(record), "-e", f"trace={FILE_CALLS},read,pread64", *arguments], **PINNED)
+    return record.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def bytes_read(lines: Sequence[str]) -> int:
+    return sum(int(match[1]) for match in map(READ.match, lines) if match)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.budgets", description=__doc__)
+    parser.add_argument("--reason", help="write the counts that differ into the file, with this reason")
+    parser.add_argument("--must-compare", action="store_true", help="fail on a system that the rows are not for")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-budgets-", dir="/tmp") as directory:  # a path of one length
+        stage = make_stage(Path(directory, "stage"), is_smoke=True)
+        counts = take_counts(stage.environment(stage.shapes[0]), Path(directory))
+    where, rows = read_rows(ROWS) if ROWS.exists() else (system(), {})
+    for name, count in counts.items():
+        print(f"{name}: {count}")
+    if options.reason:
+        write_rows(ROWS, system(), revised(rows if where == system() else {}, counts, options.reason))
+        return 0
+    if where != system():
+        print(f"nothing is compared: {ROWS.name} is for {where}; this is {system()}", file=sys.stderr)
+        return int(options.must_compare)
+    found = differences(rows, counts)
+    for name, words in found.items():
+        print(f"{ROWS.name}: {name}: {words}", file=sys.stderr)
+    if found:
+        print("if that is meant: make budgets REASON='why', and commit the file", file=sys.stderr)
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
