@@ -2,6 +2,7 @@
 of ours, with an SDK that was packaged from artifacts and with `rocm` in AMD's layout.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -90,6 +91,7 @@ def run(text: str, cwd: Path, index: str, **variables: str) -> subprocess.Comple
     assert count == 1, text
     python = Path(sys.executable).resolve().parent
     environment = clean_environment() | {"PIP_ROOT_USER_ACTION": "ignore", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    environment["PIP_CONSTRAINT"] = os.devnull  # of this machine: it may want another torch
     environment["PATH"] = f"{python}:{environment['PATH']}"
     result = subprocess.run(
         ["bash", "-euxc", ours], cwd=cwd, env=environment | variables, capture_output=True, text=True, check=False
