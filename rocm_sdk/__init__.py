@@ -347,7 +347,7 @@ def __getattr__(name: str) -> object:
     if name in _DEVICE_CODE:
         from . import _native
 
-        _native.add_device_code_types()
+        _native.add_other_types()
         return getattr(_native, name)
     if name in __all__:
         from . import errors

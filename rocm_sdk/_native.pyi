@@ -226,6 +226,11 @@ class Section(NamedTuple):
     offset: int
     size: int
 
+class Damage(NamedTuple):
+    code: Code
+    message: str
+    detail: str
+
 class LibraryFacts(NamedTuple):
     soname: str | None
     needed: tuple[str, ...]
@@ -236,8 +241,7 @@ class LibraryFacts(NamedTuple):
     executable_stack: bool
     text_relocations: bool
     static_tls: bool
-    damages: tuple[str, ...]
-    damage_code: Code | None
+    damages: tuple[Damage, ...]
     sections: tuple[Section, ...]
 
 class DeviceImage(NamedTuple):
@@ -385,7 +389,7 @@ def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
 def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
 def coverage(directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, /) -> Coverage: ...
-def add_device_code_types() -> None: ...
+def add_other_types() -> None: ...
 def nearest_names(name: str, names: tuple[str, ...], limit: int = 3) -> tuple[str, ...]: ...
 def problem_table() -> tuple[
     tuple[

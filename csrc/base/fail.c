@@ -2,6 +2,7 @@
 #include "base/fail.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,13 @@ void rsdk_error_clear(rsdk_error *error) {
 
 const char *rsdk_error_message(const rsdk_error *error) {
     return error->message != NULL ? error->message : status_texts[error->status];
+}
+
+const char *rsdk_error_detail(const rsdk_error *error) {
+    const char *message = rsdk_error_message(error);
+    size_t length = error->path != NULL ? strlen(error->path) : 0;
+    bool has_path = length > 0 && strncmp(message, error->path, length) == 0;
+    return has_path && strncmp(message + length, ": ", 2) == 0 ? message + length + 2 : message;
 }
 
 /* Copies facts up to the one without a name. Those without a value are left out: they are not known. NULL where there

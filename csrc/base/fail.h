@@ -35,6 +35,10 @@ static inline rsdk_status rsdk_fail_no_memory(rsdk_error *error) {
 /* Moves the error `from` to *to, which may be NULL, and returns its status. `from` is empty afterwards. */
 rsdk_status rsdk_fail_with(rsdk_error *to, rsdk_error *from);
 
+/* The error's message without the path that it begins with: what is wrong with the file, for a text that names the file
+ * already. Borrowed. */
+const char *rsdk_error_detail(const rsdk_error *error);
+
 /* Returns from the function where `call` does not give RSDK_OK. */
 #define RSDK_TRY(call)                                                                                                 \
     do {                                                                                                               \

@@ -15,7 +15,7 @@ enum { HEADER_LIMIT = 1024, DAMAGE_LIMIT = 16 };
 typedef struct layout {
     rsdk_file file;
     rsdk_arena *arena;
-    rsdk_strings *damages;
+    rsdk_elf_damages *damages;
     ElfW(Ehdr) header;
     ElfW(Phdr) * segments;
     size_t count;
@@ -27,7 +27,7 @@ typedef struct layout {
 static rsdk_status add_damage(layout *l, const char *sentence, rsdk_error *error) {
     RSDK_NEED(sentence);
     if (l->damages->count < DAMAGE_LIMIT) {
-        RSDK_APPEND(l->arena, l->damages, sentence);
+        RSDK_APPEND(l->arena, l->damages, ((rsdk_elf_damage){RSDK_E_LIB_006, sentence, sentence}));
     }
     return RSDK_OK;
 }
@@ -182,7 +182,7 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     return read_sections(l, error);
 }
 
-rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages,
+rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_elf_damages *damages,
                                          rsdk_error *error) {
     static rsdk_status (*const checks[])(layout *, rsdk_error *) = {check_headers, check_loads, check_parts,
                                                                     check_notes, check_sections};

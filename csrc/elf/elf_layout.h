@@ -6,8 +6,18 @@
 #include "base/arena.h"
 #include "rocm_sdk/error.h"
 
-/* Adds one sentence for each thing that is wrong to `damages`. The file must be one for this machine
- * (rsdk_elf_machine_check). RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read. */
-rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_strings *damages, rsdk_error *error);
+/* One thing that is wrong with a file. */
+typedef struct rsdk_elf_damage {
+    rsdk_code code;
+    const char *message; /* one sentence, as an error says it */
+    const char *detail;  /* the same without the path that errors begin with */
+} rsdk_elf_damage;
+
+typedef RSDK_LIST(rsdk_elf_damage) rsdk_elf_damages;
+
+/* Adds each thing that is wrong to `damages`. The file must be one for this machine (rsdk_elf_machine_check).
+ * RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read. */
+rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_elf_damages *damages,
+                                         rsdk_error *error);
 
 #endif

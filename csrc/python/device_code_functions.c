@@ -34,8 +34,7 @@ static PyObject *device_code(PyObject *module, PyObject *argument) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
     rsdk_status status = RSDK_OK;
-    if (rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0 ||
-        !PyUnicode_FSConverter(argument, &path)) {
+    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 || !PyUnicode_FSConverter(argument, &path)) {
         return NULL;
     }
     const char *name = PyBytes_AsString(path);
@@ -56,7 +55,7 @@ static PyObject *device_code_of_part(PyObject *module, PyObject *args) {
     rsdk_status status = RSDK_OK;
     unsigned long long start = 0, size = 0;
     int descriptor = -1;
-    if (rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0 ||
+    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 ||
         !PyArg_ParseTuple(args, "iKKO&", &descriptor, &start, &size, PyUnicode_FSConverter, &path)) {
         return NULL;
     }
@@ -149,7 +148,7 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
     texts directories = {0}, gpus = {0};
     int is_unofficial = 0;
     if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial) ||
-        rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0) {
+        rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
     if (read_texts(directory_tuple, &directories) == 0 && read_texts(gpu_tuple, &gpus) == 0) {
@@ -165,19 +164,19 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
     return result;
 }
 
-PyDoc_STRVAR(add_device_code_types_doc,
-             "add_device_code_types()\n--\n\n"
-             "Makes the types of device code, of compatibility and of coverage attributes of this module.");
+PyDoc_STRVAR(add_other_types_doc,
+             "add_other_types()\n--\n\n"
+             "Makes the types that loading does without attributes of this module: those of device code, for example.");
 
-static PyObject *add_device_code_types(PyObject *module, PyObject *unused) {
+static PyObject *add_other_types(PyObject *module, PyObject *unused) {
     (void)unused;
-    return rsdk_result_types_add_device_code(module, rsdk_state_get(module)) < 0 ? NULL : Py_NewRef(Py_None);
+    return rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 PyMethodDef rsdk_device_code_methods[] = {
     {"device_code", device_code, METH_O, device_code_doc},
     {"device_code_of_part", device_code_of_part, METH_VARARGS, device_code_of_part_doc},
     {"coverage", coverage, METH_VARARGS, coverage_doc},
-    {"add_device_code_types", add_device_code_types, METH_NOARGS, add_device_code_types_doc},
+    {"add_other_types", add_other_types, METH_NOARGS, add_other_types_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -17,10 +17,12 @@ typedef struct inspection {
 /* Turns an error about the file's content into a damage, unless others were found: those say enough. */
 static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     if (i->facts.damages.count == 0) {
-        const char *sentence = rsdk_arena_copy(&i->arena, rsdk_error_message(error));
-        RSDK_NEED(sentence);
-        RSDK_APPEND(&i->arena, &i->facts.damages, sentence);
-        i->facts.damage_code = error->code;
+        rsdk_elf_damage damage = {.code = error->code != RSDK_NO_CODE ? error->code : RSDK_E_LIB_006,
+                                  .message = rsdk_arena_copy(&i->arena, rsdk_error_message(error)),
+                                  .detail = rsdk_arena_copy(&i->arena, rsdk_error_detail(error))};
+        RSDK_NEED(damage.message);
+        RSDK_NEED(damage.detail);
+        RSDK_APPEND(&i->arena, &i->facts.damages, damage);
     }
     rsdk_error_clear(error);
     return RSDK_OK;
@@ -45,11 +47,7 @@ static rsdk_status inspect(inspection *i, rsdk_error *error) {
         RSDK_TRY(find_bad_tables(i, error));
     }
     rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
-    RSDK_TRY(status == RSDK_BAD_ELF ? take_damage(i, error) : status);
-    if (i->facts.damages.count > 0 && i->facts.damage_code == RSDK_NO_CODE) {
-        i->facts.damage_code = RSDK_E_LIB_006;
-    }
-    return RSDK_OK;
+    return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
 PyDoc_STRVAR(
@@ -62,7 +60,7 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     PyObject *path = NULL;
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    if (!PyUnicode_FSConverter(argument, &path)) {
+    if (rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0 || !PyUnicode_FSConverter(argument, &path)) {
         return NULL;
     }
     inspection i = {.path = PyBytes_AsString(path)};

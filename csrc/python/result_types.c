@@ -226,10 +226,13 @@ CONVERSION(newest_glibc_of_file) {
     return rsdk_result_text(rsdk_elf_file_newest_glibc(&((const rsdk_inspection *)value)->file));
 }
 
-CONVERSION(damage_code_of_file) {
-    const rsdk_inspection *inspection = value;
-    (void)state;
-    return rsdk_result_text(inspection->damage_code != RSDK_NO_CODE ? rsdk_code_name(inspection->damage_code) : NULL);
+static PyObject *build_damage(const rsdk_module_state *state, const void *damages, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_DAMAGE, &((const rsdk_elf_damage *)damages)[index]);
+}
+
+CONVERSION(damages_of_file) {
+    const rsdk_elf_damages *damages = &((const rsdk_inspection *)value)->damages;
+    return rsdk_result_tuple(state, build_damage, damages->items, damages->count);
 }
 
 static PyObject *build_version_need(const rsdk_module_state *state, const void *needs, size_t index) {
@@ -478,6 +481,13 @@ static const field section_fields[] = {
     END,
 };
 
+static const field damage_fields[] = {
+    {"code",    CODE(rsdk_elf_damage, code), "'E-LIB-006', and 'E-LIB-012' of a file for another machine (str)"},
+    {"message", PATH(rsdk_elf_damage, message), "one sentence, as an error says it (str)"},
+    {"detail",  PATH(rsdk_elf_damage, detail), "the same without the path that errors begin with (str)"},
+    END,
+};
+
 static const field library_facts_fields[] = {
     {"soname",           PATH(rsdk_inspection, file.soname), "its DT_SONAME (str), None without one"},
     {"needed",           LIST(rsdk_inspection, file.needed), "its DT_NEEDED entries, in file order (tuple of str)"},
@@ -490,8 +500,7 @@ static const field library_facts_fields[] = {
     {"executable_stack", BOOL(rsdk_inspection, file.wants_executable_stack), "whether it asks for an executable stack (bool)"},
     {"text_relocations", BOOL(rsdk_inspection, file.has_text_relocations), "whether the linker must write into its code (bool)"},
     {"static_tls",       BOOL(rsdk_inspection, file.has_static_tls), "whether it takes from the small reserve of static TLS (bool)"},
-    {"damages",          LIST(rsdk_inspection, damages), "what is wrong with the file, one sentence each (tuple of str)"},
-    {"damage_code",      WHOLE(damage_code_of_file), "the code of what is wrong (str): 'E-LIB-006', and 'E-LIB-012' of a file for another machine; None where nothing is"},
+    {"damages",          WHOLE(damages_of_file), "what is wrong with the file (tuple of Damage)"},
     {"sections",         WHOLE(sections_of_file),
      "its section headers in file order (tuple of Section); empty without a table, and with a damaged one"},
     END,
@@ -628,6 +637,7 @@ static const struct result_type {
     [RSDK_TYPE_GPU]           = {"rocm_sdk.Gpu", "A GPU, or a partition of one.", gpu_fields},
     [RSDK_TYPE_TARGET]        = {"rocm_sdk.Target", "A gfx target.", target_fields},
     [RSDK_TYPE_SECTION]       = {"rocm_sdk.Section", "A section of a library's file.", section_fields},
+    [RSDK_TYPE_DAMAGE]        = {"rocm_sdk.Damage", "One thing that is wrong with a library's file.", damage_fields},
     [RSDK_TYPE_DEVICE_IMAGE]  = {"rocm_sdk.DeviceImage", "One image of GPU code for one target.", device_image_fields},
     [RSDK_TYPE_DEVICE_BUNDLE] = {"rocm_sdk.DeviceBundle", "A container of GPU code.", device_bundle_fields},
     [RSDK_TYPE_DEVICE_TARGET] = {"rocm_sdk.DeviceTarget", "All GPU code of a file for one target.", device_target_fields},
@@ -673,17 +683,17 @@ static int add_types(PyObject *module, rsdk_module_state *state, size_t first, s
 }
 
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state) {
-    return add_types(module, state, 0, RSDK_TYPE_DEVICE_IMAGE);
+    return add_types(module, state, 0, RSDK_TYPE_SECTION);
 }
 
 /* Where there is no GIL, two threads may come here at once. */
-int rsdk_result_types_add_device_code(PyObject *module, rsdk_module_state *state) {
+int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state) {
     int result = 0;
 #ifdef Py_BEGIN_CRITICAL_SECTION
     Py_BEGIN_CRITICAL_SECTION(module);
 #endif
     if (state->types[RSDK_TYPE_COUNT - 1] == NULL) {
-        result = add_types(module, state, RSDK_TYPE_DEVICE_IMAGE, RSDK_TYPE_COUNT);
+        result = add_types(module, state, RSDK_TYPE_SECTION, RSDK_TYPE_COUNT);
     }
 #ifdef Py_BEGIN_CRITICAL_SECTION
     Py_END_CRITICAL_SECTION();

@@ -4,25 +4,26 @@
 #define RSDK_PYTHON_RESULT_TYPES_H
 
 #include "elf/elf_file.h"
+#include "elf/elf_layout.h"
 #include "elf/elf_sections.h"
 #include "state.h"
 
 /* What is known of a library's file: the C value behind LibraryFacts. */
 typedef struct rsdk_inspection {
     rsdk_elf_file file;
-    rsdk_strings damages;
-    rsdk_code damage_code; /* of the first; RSDK_NO_CODE: there is none */
+    rsdk_elf_damages damages;
     rsdk_elf_sections sections;
 } rsdk_inspection;
 
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state);
 
-/* Those of device code and of compatibility, when they are needed first: importing the module does not pay for them. */
-int rsdk_result_types_add_device_code(PyObject *module, rsdk_module_state *state);
+/* Those that loading does without, when they are needed first: importing the module does not pay for them. */
+int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state);
 
 /* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
- * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_inspection, rsdk_device_code
- * and what is in it, rsdk_compatibility, rsdk_coverage and what is in it. NULL with an exception, here and below. */
+ * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_elf_damage, rsdk_inspection,
+ * rsdk_device_code and what is in it, rsdk_compatibility, rsdk_coverage and what is in it. NULL with an exception, here
+ * and below. */
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value);
 
 /* Builds item `index` of a list of the C library. */

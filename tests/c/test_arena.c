@@ -102,13 +102,17 @@ static void errors_are_replaced_and_cleared(void **state) {
                      RSDK_IO_ERROR);
     assert_int_equal(error.fact_count, 1); /* one without a value is not known */
     assert_string_equal(error.facts[0].value, "a");
+    assert_string_equal(rsdk_error_detail(&error), "broken");
     assert_int_equal(rsdk_fail(&error, RSDK_BAD_ELF, NULL, "because %s", error.message), RSDK_BAD_ELF);
     assert_string_equal(rsdk_error_message(&error), "because /a: broken"); /* its own text may go into the new one */
+    assert_string_equal(rsdk_error_detail(&error), "because /a: broken");
     assert_int_equal(error.code, RSDK_NO_CODE);
     assert_null(error.facts);
     assert_null(error.path);
     assert_int_equal(rsdk_fail_no_memory(&error), RSDK_NO_MEMORY);
     assert_string_equal(rsdk_error_message(&error), "out of memory");
+    (void)rsdk_fail(&error, RSDK_IO_ERROR, "/a", "/ab: broken"); /* another path that begins with this one */
+    assert_string_equal(rsdk_error_detail(&error), "/ab: broken");
     assert_int_equal(rsdk_fail(NULL, RSDK_BAD_ELF, NULL, "nobody asked"), RSDK_BAD_ELF);
     assert_int_equal(rsdk_fail_no_memory(NULL), RSDK_NO_MEMORY);
     rsdk_error_clear(&error);

@@ -459,7 +459,7 @@ static void program_headers_may_lie_anywhere(void **state) {
         assert_true(handle != NULL || strstr(dlerror(), "libb.so") != NULL);
         assert_int_equal(read_path(f, path), RSDK_OK);
         assert_string_equal(f->file.soname, "libx.so.1");
-        rsdk_strings damages = {0};
+        rsdk_elf_damages damages = {0};
         assert_int_equal(rsdk_elf_layout_find_damages(path, &f->arena, &damages, &f->error), RSDK_OK);
         assert_int_equal(truncate(path, (off_t)(offset + size - 1)), 0);
         assert_int_equal(read_path(f, path), RSDK_BAD_ELF);

@@ -80,11 +80,13 @@ static ElfW(Phdr) * segment_of(headers *h, uint32_t type, unsigned number) {
 static const char *damages_of_file(void) {
     static char all[4096];
     rsdk_arena arena = RSDK_ARENA_INIT;
-    rsdk_strings damages = {0};
+    rsdk_elf_damages damages = {0};
     assert_int_equal(rsdk_elf_layout_find_damages(path, &arena, &damages, NULL), RSDK_OK);
     all[0] = '\0';
     for (size_t i = 0; i < damages.count; i++) {
-        (void)strcat(strcat(all, damages.items[i]), "; ");
+        assert_int_equal(damages.items[i].code, RSDK_E_LIB_006);
+        assert_string_equal(damages.items[i].detail, damages.items[i].message);
+        (void)strcat(strcat(all, damages.items[i].message), "; ");
     }
     rsdk_arena_clear(&arena);
     return all;
@@ -190,7 +192,7 @@ static void a_section_somewhere_else(void **state) {
 static void what_cannot_be_read(void **state) {
     (void)state;
     rsdk_arena arena = RSDK_ARENA_INIT;
-    rsdk_strings damages = {0};
+    rsdk_elf_damages damages = {0};
     assert_int_equal(rsdk_elf_layout_find_damages("/tmp/rocm-sdk-nothing-here.so", &arena, &damages, NULL),
                      RSDK_FILE_NOT_FOUND);
     write_image("short", 5);
@@ -236,7 +238,7 @@ static void as_many_headers_as_a_library_has(void **state) {
     h.file.e_phoff = image_size; /* zeros: segments of no type */
     for (ElfW(Half) count = HEADER_LIMIT; count <= HEADER_LIMIT + 1; count++) {
         rsdk_arena arena = RSDK_ARENA_INIT;
-        rsdk_strings damages = {0};
+        rsdk_elf_damages damages = {0};
         h.file.e_phnum = count;
         memcpy(changed, &h.file, sizeof h.file);
         write_image(changed, size);

@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
             rsdk_elf_stub_make(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }
-        rsdk_strings damages = {0};
+        rsdk_elf_damages damages = {0};
         if (rsdk_elf_machine_check(&file, &error) == RSDK_OK &&
             rsdk_elf_layout_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
             abort();

@@ -31,7 +31,7 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
     assert facts.newest_glibc is not None
     assert facts.newest_glibc.startswith("2.")
     assert ("libc.so.6", f"GLIBC_{facts.newest_glibc}") in facts.version_needs
-    assert (facts.damages, facts.damage_code) == ((), None)
+    assert facts.damages == ()
     assert _native.inspect_library(str(library)) == facts == _native.inspect_library(bytes(library))
 
 
@@ -47,8 +47,9 @@ def test_a_library_for_another_machine(tmp_path: Path) -> None:
     library.write_bytes(content)
     facts = _native.inspect_library(library)
     (damage,) = facts.damages
-    assert "library for another machine" in damage
-    assert facts.damage_code == "E-LIB-012"
+    assert damage.code == "E-LIB-012"
+    assert "library for another machine" in damage.detail
+    assert damage.message == f"{library}: {damage.detail}"
 
 
 def test_sections_are_those_that_readelf_shows(tmp_path: Path) -> None:
@@ -84,8 +85,9 @@ def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
     facts = _native.inspect_library(library)
     assert (facts.soname, facts.sections) == ("libx.so", ())
     (damage,) = facts.damages
-    assert "names of its sections" in damage
-    assert facts.damage_code == "E-LIB-006"
+    assert damage.code == "E-LIB-006"
+    assert "names of its sections" in damage.detail
+    assert damage.message == f"{library}: {damage.detail}"
 
 
 @pytest.mark.parametrize("content", [b"", b"text", b"\x7fELF", b"\x7fELF" + bytes(100)])

@@ -151,4 +151,4 @@ def _verify(new: Elf, old: Elf, wanted: dict[int, bytes]) -> None:
     if old.is_library:
         damages = inspect_library(new.path).damages
         if damages:
-            raise refusal(new.path, "; ".join(damages), "E-CODE-013")
+            raise refusal(new.path, "; ".join(damage.message for damage in damages), "E-CODE-013")

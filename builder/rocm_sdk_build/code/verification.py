@@ -62,7 +62,7 @@ def verify_host_file(
     if new.elf.is_library:
         facts, before = (inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
         if facts.damages:
-            raise _mismatch(shown, f"its layout is damaged: {_damages(new.elf, facts)}")
+            raise _mismatch(shown, f"its layout is damaged: {_damages(facts)}")
         if _what_linkers_read(facts) != _what_linkers_read(before):
             raise _mismatch(shown, "the linker would read other facts about it")
     _compare_segments(old.elf, new.elf)
@@ -91,14 +91,14 @@ def refuse_damaged(elf: Elf) -> None:
     if elf.is_library:
         facts = inspect_library(_path_of(elf.descriptor))
         if facts.damages:
-            raise refusal(elf.path, f"it is damaged: {_damages(elf, facts)}")
+            raise refusal(elf.path, f"it is damaged: {_damages(facts)}")
     misplaced = elf.misplaced()
     if misplaced is not None:
         raise refusal(elf.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
 
 
-def _damages(elf: Elf, facts: LibraryFacts) -> str:
-    return "; ".join(facts.damages).replace(f"{_path_of(elf.descriptor)}: ", "")
+def _damages(facts: LibraryFacts) -> str:
+    return "; ".join(damage.detail for damage in facts.damages)
 
 
 def _mismatch(path: str, detail: str) -> RewriteError:

@@ -71,8 +71,12 @@ def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, objec
         )
 
 
+def _damages_of(each: SharedObject) -> tuple[_native.Damage, ...]:
+    return each.facts.damages if each.facts is not None else ()
+
+
 def _fault_of(each: SharedObject) -> str | None:
-    return each.fault or "; ".join(each.facts.damages if each.facts is not None else ()) or None
+    return each.fault or "; ".join(damage.message for damage in _damages_of(each)) or None
 
 
 def _is_foreign(each: SharedObject) -> bool:
@@ -81,7 +85,8 @@ def _is_foreign(each: SharedObject) -> bool:
 
 def _code_of(each: SharedObject) -> Code:
     """The code of its fault."""
-    return each.code or (each.facts.damage_code if each.facts is not None else None) or "E-LIB-006"
+    codes = [damage.code for damage in _damages_of(each)]
+    return each.code or (codes[0] if codes else "E-LIB-006")
 
 
 def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
