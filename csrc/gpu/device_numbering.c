@@ -59,8 +59,10 @@ static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *
             is_left |= left->gpus[j] == all->gpus[i];
         }
         if (!is_left) {
+            rsdk_gpu *gpu = &n->gpus[all->gpus[i]];
             const char *why_not = rsdk_arena_format(n->problems->arena, "hidden by %s=%s", variable, shown.text);
-            RSDK_TRY(leave_out(&n->gpus[all->gpus[i]], why_not, error));
+            gpu->hidden_by = gpu->why_not == NULL ? variable : NULL;
+            RSDK_TRY(leave_out(gpu, why_not, error));
         }
     }
     return RSDK_OK;

@@ -161,9 +161,16 @@ static PyObject *choose_family(PyObject *module, PyObject *families) {
     return result;
 }
 
-PyDoc_STRVAR(survey_gpus_doc,
-             "survey_gpus(*, root=None)\n--\n\n"
-             "gpus() and check_gpu_access() of one reading (tuple of both). root and errors as there.");
+PyDoc_STRVAR(
+    survey_gpus_doc,
+    "survey_gpus(*, root=None)\n--\n\n"
+    "gpus() and check_gpu_access() of one reading, and the variable that hides each GPU, None where none does\n"
+    "(tuple of three tuples). root and errors as there.");
+
+static PyObject *build_hidden_by(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    return rsdk_result_text(rsdk_gpu_list_get(list, index)->hidden_by);
+}
 
 static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs) {
     const rsdk_module_state *state = rsdk_state_get(module);
@@ -171,8 +178,9 @@ static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs)
     if (list == NULL) {
         return NULL;
     }
-    PyObject *result = Py_BuildValue("(NN)", rsdk_result_tuple(state, build_gpu, list, rsdk_gpu_list_count(list)),
-                                     rsdk_result_tuple(state, build_problem, list, rsdk_gpu_list_problem_count(list)));
+    PyObject *result = Py_BuildValue("(NNN)", rsdk_result_tuple(state, build_gpu, list, rsdk_gpu_list_count(list)),
+                                     rsdk_result_tuple(state, build_problem, list, rsdk_gpu_list_problem_count(list)),
+                                     rsdk_result_tuple(state, build_hidden_by, list, rsdk_gpu_list_count(list)));
     rsdk_gpu_list_free(list);
     return result;
 }

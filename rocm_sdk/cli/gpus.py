@@ -40,7 +40,7 @@ def run(options: "Namespace") -> int:
     """Prints the GPUs; status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
     if options.arch and not options.visible:
         return print_targets()
-    gpus, problems = _native.survey_gpus()
+    gpus, problems, _ = _native.survey_gpus()
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
     if options.arch:

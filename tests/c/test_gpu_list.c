@@ -204,6 +204,9 @@ static void sixty_four_gpus_in_numeric_order(void **state) {
     assert_int_equal(gpu_at(f, 10)->hip_index, 0);
     assert_int_equal(gpu_at(f, 63)->hip_index, 1);
     assert_contains(gpu_at(f, 9)->why_not, "hidden by HIP_VISIBLE_DEVICES=2,0");
+    assert_string_equal(gpu_at(f, 9)->hidden_by, "HIP_VISIBLE_DEVICES");
+    assert_string_equal(gpu_at(f, 8)->hidden_by, "ROCR_VISIBLE_DEVICES");
+    assert_null(gpu_at(f, 10)->hidden_by);
     assert_contains(gpu_at(f, 8)->why_not, "hidden by ROCR_VISIBLE_DEVICES=GPU-0000000000000427,9,0x0a");
 }
 
@@ -299,6 +302,7 @@ static void override_to_what_does_not_exist(void **state) {
     assert_string_equal(gpu_at(f, 0)->target, "gfx103b");
     assert_int_equal(gpu_at(f, 0)->hip_index, -1);
     assert_contains(gpu_at(f, 0)->why_not, "gfx103b");
+    assert_null(gpu_at(f, 0)->hidden_by);
     assert_int_equal(gpu_at(f, 1)->hip_index, 0); /* dropped after ROCR_VISIBLE_DEVICES has counted it */
     assert_contains(only_problem(f, RSDK_W_GPU_026)->detail, "there is no gfx103b");
 }

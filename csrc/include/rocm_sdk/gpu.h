@@ -182,6 +182,8 @@ typedef struct rsdk_gpu {
     int opencl_index;    /* number among OpenCL's GPUs; -1: not seen */
     bool is_usable;      /* HIP sees it, and this user may open what it takes */
     const char *why_not; /* one line; NULL where it is usable */
+
+    const char *hidden_by; /* the variable that hides it ("HIP_VISIBLE_DEVICES") where that is why; NULL */
 } rsdk_gpu;
 
 /* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. The

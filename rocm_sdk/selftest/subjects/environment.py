@@ -68,16 +68,15 @@ def _first_library(directory: str, names: set[str]) -> str | None:
 
 def _check_gpu_variables(recorder: Recorder) -> None:
     try:
-        gpus, problems = _native.survey_gpus()
+        gpus, problems, hidden_by = _native.survey_gpus()
         supported = supported_targets()
     except RocmSdkError:
         return  # the subjects `gpus` and `packages` report it
     for found in problems:
         if found.code in OF_ENVIRONMENT:
             recorder.add(found)
-    if (hidden := _hidden_by_variable(gpus)) is not None:
-        variable, detail = hidden
-        recorder.bad("W-ENV-005", detail=detail, variable=variable)
+    if all(gpu.hip_index is None for gpu in gpus):
+        _tell_what_hides(gpus, hidden_by, recorder)
     for gpu in gpus:
         if gpu.overridden and supported and gpu.processor not in supported:
             recorder.bad("E-ENV-004", target=gpu.processor, supported=", ".join(supported))
@@ -86,10 +85,9 @@ def _check_gpu_variables(recorder: Recorder) -> None:
             recorder.bad("W-ENV-003", detail=detail)
 
 
-def _hidden_by_variable(gpus: tuple[_native.Gpu, ...]) -> tuple[str, str] | None:
-    """The variable that hides the last of the GPUs, and what hides it; None if HIP sees one, or no variable does it."""
-    if any(gpu.hip_index is not None for gpu in gpus):
-        return None
-    reasons = [gpu.why_not or "" for gpu in gpus]
-    hidden = ((name, f"hidden by {name}=") for name in reversed(_VISIBILITY))
-    return next(((name, each) for name, words in hidden for each in reasons if each.startswith(words)), None)
+def _tell_what_hides(gpus: tuple[_native.Gpu, ...], hidden_by: tuple[str | None, ...], recorder: Recorder) -> None:
+    """Names the variable that hides the last of the GPUs; nothing if no variable does it."""
+    for variable in reversed(_VISIBILITY):
+        if variable in hidden_by:
+            recorder.bad("W-ENV-005", detail=gpus[hidden_by.index(variable)].why_not, variable=variable)
+            return

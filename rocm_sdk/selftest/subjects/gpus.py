@@ -37,7 +37,7 @@ print("count", count.value, *statuses)
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """Checks access, code for each GPU, and HIP's own count if a GPU is usable."""
     try:
-        gpus, problems = _native.survey_gpus()
+        gpus, problems, _ = _native.survey_gpus()
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, **error.facts)
         return
