@@ -26,8 +26,9 @@ class RocmSdkError(Exception):
     """The base class of the exceptions of this package.
 
     message (str) says what happened and to which file or name, fix (str or None) what to do about it, path (str or
-    None) which file it concerns, and code (str) which kind of problem it is: see `rocm-sdk explain CODE`. problem
-    (Problem or None) has the same with its cause, as `rocm-sdk test` reports it.
+    None) which file it concerns, and code (str) which kind of problem it is: see `rocm-sdk explain CODE`. detail (str)
+    is the message without the path that it begins with. problem (Problem or None) has the same with its cause, as
+    `rocm-sdk test` reports it.
     """
 
     code: "Code" = "E-SDK-001"
@@ -39,11 +40,14 @@ class RocmSdkError(Exception):
         path: str | None = None,
         code: "Code | None" = None,
         problem: "Described | None" = None,
+        *,
+        detail: str | None = None,
     ) -> None:
         self.code = code or type(self).code
         first_line = f"{harmless(message)} [{self.code}]"
         super().__init__(first_line if fix is None else f"{first_line}\n  fix: {harmless(fix)}")
         self.message = message
+        self.detail = detail or message
         self.fix = fix
         self.path = path
         self.problem = problem
@@ -53,8 +57,8 @@ class RocmSdkError(Exception):
         """The values that the texts of the problem name."""
         return self.problem.facts if self.problem is not None else {"detail": self.message}
 
-    def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[object, ...]]":
-        return type(self), (self.message, self.fix, self.path, self.code, self.problem)
+    def __reduce__(self) -> "tuple[type[RocmSdkError], tuple[object, ...], dict[str, object]]":
+        return type(self), (self.message, self.fix, self.path, self.code, self.problem), {"detail": self.detail}
 
 
 class UnknownLibraryError(RocmSdkError, ModuleNotFoundError):

@@ -1,6 +1,7 @@
 /* Exceptions and warnings, made by the classes of rocm_sdk.errors, which is imported when one is needed. */
 #include "exceptions.h"
 
+#include "base/fail.h"
 #include "diagnosis/cause.h"
 #include "findings.h"
 #include "result_types.h"
@@ -39,8 +40,9 @@ static PyObject *make_exception(PyObject *class, const rsdk_error *error, const 
     PyObject *found = rsdk_findings_build(finding->code, finding->path, finding->facts.items, finding->facts.count);
     PyObject *result =
         problems != NULL && found != NULL
-            ? PyObject_CallMethod(problems, "exception", "OONNN", class, found,
+            ? PyObject_CallMethod(problems, "exception", "OO(NN)NN", class, found,
                                   rsdk_result_path(rsdk_error_message(error)),
+                                  rsdk_result_path(rsdk_error_detail(error)),
                                   rsdk_result_path(error->status == RSDK_LOAD_FAILED ? fact_of(error, "name") : NULL),
                                   rsdk_result_path(fact_of(error, "before")))
             : NULL;

@@ -111,13 +111,19 @@ def problem_of(finding: "Finding", site: str | None = None) -> Problem:
 
 
 def exception(
-    kind: "Callable[..., Exception]", finding: "Finding", message: str, refused: str | None, before: str | None
+    kind: "Callable[..., Exception]",
+    finding: "Finding",
+    texts: tuple[str, str],
+    refused: str | None,
+    before: str | None,
 ) -> Exception:
     """The exception for an error of the C library, which calls this.
 
-    kind: a class of rocm_sdk.errors. refused: the library that could not be loaded; its message says what
-    `rocm-sdk test` would say. before: the libraries that were loaded before it.
+    kind: a class of rocm_sdk.errors. texts: the message, and the same without the path that it begins with. refused:
+    the library that could not be loaded; its message says what `rocm-sdk test` would say. before: the libraries that
+    were loaded before it.
     """
+    message, detail = texts
     found = problem_of(finding)
     if refused is not None:
         message = f"cannot load {refused}: {found.title}"
@@ -125,7 +131,8 @@ def exception(
             message += f": {found.cause}"
         if before is not None:
             message += f"; loaded before and usable: {before}"
-    return kind(message, found.fix, found.path, found.code, found)
+        detail = message
+    return kind(message, found.fix, found.path, found.code, found, detail=detail)
 
 
 def _site_of(path: str | None) -> str:

@@ -137,9 +137,16 @@ def test_names_must_be_text(argument: str) -> None:
 def test_errors_can_be_pickled() -> None:
     import pickle
 
-    error = rocm_sdk.LibraryLoadError("message", "fix", "/path")
+    error = rocm_sdk.LibraryLoadError("/path: detail", "fix", "/path", detail="detail")
     copy = pickle.loads(pickle.dumps(error))
-    assert (copy.message, copy.fix, copy.path, str(copy)) == ("message", "fix", "/path", str(error))
+    assert (copy.message, copy.detail, copy.fix, copy.path) == ("/path: detail", "detail", "fix", "/path")
+    assert str(copy) == str(error)
+
+
+def test_the_detail_of_an_error_that_begins_with_no_path() -> None:
+    with pytest.raises(rocm_sdk.UnknownLibraryError) as found:
+        rocm_sdk.locate("nothing")
+    assert found.value.detail == found.value.message
 
 
 def test_a_loop_over_the_table_works_on_an_sdk_with_the_established_libraries(site: Site) -> None:

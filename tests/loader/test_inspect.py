@@ -94,8 +94,9 @@ def test_a_damaged_table_of_sections_is_a_damage(tmp_path: Path) -> None:
 def test_what_is_no_library(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "libx.so"
     path.write_bytes(content)
-    with pytest.raises(BadLibraryError, match="libx"):
+    with pytest.raises(BadLibraryError, match="libx") as found:
         _native.inspect_library(path)
+    assert found.value.message == f"{path}: {found.value.detail}"
     with pytest.raises(LibraryNotFoundError):
         _native.inspect_library(tmp_path / "nothing")
 
