@@ -40,10 +40,10 @@ void *rsdk_arena_grow(rsdk_arena *arena, void *items, size_t count, size_t *capa
     }
 
 /* Appends `value`; returns from the function where memory is short (see base/fail.h). */
-#define RSDK_APPEND(arena, list, value)                                                                                \
+#define RSDK_APPEND(arena, list, value, error)                                                                         \
     do {                                                                                                               \
         void *grown_ = rsdk_arena_grow(arena, (list)->items, (list)->count, &(list)->capacity, sizeof *(list)->items); \
-        RSDK_NEED(grown_);                                                                                             \
+        RSDK_NEED(grown_, error);                                                                                      \
         (list)->items = grown_;                                                                                        \
         (list)->items[(list)->count++] = (value);                                                                      \
     } while (0)

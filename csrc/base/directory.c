@@ -22,8 +22,8 @@ static rsdk_status collect_names(DIR *stream, rsdk_arena *arena, rsdk_directory 
         }
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             const char *name = rsdk_arena_copy(arena, entry->d_name);
-            RSDK_NEED(name);
-            RSDK_APPEND(arena, &directory->names, name);
+            RSDK_NEED(name, error);
+            RSDK_APPEND(arena, &directory->names, name, error);
         }
     }
     if (errno != 0) {

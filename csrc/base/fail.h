@@ -1,10 +1,10 @@
 /* How the library's own code reports an error, and how it passes one on.
  *
- * A function that can fail returns an rsdk_status and has an `rsdk_error *` in scope by the name of `error`, as a
- * parameter or as a local: RSDK_NEED and RSDK_APPEND fill it, so that running out of memory is written down in one
- * place. The three macros return from the function that uses them. They are for functions that own nothing, which are
- * most: results live in an arena. A function that owns something (a descriptor, a lock, an error of its own) has one
- * exit, where it gives that back; it calls a function that owns nothing for the rest. */
+ * A function that can fail returns an rsdk_status. RSDK_NEED and RSDK_APPEND fill the error that they are given, which
+ * may be NULL, so that running out of memory is written down in one place. The three macros return from the function
+ * that uses them. They are for functions that own nothing, which are most: results live in an arena. A function that
+ * owns something (a descriptor, a lock, an error of its own) has one exit, where it gives that back; it calls a
+ * function that owns nothing for the rest. */
 #ifndef RSDK_BASE_FAIL_H
 #define RSDK_BASE_FAIL_H
 
@@ -49,7 +49,7 @@ const char *rsdk_error_detail(const rsdk_error *error);
     } while (0)
 
 /* Returns from the function where `pointer` is NULL: an allocation has failed. */
-#define RSDK_NEED(pointer)                                                                                             \
+#define RSDK_NEED(pointer, error)                                                                                      \
     do {                                                                                                               \
         if ((pointer) == NULL) {                                                                                       \
             return rsdk_fail_no_memory(error);                                                                         \

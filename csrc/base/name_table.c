@@ -66,7 +66,7 @@ static rsdk_status make_room(rsdk_name_table *table, rsdk_arena *arena, rsdk_err
     rsdk_name_table larger = {.count = table->count,
                               .capacity = table->capacity == 0 ? FIRST_CAPACITY : table->capacity * 2};
     larger.slots = rsdk_arena_alloc(arena, larger.capacity, sizeof *larger.slots);
-    RSDK_NEED(larger.slots);
+    RSDK_NEED(larger.slots, error);
     for (size_t i = 0; i < table->capacity; i++) {
         const rsdk_name_slot *slot = &table->slots[i];
         if (slot->name != NULL) {
@@ -90,11 +90,11 @@ rsdk_status rsdk_name_table_set(rsdk_name_table *table, rsdk_arena *arena, const
 rsdk_status rsdk_unique_strings_add(rsdk_unique_strings *strings, rsdk_arena *arena, const char *text,
                                     rsdk_error *error) {
     size_t place = 0;
-    RSDK_NEED(text);
+    RSDK_NEED(text, error);
     if (rsdk_name_table_find(&strings->places, text, strlen(text), &place)) {
         return RSDK_OK;
     }
     RSDK_TRY(rsdk_name_table_set(&strings->places, arena, text, strlen(text), strings->list.count, error));
-    RSDK_APPEND(arena, &strings->list, text);
+    RSDK_APPEND(arena, &strings->list, text, error);
     return RSDK_OK;
 }

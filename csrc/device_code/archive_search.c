@@ -30,7 +30,6 @@ typedef struct candidates {
 static rsdk_status add_subsets(rsdk_archive_search *search, const char *processor, const char *gpu, wanted *names) {
     const char *features[FEATURE_LIMIT];
     size_t lengths[FEATURE_LIMIT], count = 0;
-    rsdk_error *error = search->error;
     for (const char *at = gpu + strcspn(gpu, ":"); *at != '\0' && count < FEATURE_LIMIT; count++) {
         features[count] = at;
         lengths[count] = 1 + strcspn(at + 1, ":");
@@ -41,16 +40,15 @@ static rsdk_status add_subsets(rsdk_archive_search *search, const char *processo
         names->names[names->count] = rsdk_arena_format(search->arena, "%s%.*s%.*s", processor,
                                                        has_first ? (int)lengths[0] : 0, has_first ? features[0] : "",
                                                        has_second ? (int)lengths[1] : 0, has_second ? features[1] : "");
-        RSDK_NEED(names->names[names->count]);
+        RSDK_NEED(names->names[names->count], search->error);
         names->count++;
     }
     return RSDK_OK;
 }
 
 static rsdk_status list_wanted(rsdk_archive_search *search, const char *gpu, wanted *names) {
-    rsdk_error *error = search->error;
     const char *processor = rsdk_arena_copy_bytes(search->arena, gpu, strcspn(gpu, ":"));
-    RSDK_NEED(processor);
+    RSDK_NEED(processor, search->error);
     const rsdk_target *target = rsdk_target_find(processor);
     *names = (wanted){.count = 0};
     RSDK_TRY(add_subsets(search, processor, gpu, names));
@@ -66,14 +64,13 @@ static const char *key_of(rsdk_archive_search *search, const char *name, size_t 
 }
 
 static rsdk_status list_kernels(rsdk_archive_search *search, const rsdk_device_code *code, rsdk_name_table *kernels) {
-    rsdk_error *error = search->error;
     for (size_t i = 0; i < code->bundle_count; i++) {
         for (size_t k = 0; k < code->bundles[i].image_count; k++) {
             const rsdk_device_image *image = &code->bundles[i].images[k];
             if (image->id != NULL) {
                 const char *key = key_of(search, image->id, strcspn(image->id, "#"), image->target);
-                RSDK_NEED(key);
-                RSDK_TRY(rsdk_name_table_set(kernels, search->arena, key, strlen(key), 0, error));
+                RSDK_NEED(key, search->error);
+                RSDK_TRY(rsdk_name_table_set(kernels, search->arena, key, strlen(key), 0, search->error));
             }
         }
     }
@@ -82,12 +79,12 @@ static rsdk_status list_kernels(rsdk_archive_search *search, const rsdk_device_c
 
 /* An archive that cannot be read counts as one that is not there. */
 static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
-    rsdk_error *error = search->error, ignored = RSDK_ERROR_INIT;
+    rsdk_error ignored = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
     rsdk_status status = rsdk_device_code_read(archive->path, &code, &ignored);
     rsdk_error_clear(&ignored);
     if (status == RSDK_NO_MEMORY) {
-        return rsdk_fail_no_memory(error);
+        return rsdk_fail_no_memory(search->error);
     }
     archive->is_there = status == RSDK_OK;
     status = archive->is_there ? list_kernels(search, code, &archive->kernels) : RSDK_OK;
@@ -96,20 +93,19 @@ static rsdk_status read_archive(rsdk_archive_search *search, rsdk_opened_archive
 }
 
 static rsdk_status open_archive(rsdk_archive_search *search, rsdk_opened_archive *archive) {
-    rsdk_error *error = search->error;
     size_t place = 0, length = strlen(archive->path);
     if (search->opened.items != NULL && rsdk_name_table_find(&search->places, archive->path, length, &place)) {
         *archive = search->opened.items[place];
         return RSDK_OK;
     }
     RSDK_TRY(read_archive(search, archive));
-    RSDK_TRY(rsdk_name_table_set(&search->places, search->arena, archive->path, length, search->opened.count, error));
-    RSDK_APPEND(search->arena, &search->opened, *archive);
+    RSDK_TRY(rsdk_name_table_set(&search->places, search->arena, archive->path, length, search->opened.count,
+                                 search->error));
+    RSDK_APPEND(search->arena, &search->opened, *archive, search->error);
     return RSDK_OK;
 }
 
 static rsdk_status add_archive(rsdk_archive_search *search, const char *path, candidates *found) {
-    rsdk_error *error = search->error;
     rsdk_opened_archive archive = {.path = path};
     RSDK_TRY(open_archive(search, &archive));
     if (!archive.is_there) {
@@ -117,16 +113,15 @@ static rsdk_status add_archive(rsdk_archive_search *search, const char *path, ca
         found->missing = has_plain_name ? found->missing : archive.path;
         return RSDK_OK;
     }
-    RSDK_APPEND(search->arena, &found->list, archive);
+    RSDK_APPEND(search->arena, &found->list, archive, search->error);
     return RSDK_OK;
 }
 
 /* A search path stands for one archive, or with the placeholder for one of each target. */
 static rsdk_status add_search_path(rsdk_archive_search *search, const char *directory, const char *path,
                                    const wanted *names, candidates *found) {
-    rsdk_error *error = search->error;
     const char *whole = path[0] == '/' ? path : rsdk_path_join(search->arena, directory, path);
-    RSDK_NEED(whole);
+    RSDK_NEED(whole, search->error);
     const char *at = strstr(whole, placeholder);
     if (at == NULL) {
         return add_archive(search, whole, found);
@@ -134,7 +129,7 @@ static rsdk_status add_search_path(rsdk_archive_search *search, const char *dire
     for (size_t i = 0; i < names->count; i++) {
         const char *filled = rsdk_arena_format(search->arena, "%.*s%s%s", (int)(at - whole), whole, names->names[i],
                                                at + strlen(placeholder));
-        RSDK_NEED(filled);
+        RSDK_NEED(filled, search->error);
         RSDK_TRY(add_archive(search, filled, found));
     }
     return RSDK_OK;
@@ -143,11 +138,10 @@ static rsdk_status add_search_path(rsdk_archive_search *search, const char *dire
 /* The entries of a variable, with ':' between them. */
 static rsdk_status add_variable(rsdk_archive_search *search, const char *value, const wanted *names,
                                 candidates *found) {
-    rsdk_error *error = search->error;
     while (value != NULL && *value != '\0') {
         size_t length = strcspn(value, ":");
         const char *path = rsdk_arena_copy_bytes(search->arena, value, length);
-        RSDK_NEED(path);
+        RSDK_NEED(path, search->error);
         if (length > 0) {
             RSDK_TRY(add_search_path(search, ".", path, names, found));
         }
@@ -158,11 +152,10 @@ static rsdk_status add_variable(rsdk_archive_search *search, const char *value, 
 
 rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *path,
                                      const rsdk_kernel_reference *kernels, const char *gpu, rsdk_found_kernels *found) {
-    rsdk_error *error = search->error;
     wanted names;
     candidates archives = {.missing = NULL};
     const char *directory = rsdk_path_parent(search->arena, path);
-    RSDK_NEED(directory);
+    RSDK_NEED(directory, search->error);
     if (search->is_disabled) {
         *found = (rsdk_found_kernels){.lack = RSDK_LACK_ARCHIVE, .path = "ROCM_KPACK_DISABLE"};
         return RSDK_OK;
@@ -174,7 +167,7 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
     }
     for (size_t i = 0; i < names.count; i++) {
         const char *key = key_of(search, kernels->name, strlen(kernels->name), names.names[i]);
-        RSDK_NEED(key);
+        RSDK_NEED(key, search->error);
         for (size_t k = 0; k < archives.list.count; k++) {
             size_t unused = 0;
             if (rsdk_name_table_find(&archives.list.items[k].kernels, key, strlen(key), &unused)) {

@@ -80,7 +80,6 @@ static const char *what_is_wrong(extent_of_header header) {
 /* Adds the entries for GPUs. Images of compressed bundles are not looked at. *end is where the last one ends. */
 static rsdk_status take_entries(rsdk_listing *listing, const rsdk_extent *extent, const plain *p, size_t header_size,
                                 bool is_compressed, uint64_t *end) {
-    rsdk_error *error = listing->error;
     uint64_t count = rsdk_extent_u64(p->head + RSDK_BUNDLE_MAGIC_SIZE);
     size_t position = FIXED_SIZE;
     *end = header_size;
@@ -90,11 +89,11 @@ static rsdk_status take_entries(rsdk_listing *listing, const rsdk_extent *extent
         position += ENTRY_SIZE + e.id_size;
         RSDK_TRY(rsdk_listing_count(listing, extent, e.id_size));
         if (e.size > 0 && (e.offset < header_size || e.offset > p->size || e.size > p->size - e.offset)) {
-            return rsdk_extent_damaged(extent, "an entry of a bundle lies outside the bundle", error);
+            return rsdk_extent_damaged(extent, "an entry of a bundle lies outside the bundle", listing->error);
         }
         *end = e.size > 0 && e.offset + e.size > *end ? e.offset + e.size : *end;
         const char *id = rsdk_arena_copy_bytes(listing->arena, e.id, strnlen(e.id, e.id_size));
-        RSDK_NEED(id);
+        RSDK_NEED(id, listing->error);
         if (!rsdk_entry_id_parse(id, &target)) {
             continue;
         }
@@ -105,7 +104,7 @@ static rsdk_status take_entries(rsdk_listing *listing, const rsdk_extent *extent
         }
         if (target[0] != '\0') {
             image.target = rsdk_entry_id_normal_target(target, listing->arena);
-            RSDK_NEED(image.target);
+            RSDK_NEED(image.target, listing->error);
         }
         RSDK_TRY(rsdk_listing_add_image(listing, image));
     }
@@ -123,18 +122,17 @@ static size_t next_head(const plain *p, size_t wanted) {
 /* ---- not compressed ---- */
 
 rsdk_status rsdk_bundle_list(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size) {
-    rsdk_error *error = listing->error;
     plain p = {.size = extent->size};
     extent_of_header header = CUT;
     size_t header_size = 0;
     for (size_t head = FIRST_HEAD; header == CUT && head != 0; head = next_head(&p, header_size)) {
         RSDK_TRY(rsdk_listing_make_room(listing, head));
-        RSDK_TRY(rsdk_extent_read_some(extent, 0, listing->head, head, &p.known, error));
+        RSDK_TRY(rsdk_extent_read_some(extent, 0, listing->head, head, &p.known, listing->error));
         p.head = listing->head;
         header = measure_header(&p, &header_size);
     }
     if (header != WHOLE) {
-        return rsdk_extent_damaged(extent, what_is_wrong(header), error);
+        return rsdk_extent_damaged(extent, what_is_wrong(header), listing->error);
     }
     RSDK_TRY(rsdk_listing_add_bundle(
         listing, extent, (rsdk_device_bundle){.container = RSDK_CONTAINER_BUNDLE, .offset = extent->start}));
@@ -177,9 +175,8 @@ static rsdk_status read_frame(const rsdk_extent *extent, frame *f, rsdk_error *e
 }
 
 rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size) {
-    rsdk_error *error = listing->error;
     frame f;
-    RSDK_TRY(read_frame(extent, &f, error));
+    RSDK_TRY(read_frame(extent, &f, listing->error));
     rsdk_extent packed = {extent->file, extent->start + f.header_size, f.total - f.header_size};
     plain p = {.size = f.plain_size};
     extent_of_header header = CUT;
@@ -189,7 +186,7 @@ rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent
         size_t before = p.known;
         RSDK_TRY(rsdk_listing_make_room(listing, head));
         RSDK_TRY(rsdk_decompression_read_head(&listing->decompression, f.method, &packed, listing->head, head, &p.known,
-                                              error));
+                                              listing->error));
         p.head = listing->head;
         header = measure_header(&p, &header_size);
         if (p.known == before) {
@@ -197,7 +194,7 @@ rsdk_status rsdk_bundle_list_compressed(rsdk_listing *listing, const rsdk_extent
         }
     }
     if (header != WHOLE) {
-        return rsdk_extent_damaged(extent, what_is_wrong(header), error);
+        return rsdk_extent_damaged(extent, what_is_wrong(header), listing->error);
     }
     *size = f.total;
     RSDK_TRY(rsdk_listing_add_bundle(listing, extent,

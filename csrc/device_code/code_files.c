@@ -59,21 +59,19 @@ static const char *owner_of(const walk *w, const char *directory) {
 }
 
 static rsdk_status add(const walk *w, rsdk_code_file file) {
-    rsdk_error *error = w->error;
-    RSDK_NEED(file.library);
-    RSDK_APPEND(w->arena, &w->files->list, file);
+    RSDK_NEED(file.library, w->error);
+    RSDK_APPEND(w->arena, &w->files->list, file, w->error);
     return RSDK_OK;
 }
 
 /* "MIOpenCK" and "gfx942" of libMIOpenCK_gfx942.so.1. */
 static rsdk_status add_library(const walk *w, const char *path, const char *name, const char *suffix) {
-    rsdk_error *error = w->error;
     char target[RSDK_TARGET_ID_SIZE];
     size_t cut = 0;
     rsdk_code_file file = {.kind = RSDK_CODE_FILE_LIBRARY, .path = path};
     if (suffix != NULL && rsdk_file_target_find(name, target, &cut) && cut > 0 && name + cut < suffix) {
         file.target = rsdk_arena_copy(w->arena, target);
-        RSDK_NEED(file.target);
+        RSDK_NEED(file.target, w->error);
         suffix = name + cut;
     }
     const char *start = suffix != NULL && strncmp(name, "lib", 3) == 0 ? name + 3 : name;
@@ -85,14 +83,13 @@ static rsdk_status add_library(const walk *w, const char *path, const char *name
 /* The target in the file's name, else in that of its directory ("library/gfx942/"). */
 static rsdk_status add_loose(const walk *w, rsdk_code_file_kind kind, const char *directory, const char *path,
                              const char *name) {
-    rsdk_error *error = w->error;
     char target[RSDK_TARGET_ID_SIZE];
     size_t start = 0;
     rsdk_code_file file = {.kind = kind, .path = path, .library = owner_of(w, directory)};
     if (rsdk_file_target_find(name, target, &start) ||
         rsdk_file_target_find(rsdk_path_name(directory), target, &start)) {
         file.target = rsdk_arena_copy(w->arena, target);
-        RSDK_NEED(file.target);
+        RSDK_NEED(file.target, w->error);
     }
     return add(w, file);
 }
@@ -138,32 +135,30 @@ static rsdk_status add_file(const walk *w, const char *directory, const char *na
 /* Adds a file unless it is there under another name. */
 static rsdk_status add_once(walk *w, const char *directory, const char *name, const char *path,
                             const struct stat *facts) {
-    rsdk_error *error = w->error;
     size_t place = 0;
     rsdk_file_identity *identity = rsdk_arena_alloc(w->arena, 1, sizeof *identity);
-    RSDK_NEED(identity);
+    RSDK_NEED(identity, w->error);
     *identity = (rsdk_file_identity){facts->st_dev, facts->st_ino};
     if (rsdk_name_table_find(&w->files->seen, identity, sizeof *identity, &place)) {
         return RSDK_OK;
     }
-    RSDK_TRY(rsdk_name_table_set(&w->files->seen, w->arena, identity, sizeof *identity, 0, error));
+    RSDK_TRY(rsdk_name_table_set(&w->files->seen, w->arena, identity, sizeof *identity, 0, w->error));
     return add_file(w, directory, name, path, (facts->st_mode & S_IXUSR) != 0);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): bounded by DEPTH_LIMIT */
 static rsdk_status visit(walk *w, const char *path, unsigned depth) {
-    rsdk_error *error = w->error;
     rsdk_directory directory;
-    RSDK_TRY(rsdk_directory_read(path, w->arena, &directory, error));
+    RSDK_TRY(rsdk_directory_read(path, w->arena, &directory, w->error));
     w->files->name_count += directory.names.count;
     if (depth > DEPTH_LIMIT || w->files->name_count > NAME_LIMIT) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: there are more files below it than any installation has",
+        return rsdk_fail(w->error, RSDK_IO_ERROR, path, "%s: there are more files below it than any installation has",
                          path);
     }
     for (size_t i = 0; i < directory.names.count; i++) {
         const char *name = directory.names.items[i], *child = rsdk_path_join(w->arena, path, name);
         struct stat facts;
-        RSDK_NEED(child);
+        RSDK_NEED(child, w->error);
         if (lstat(child, &facts) != 0) {
             continue; /* removed since */
         }
@@ -172,7 +167,7 @@ static rsdk_status visit(walk *w, const char *path, unsigned depth) {
         } else if (S_ISREG(facts.st_mode)) {
             RSDK_TRY(add_once(w, path, name, child, &facts));
         } else if (S_ISLNK(facts.st_mode)) {
-            RSDK_APPEND(w->arena, &w->links, ((link){path, name}));
+            RSDK_APPEND(w->arena, &w->links, ((link){path, name}), w->error);
         }
     }
     return RSDK_OK;
@@ -180,12 +175,11 @@ static rsdk_status visit(walk *w, const char *path, unsigned depth) {
 
 /* Links come last, so that a file has its own name where it has one. */
 static rsdk_status take_links(walk *w) {
-    rsdk_error *error = w->error;
     for (size_t i = 0; i < w->links.count; i++) {
         const link *each = &w->links.items[i];
         const char *path = rsdk_path_join(w->arena, each->directory, each->name);
         struct stat facts;
-        RSDK_NEED(path);
+        RSDK_NEED(path, w->error);
         if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode)) {
             RSDK_TRY(add_once(w, each->directory, each->name, path, &facts));
         }

@@ -56,14 +56,13 @@ typedef struct survey {
 /* ---- files ---- */
 
 static rsdk_status add_library(survey *s, const char *name) {
-    rsdk_error *error = s->error;
     library made = {.shown = {.name = name},
                     .tallies = rsdk_arena_alloc(s->arena, s->table.modes.count + 1, sizeof *made.tallies),
                     .databases = rsdk_arena_alloc(s->arena, s->options->gpu_count + 1, sizeof *made.databases)};
-    RSDK_NEED(made.tallies);
-    RSDK_NEED(made.databases);
-    RSDK_TRY(rsdk_name_table_set(&s->places, s->arena, name, strlen(name), s->libraries.count, error));
-    RSDK_APPEND(s->arena, &s->libraries, made);
+    RSDK_NEED(made.tallies, s->error);
+    RSDK_NEED(made.databases, s->error);
+    RSDK_TRY(rsdk_name_table_set(&s->places, s->arena, name, strlen(name), s->libraries.count, s->error));
+    RSDK_APPEND(s->arena, &s->libraries, made, s->error);
     return RSDK_OK;
 }
 
@@ -79,19 +78,18 @@ static library *library_of(survey *s, const char *name) {
 
 /* Adds the sizes of a file to those of its library. */
 static rsdk_status add_sizes(survey *s, library *of, const rsdk_code_file *file, const rsdk_device_code *code) {
-    rsdk_error *error = s->error;
     bool is_library = file->kind == RSDK_CODE_FILE_LIBRARY;
     if (code->bundle_count == 0 && code->kernels.name == NULL && !is_library) {
         return RSDK_OK;
     }
-    RSDK_APPEND(s->arena, &of->files, file->path);
+    RSDK_APPEND(s->arena, &of->files, file->path, s->error);
     of->shown.size += code->size;
     of->shown.stored_size += code->stored_size;
     of->shown.plain_size += code->plain_size;
     of->shown.compressed_count += code->compressed_count;
     for (size_t i = 0; i < code->target_count; i++) {
-        RSDK_TRY(rsdk_target_sums_add(&of->sums, s->arena, &code->targets[i], error));
-        RSDK_TRY(rsdk_target_sums_add(&s->sums, s->arena, &code->targets[i], error));
+        RSDK_TRY(rsdk_target_sums_add(&of->sums, s->arena, &code->targets[i], s->error));
+        RSDK_TRY(rsdk_target_sums_add(&s->sums, s->arena, &code->targets[i], s->error));
     }
     return RSDK_OK;
 }
@@ -128,11 +126,10 @@ static void add_needed(survey *s, const library *of) {
 
 /* One of several files, of which a GPU takes those that its name has. */
 static rsdk_status add_alternative(survey *s, library *of, const rsdk_code_file *file) {
-    rsdk_error *error = s->error;
     const rsdk_compatibility *named = NULL; /* how the target in the file's name fits; NULL: it has none */
     if (file->target != NULL) {
         named = rsdk_fit_table_row(&s->table, file->target);
-        RSDK_NEED(named);
+        RSDK_NEED(named, s->error);
     }
     of->has_loose = true;
     for (size_t i = 0; i < s->table.modes.count; i++) {
@@ -150,7 +147,6 @@ static rsdk_status add_alternative(survey *s, library *of, const rsdk_code_file 
 /* The kernels are in archives: all of them, or none. */
 static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_file *file,
                                 const rsdk_device_code *code) {
-    rsdk_error *error = s->error;
     for (size_t i = 0; i < s->table.modes.count; i++) {
         rsdk_found_kernels found;
         tally *t = &of->tallies[i];
@@ -160,7 +156,7 @@ static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_fi
         if (found.target == NULL) {
             const char *path = found.path != NULL ? rsdk_arena_copy(s->arena, found.path) : NULL;
             if (found.path != NULL) {
-                RSDK_NEED(path);
+                RSDK_NEED(path, s->error);
             }
             add_lack(t, found.lack, path);
             continue;
@@ -174,9 +170,8 @@ static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_fi
 }
 
 static rsdk_status take_code(survey *s, const rsdk_code_file *file, const rsdk_device_code *code) {
-    rsdk_error *error = s->error;
     library *of = library_of(s, file->library);
-    RSDK_NEED(of);
+    RSDK_NEED(of, s->error);
     RSDK_TRY(add_sizes(s, of, file, code));
     if (file->kind == RSDK_CODE_FILE_ARCHIVE) {
         return RSDK_OK; /* libraries lead to it */
@@ -208,11 +203,10 @@ static bool is_script(const char *path) {
 }
 
 static rsdk_status add_fault(survey *s, const char *path, const rsdk_error *why) {
-    rsdk_error *error = s->error;
     rsdk_coverage_fault fault = {.path = path, .message = rsdk_arena_copy(s->arena, rsdk_error_message(why))};
     fault.code = why->code != RSDK_NO_CODE ? why->code : why->status == RSDK_BAD_ELF ? RSDK_E_LIB_006 : RSDK_E_FILE_007;
-    RSDK_NEED(fault.message);
-    RSDK_APPEND(s->arena, &s->faults, fault);
+    RSDK_NEED(fault.message, s->error);
+    RSDK_APPEND(s->arena, &s->faults, fault, s->error);
     return RSDK_OK;
 }
 
@@ -238,9 +232,8 @@ static rsdk_status take_file(survey *s, const rsdk_code_file *file) {
 
 /* A list of kernels. */
 static rsdk_status take_index(survey *s, library *of, const char *target) {
-    rsdk_error *error = s->error;
     const rsdk_compatibility *named = rsdk_fit_table_row(&s->table, target);
-    RSDK_NEED(named);
+    RSDK_NEED(named, s->error);
     of->has_index = true;
     for (size_t i = 0; i < s->table.modes.count; i++) {
         of->tallies[i].has_index = of->tallies[i].has_index || named[i].misfit == RSDK_MISFIT_NONE;
@@ -259,9 +252,8 @@ static void take_database(const survey *s, const library *of, const char *target
 
 /* Of these files the names count alone. */
 static rsdk_status take_name(survey *s, const rsdk_code_file *file) {
-    rsdk_error *error = s->error;
     library *of = library_of(s, file->library);
-    RSDK_NEED(of);
+    RSDK_NEED(of, s->error);
     if (file->target == NULL) {
         return RSDK_OK;
     }
@@ -315,7 +307,6 @@ static rsdk_coverage_verdict verdict_in_mode(const library *of, tally *t) {
 
 /* A GPU whose mode is open is as good as the worst mode in which something runs; the others are named. */
 static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_coverage *result) {
-    rsdk_error *error = s->error;
     rsdk_strings uncovered = {0};
     const rsdk_compiling_library *compiling = find_compiling(of->shown.name);
     *result = (rsdk_gpu_coverage){.gpu = s->options->gpus[gpu]};
@@ -326,7 +317,7 @@ static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_
         tally *t = &of->tallies[i];
         rsdk_coverage_verdict verdict = verdict_in_mode(of, t);
         if (verdict == RSDK_COVERAGE_NONE) {
-            RSDK_APPEND(s->arena, &uncovered, s->table.modes.items[i].id);
+            RSDK_APPEND(s->arena, &uncovered, s->table.modes.items[i].id, s->error);
         } else if (result->verdict == RSDK_COVERAGE_NONE || verdict < result->verdict) {
             result->verdict = verdict;
         }
@@ -348,9 +339,8 @@ static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_
 }
 
 static rsdk_status judge(survey *s, library *of) {
-    rsdk_error *error = s->error;
     rsdk_gpu_coverage *gpus = rsdk_arena_alloc(s->arena, s->options->gpu_count + 1, sizeof *gpus);
-    RSDK_NEED(gpus);
+    RSDK_NEED(gpus, s->error);
     for (size_t i = 0; i < s->options->gpu_count; i++) {
         RSDK_TRY(judge_gpu(s, of, i, &gpus[i]));
     }
@@ -372,9 +362,8 @@ static int compare_libraries(const void *a, const void *b) {
 
 /* A library of which nothing but a list of kernels or a database is there is none. */
 static rsdk_status finish_libraries(survey *s, rsdk_coverage *coverage) {
-    rsdk_error *error = s->error;
     rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
-    RSDK_NEED(libraries);
+    RSDK_NEED(libraries, s->error);
     for (size_t i = 0; i < s->libraries.count; i++) {
         library *of = &s->libraries.items[i];
         RSDK_TRY(judge(s, of));
@@ -388,9 +377,8 @@ static rsdk_status finish_libraries(survey *s, rsdk_coverage *coverage) {
 }
 
 static rsdk_status finish_targets(survey *s, rsdk_coverage *coverage) {
-    rsdk_error *error = s->error;
     rsdk_covered_target *targets = rsdk_arena_alloc(s->arena, s->sums.list.count + 1, sizeof *targets);
-    RSDK_NEED(targets);
+    RSDK_NEED(targets, s->error);
     rsdk_target_sums_sort(&s->sums);
     for (size_t i = 0; i < s->sums.list.count; i++) {
         const rsdk_device_target *sum = &s->sums.list.items[i];
@@ -407,19 +395,18 @@ static rsdk_status finish_targets(survey *s, rsdk_coverage *coverage) {
 }
 
 static rsdk_status read_files(survey *s, rsdk_coverage *coverage) {
-    rsdk_error *error = s->error;
     rsdk_code_files files = {0};
     if (s->options->gpu_count > GPU_LIMIT) {
-        return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, "more than %d GPUs were named", GPU_LIMIT);
+        return rsdk_fail(s->error, RSDK_BAD_ARGUMENT, NULL, "more than %d GPUs were named", GPU_LIMIT);
     }
     for (size_t i = 0; i < s->options->gpu_count; i++) {
-        RSDK_TRY(rsdk_gpu_modes_add(&s->table.modes, s->arena, i, s->options->gpus[i], error));
+        RSDK_TRY(rsdk_gpu_modes_add(&s->table.modes, s->arena, i, s->options->gpus[i], s->error));
     }
-    RSDK_TRY(rsdk_fit_table_init(&s->table, error));
+    RSDK_TRY(rsdk_fit_table_init(&s->table, s->error));
     s->fits = rsdk_arena_alloc(s->arena, s->table.modes.count + 1, sizeof *s->fits);
-    RSDK_NEED(s->fits);
+    RSDK_NEED(s->fits, s->error);
     for (size_t i = 0; i < s->options->directory_count; i++) {
-        RSDK_TRY(rsdk_code_files_collect(s->options->directories[i], s->arena, &files, error));
+        RSDK_TRY(rsdk_code_files_collect(s->options->directories[i], s->arena, &files, s->error));
     }
     for (size_t i = 0; i < files.list.count; i++) {
         const rsdk_code_file *file = &files.list.items[i];

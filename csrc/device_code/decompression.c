@@ -157,7 +157,7 @@ static rsdk_status run_zstd(rsdk_decompression *libraries, const rsdk_extent *pa
         return rsdk_extent_damaged(packed, "libzstd.so.1 of this system is not zstd", error);
     }
     void *state = make();
-    RSDK_NEED(state);
+    RSDK_NEED(state, error);
     rsdk_status status = run(libraries, step_zstd, state, packed, buffer, size, got, error);
     (void)release(state);
     return status;

@@ -29,13 +29,12 @@ static rsdk_status list_file(rsdk_listing *listing, const rsdk_extent *extent, c
     unsigned char bytes[RSDK_ELF_HEADER_SIZE];
     rsdk_elf_header header;
     rsdk_fat_kind fat = RSDK_FAT_NOTHING;
-    rsdk_error *error = listing->error;
     size_t got = 0;
     static const char *const fat_kinds[] = {[RSDK_FAT_BUNDLE] = "offload bundle",
                                             [RSDK_FAT_COMPRESSED_BUNDLE] = "compressed offload bundle",
                                             [RSDK_FAT_CODE_OBJECT] = "code object"};
-    RSDK_TRY(rsdk_extent_read_some(extent, 0, bytes, sizeof bytes, &got, error));
-    RSDK_TRY(rsdk_fat_binary_kind(extent, &fat, error));
+    RSDK_TRY(rsdk_extent_read_some(extent, 0, bytes, sizeof bytes, &got, listing->error));
+    RSDK_TRY(rsdk_fat_binary_kind(extent, &fat, listing->error));
     if (fat != RSDK_FAT_NOTHING) {
         *kind = fat_kinds[fat];
         return rsdk_fat_binary_list_all(listing, extent);
@@ -56,7 +55,7 @@ static rsdk_status list_file(rsdk_listing *listing, const rsdk_extent *extent, c
         *kind = "kpack archive";
         return rsdk_kpack_list(listing, extent);
     }
-    return rsdk_fail(error, RSDK_BAD_ELF, extent->file->path,
+    return rsdk_fail(listing->error, RSDK_BAD_ELF, extent->file->path,
                      "%s: neither an ELF file nor a container of device code that is known", extent->file->path);
 }
 
@@ -68,10 +67,9 @@ static int compare_targets(const void *a, const void *b) {
 
 /* Images of one target lie side by side after sorting. */
 static rsdk_status sum_targets(const rsdk_listing *listing, rsdk_arena *arena, rsdk_device_code *code) {
-    rsdk_error *error = listing->error;
     size_t count = 0;
     rsdk_device_target *targets = rsdk_arena_alloc(arena, listing->images.count + 1, sizeof *targets);
-    RSDK_NEED(targets);
+    RSDK_NEED(targets, listing->error);
     for (size_t i = 0; i < listing->images.count; i++) {
         const rsdk_device_image *image = &listing->images.items[i];
         targets[i] = (rsdk_device_target){.target = image->target, .size = image->size, .image_count = 1};
@@ -118,7 +116,7 @@ static rsdk_status read_into(owned_code *owned, const rsdk_file *file, rsdk_erro
     RSDK_TRY(status);
     owned->code.size = file->size;
     owned->code.path = rsdk_arena_copy(&owned->arena, file->path);
-    RSDK_NEED(owned->code.path);
+    RSDK_NEED(owned->code.path, error);
     return finish(&listing, &owned->arena, &owned->code);
 }
 

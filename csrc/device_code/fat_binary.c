@@ -28,8 +28,7 @@ rsdk_status rsdk_fat_binary_kind(const rsdk_extent *extent, rsdk_fat_kind *kind,
 }
 
 static rsdk_status list_code_object(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size) {
-    rsdk_error *error = listing->error;
-    RSDK_TRY(rsdk_elf_header_extent(extent->file, extent->start, extent->size, size, error));
+    RSDK_TRY(rsdk_elf_header_extent(extent->file, extent->start, extent->size, size, listing->error));
     rsdk_device_image image = {.size = *size};
     RSDK_TRY(rsdk_listing_add_bundle(
         listing, extent, (rsdk_device_bundle){.offset = extent->start, .size = *size, .plain_size = *size}));
@@ -39,8 +38,7 @@ static rsdk_status list_code_object(rsdk_listing *listing, const rsdk_extent *ex
 
 rsdk_status rsdk_fat_binary_list_one(rsdk_listing *listing, const rsdk_extent *extent, uint64_t *size) {
     rsdk_fat_kind kind = RSDK_FAT_NOTHING;
-    rsdk_error *error = listing->error;
-    RSDK_TRY(rsdk_fat_binary_kind(extent, &kind, error));
+    RSDK_TRY(rsdk_fat_binary_kind(extent, &kind, listing->error));
     switch (kind) {
     case RSDK_FAT_BUNDLE:
         return rsdk_bundle_list(listing, extent, size);
@@ -51,7 +49,7 @@ rsdk_status rsdk_fat_binary_list_one(rsdk_listing *listing, const rsdk_extent *e
     case RSDK_FAT_NOTHING:
         break;
     }
-    return rsdk_extent_damaged(extent, "neither a bundle nor a code object where one should be", error);
+    return rsdk_extent_damaged(extent, "neither a bundle nor a code object where one should be", listing->error);
 }
 
 /* Passes zero bytes; *offset is then that of another one, or the end. */
@@ -75,10 +73,9 @@ static rsdk_status skip_padding(const rsdk_extent *extent, uint64_t *offset, rsd
 }
 
 rsdk_status rsdk_fat_binary_list_all(rsdk_listing *listing, const rsdk_extent *extent) {
-    rsdk_error *error = listing->error;
     for (uint64_t offset = 0;;) {
         uint64_t size = 0;
-        RSDK_TRY(skip_padding(extent, &offset, error));
+        RSDK_TRY(skip_padding(extent, &offset, listing->error));
         if (offset >= extent->size) {
             return RSDK_OK;
         }

@@ -26,7 +26,7 @@ static rsdk_status add_mode(rsdk_gpu_modes *modes, rsdk_arena *arena, rsdk_gpu_m
     size_t length = strlen(mode.id);
     (void)snprintf(mode.id + length, sizeof mode.id - length, "%s%.1s%s%.1s", sramecc != '\0' ? ":sramecc" : "",
                    &sramecc, xnack != '\0' ? ":xnack" : "", &xnack);
-    RSDK_APPEND(arena, modes, mode);
+    RSDK_APPEND(arena, modes, mode, error);
     return RSDK_OK;
 }
 
@@ -55,8 +55,8 @@ rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t 
 rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error) {
     table->next = rsdk_arena_alloc(table->arena, table->modes.count + 1, sizeof *table->next);
     table->none = rsdk_arena_alloc(table->arena, table->modes.count + 1, sizeof *table->none);
-    RSDK_NEED(table->next);
-    RSDK_NEED(table->none);
+    RSDK_NEED(table->next, error);
+    RSDK_NEED(table->none, error);
     for (size_t i = 0; i < table->modes.count; i++) {
         table->none[i].misfit = RSDK_MISFIT_PROCESSOR;
     }
@@ -76,10 +76,10 @@ static bool compute(rsdk_fit_table *table, const char *target) {
 
 static rsdk_status keep(rsdk_fit_table *table, const char *target, rsdk_error *error) {
     const char *name = rsdk_arena_copy(table->arena, target);
-    RSDK_NEED(name);
+    RSDK_NEED(name, error);
     RSDK_TRY(rsdk_name_table_set(&table->places, table->arena, name, strlen(name), table->cells.count, error));
     for (size_t i = 0; i < table->modes.count; i++) {
-        RSDK_APPEND(table->arena, &table->cells, table->next[i]);
+        RSDK_APPEND(table->arena, &table->cells, table->next[i], error);
     }
     return RSDK_OK;
 }
@@ -143,8 +143,8 @@ rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, 
     bool has_alternatives = false;
     rsdk_compatibility *bundle = rsdk_arena_alloc(scratch, count + 1, sizeof *bundle);
     rsdk_compatibility *alternatives = rsdk_arena_alloc(scratch, count + 1, sizeof *alternatives);
-    RSDK_NEED(bundle);
-    RSDK_NEED(alternatives);
+    RSDK_NEED(bundle, error);
+    RSDK_NEED(alternatives, error);
     memset(fits, 0, count * sizeof *fits);
     for (size_t i = 0; i < code->bundle_count; i++) {
         const rsdk_device_bundle *each = &code->bundles[i];
@@ -152,7 +152,7 @@ rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, 
         for (size_t k = 0; k < each->image_count; k++) {
             if (is_code(&each->images[k])) {
                 const rsdk_compatibility *row = rsdk_fit_table_row(table, each->images[k].target);
-                RSDK_NEED(row);
+                RSDK_NEED(row, error);
                 take(row, &each->images[k], is_alternative(each) ? alternatives : bundle, count);
                 has_code = true;
             }

@@ -45,9 +45,8 @@ static rsdk_status extent_of(const host *h, const rsdk_elf_section *section, rsd
 
 /* Sets the name under which what is added next appears. */
 static rsdk_status enter_section(const host *h, const char *name) {
-    rsdk_error *error = h->error;
     h->listing->section = rsdk_arena_copy(h->listing->arena, name);
-    RSDK_NEED(h->listing->section);
+    RSDK_NEED(h->listing->section, h->error);
     return RSDK_OK;
 }
 
@@ -78,35 +77,33 @@ static void sort_once(wrappers *w) {
 
 /* The words of the section as they are in memory. */
 static rsdk_status read_words(host *h, const rsdk_elf_section *section, uint64_t **words, size_t *count) {
-    rsdk_error *error = h->error;
     rsdk_extent extent;
     RSDK_TRY(extent_of(h, section, &extent));
     if (extent.size % WRAPPER_SIZE != 0 || extent.size / WRAPPER_SIZE > WRAPPER_LIMIT) {
-        return rsdk_extent_damaged(&extent, "the wrappers of bundles have a size that they cannot have", error);
+        return rsdk_extent_damaged(&extent, "the wrappers of bundles have a size that they cannot have", h->error);
     }
     *count = (size_t)extent.size / sizeof **words;
     *words = rsdk_arena_alloc(&h->scratch, *count + 1, sizeof **words);
-    RSDK_NEED(*words);
-    RSDK_TRY(rsdk_extent_read(&extent, 0, *words, (size_t)extent.size, error));
+    RSDK_NEED(*words, h->error);
+    RSDK_TRY(rsdk_extent_read(&extent, 0, *words, (size_t)extent.size, h->error));
     for (size_t i = 0; i < *count; i++) {
         (*words)[i] = le64toh((*words)[i]);
     }
     return rsdk_elf_relocations_apply(h->extent->file, h->extent->start, h->extent->size, h->header->machine,
-                                      &h->sections, section->address, *words, *count, error);
+                                      &h->sections, section->address, *words, *count, h->error);
 }
 
 static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrappers *w) {
-    rsdk_error *error = h->error;
     uint64_t *words = NULL;
     size_t count = 0;
     RSDK_TRY(read_words(h, section, &words, &count));
     w->addresses = rsdk_arena_alloc(&h->scratch, count / WRAPPER_WORDS + 1, sizeof *w->addresses);
-    RSDK_NEED(w->addresses);
+    RSDK_NEED(w->addresses, h->error);
     for (size_t i = 0; i < count; i += WRAPPER_WORDS) {
         uint32_t magic = (uint32_t)words[i], version = (uint32_t)(words[i] >> 32);
         if ((magic != MAGIC_OF_CODE && magic != MAGIC_OF_REFERENCE) || version != WRAPPER_VERSION) {
             return rsdk_extent_damaged(h->extent, "the wrapper of a bundle has neither of the marks that HIP knows",
-                                       error);
+                                       h->error);
         }
         if (magic == MAGIC_OF_REFERENCE) {
             w->has_references = true;
@@ -176,7 +173,6 @@ static rsdk_status list_hip(host *h) {
 /* A section that clang-offload-bundler has put into an object file: one image, and the section's name is its ID. */
 static rsdk_status list_object_section(host *h, const rsdk_elf_section *section) {
     const char *id = section->name + strlen(OBJECT_SECTION_NAME), *target = NULL;
-    rsdk_error *error = h->error;
     rsdk_extent extent;
     rsdk_listing *listing = h->listing;
     if (!rsdk_entry_id_parse(id, &target)) {
@@ -186,11 +182,11 @@ static rsdk_status list_object_section(host *h, const rsdk_elf_section *section)
     RSDK_TRY(rsdk_listing_count(listing, &extent, strlen(id)));
     RSDK_TRY(enter_section(h, section->name));
     rsdk_device_image image = {.size = extent.size, .id = rsdk_arena_copy(listing->arena, id)};
-    RSDK_NEED(image.id);
+    RSDK_NEED(image.id, h->error);
     RSDK_TRY(rsdk_listing_look_at_image(listing, &extent, &image));
     if (target[0] != '\0') {
         image.target = rsdk_entry_id_normal_target(target, listing->arena);
-        RSDK_NEED(image.target);
+        RSDK_NEED(image.target, h->error);
     }
     RSDK_TRY(rsdk_listing_add_bundle(
         listing, &extent,
@@ -201,21 +197,20 @@ static rsdk_status list_object_section(host *h, const rsdk_elf_section *section)
 /* The note of a file that rocm-sdk-build has written: owner "rocm-sdk", type 1, JSON. */
 static rsdk_status read_history(host *h, const rsdk_elf_section *section) {
     static const char owner[12] = "rocm-sdk";
-    rsdk_error *error = h->error;
     rsdk_extent extent;
     Elf64_Nhdr header;
     unsigned char start[sizeof header + sizeof owner];
     RSDK_TRY(extent_of(h, section, &extent));
-    RSDK_TRY(rsdk_extent_read(&extent, 0, start, sizeof start, error));
+    RSDK_TRY(rsdk_extent_read(&extent, 0, start, sizeof start, h->error));
     memcpy(&header, start, sizeof header);
     uint32_t size = le32toh(header.n_descsz);
     if (le32toh(header.n_namesz) != sizeof "rocm-sdk" || memcmp(start + sizeof header, owner, sizeof owner) != 0 ||
         le32toh(header.n_type) != 1 || size > HISTORY_LIMIT) {
-        return rsdk_extent_damaged(&extent, "the note of what was done to the file is damaged", error);
+        return rsdk_extent_damaged(&extent, "the note of what was done to the file is damaged", h->error);
     }
     char *text = rsdk_arena_alloc(h->listing->arena, size + 1, 1);
-    RSDK_NEED(text);
-    RSDK_TRY(rsdk_extent_read(&extent, sizeof start, text, size, error));
+    RSDK_NEED(text, h->error);
+    RSDK_TRY(rsdk_extent_read(&extent, sizeof start, text, size, h->error));
     h->listing->history = text;
     return RSDK_OK;
 }

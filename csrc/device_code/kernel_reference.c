@@ -11,15 +11,15 @@ enum {
 };
 
 static rsdk_status read_paths(rsdk_listing *listing, rsdk_message *message) {
-    rsdk_error *error = listing->error;
     rsdk_kernel_reference *kernels = &listing->kernels;
     RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_ARRAY));
     if (message->number > PATH_LIMIT) {
-        return rsdk_extent_damaged(message->extent, "a kpack marker has more search paths than any does", error);
+        return rsdk_extent_damaged(message->extent, "a kpack marker has more search paths than any does",
+                                   listing->error);
     }
     size_t count = (size_t)message->number;
     const char **paths = rsdk_arena_alloc(listing->arena, count + 1, sizeof *paths);
-    RSDK_NEED(paths);
+    RSDK_NEED(paths, listing->error);
     for (size_t i = 0; i < count; i++) {
         RSDK_TRY(rsdk_message_text(message, NAME_LIMIT, listing->arena, &paths[i]));
     }

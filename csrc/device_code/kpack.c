@@ -30,7 +30,6 @@ static rsdk_status take_entry(rsdk_listing *listing, rsdk_message *message, rsdk
 
 /* {key: {target: entry}} */
 static rsdk_status take_kernels(rsdk_listing *listing, rsdk_message *message) {
-    rsdk_error *error = listing->error;
     RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_MAP));
     for (uint64_t left = message->number; left > 0; left--) {
         const char *name = NULL;
@@ -42,7 +41,7 @@ static rsdk_status take_kernels(rsdk_listing *listing, rsdk_message *message) {
             RSDK_TRY(rsdk_message_text(message, NAME_LIMIT, listing->arena, &target));
             RSDK_TRY(rsdk_listing_count(listing, message->extent, strlen(target)));
             target = rsdk_entry_id_normal_target(target, listing->arena);
-            RSDK_NEED(target);
+            RSDK_NEED(target, listing->error);
             RSDK_TRY(take_entry(listing, message, (rsdk_device_image){.target = target, .id = name}));
         }
     }
@@ -61,14 +60,14 @@ static rsdk_status take_scheme(rsdk_listing *listing, rsdk_message *message) {
 rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
     unsigned char header[HEADER_SIZE];
     rsdk_message message;
-    rsdk_error *error = listing->error;
-    RSDK_TRY(rsdk_extent_read(extent, 0, header, sizeof header, error));
+    RSDK_TRY(rsdk_extent_read(extent, 0, header, sizeof header, listing->error));
     uint64_t contents_at = rsdk_extent_u64(header + 8);
     if (rsdk_extent_u32(header + 4) != VERSION) {
-        return rsdk_extent_damaged(extent, "a kpack archive is of a version that is not known", error);
+        return rsdk_extent_damaged(extent, "a kpack archive is of a version that is not known", listing->error);
     }
     if (contents_at < HEADER_SIZE || contents_at >= extent->size) {
-        return rsdk_extent_damaged(extent, "the table of contents of a kpack archive lies outside the file", error);
+        return rsdk_extent_damaged(extent, "the table of contents of a kpack archive lies outside the file",
+                                   listing->error);
     }
     RSDK_TRY(rsdk_listing_add_bundle(listing, extent,
                                      (rsdk_device_bundle){.container = RSDK_CONTAINER_KPACK,
@@ -77,7 +76,7 @@ rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
                                                           .plain_size = extent->size,
                                                           .version = VERSION}));
     rsdk_extent contents = rsdk_extent_from(extent, contents_at);
-    rsdk_message_init(&message, &contents, error);
+    rsdk_message_init(&message, &contents, listing->error);
     RSDK_TRY(rsdk_message_expect(&message, RSDK_MESSAGE_MAP));
     for (uint64_t left = message.number; left > 0; left--) {
         char key[KEY_SIZE];

@@ -12,13 +12,12 @@ enum {
 };
 
 rsdk_status rsdk_listing_add_bundle(rsdk_listing *listing, const rsdk_extent *extent, rsdk_device_bundle bundle) {
-    rsdk_error *error = listing->error;
     if (listing->bundles.count >= BUNDLE_LIMIT) {
-        return rsdk_extent_damaged(extent, "the file has more bundles than any library does", error);
+        return rsdk_extent_damaged(extent, "the file has more bundles than any library does", listing->error);
     }
     bundle.section = listing->section;
     bundle.member = listing->member;
-    RSDK_APPEND(listing->arena, &listing->bundles, bundle);
+    RSDK_APPEND(listing->arena, &listing->bundles, bundle, listing->error);
     return RSDK_OK;
 }
 
@@ -31,11 +30,10 @@ rsdk_status rsdk_listing_count(rsdk_listing *listing, const rsdk_extent *extent,
 }
 
 rsdk_status rsdk_listing_add_image(rsdk_listing *listing, rsdk_device_image image) {
-    rsdk_error *error = listing->error;
     if (image.target == NULL) {
         image.target = image.object_target != NULL ? image.object_target : "";
     }
-    RSDK_APPEND(listing->arena, &listing->images, image);
+    RSDK_APPEND(listing->arena, &listing->images, image, listing->error);
     listing->bundles.items[listing->bundles.count - 1].image_count++;
     return RSDK_OK;
 }
@@ -44,10 +42,9 @@ rsdk_status rsdk_listing_look_at_image(rsdk_listing *listing, const rsdk_extent 
     unsigned char bytes[RSDK_ELF_HEADER_SIZE];
     rsdk_elf_header header;
     rsdk_code_object object;
-    rsdk_error *error = listing->error;
     size_t size = image->size < sizeof bytes ? (size_t)image->size : sizeof bytes;
     image->format = size == 0 ? RSDK_IMAGE_EMPTY : RSDK_IMAGE_UNKNOWN;
-    RSDK_TRY(rsdk_extent_read(extent, image->offset, bytes, size, error));
+    RSDK_TRY(rsdk_extent_read(extent, image->offset, bytes, size, listing->error));
     image->offset += extent->start;
     if (rsdk_elf_header_parse(bytes, size, &header) && rsdk_code_object_is(&header)) {
         rsdk_code_object_describe(&header, &object);
@@ -55,7 +52,7 @@ rsdk_status rsdk_listing_look_at_image(rsdk_listing *listing, const rsdk_extent 
         image->version = object.version;
         image->generic_version = object.generic_version;
         image->object_target = rsdk_arena_copy(listing->arena, object.target);
-        RSDK_NEED(image->object_target);
+        RSDK_NEED(image->object_target, listing->error);
     } else if (size >= 4 && memcmp(bytes, "BC\xc0\xde", 4) == 0) {
         image->format = RSDK_IMAGE_BITCODE;
     } else if (size >= 4 && rsdk_extent_u32(bytes) == 0x07230203) {
@@ -65,10 +62,9 @@ rsdk_status rsdk_listing_look_at_image(rsdk_listing *listing, const rsdk_extent 
 }
 
 rsdk_status rsdk_listing_make_room(rsdk_listing *listing, size_t size) {
-    rsdk_error *error = listing->error;
     if (size > listing->head_capacity) {
         listing->head = rsdk_arena_alloc(listing->arena, size, 1);
-        RSDK_NEED(listing->head);
+        RSDK_NEED(listing->head, listing->error);
         listing->head_capacity = size;
     }
     return RSDK_OK;

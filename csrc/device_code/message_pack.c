@@ -125,7 +125,6 @@ static rsdk_status pass(rsdk_message *message, uint64_t size) {
 }
 
 rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *arena, const char **text) {
-    rsdk_error *error = message->error;
     RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_TEXT));
     if (message->number > limit) {
         return damaged(message);
@@ -134,9 +133,9 @@ rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *a
     uint64_t position = message->position;
     RSDK_TRY(pass(message, size));
     char *copy = rsdk_arena_alloc(arena, size + 1, 1);
-    RSDK_NEED(copy);
+    RSDK_NEED(copy, message->error);
     *text = copy;
-    return rsdk_extent_read(message->extent, position, copy, size, error);
+    return rsdk_extent_read(message->extent, position, copy, size, message->error);
 }
 
 rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {

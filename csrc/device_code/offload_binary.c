@@ -95,23 +95,22 @@ static rsdk_status read_strings(const record *r, const unsigned char *entry, str
 }
 
 static rsdk_status take_entry(rsdk_listing *listing, const record *r, const unsigned char *entry) {
-    rsdk_error *error = listing->error;
     strings s = {"", ""};
     rsdk_device_image image = {.offset = rsdk_extent_u64(entry + 24), .size = rsdk_extent_u64(entry + 32)};
     RSDK_TRY(rsdk_listing_count(listing, &r->extent, 0));
-    RSDK_TRY(read_strings(r, entry, &s, error));
+    RSDK_TRY(read_strings(r, entry, &s, listing->error));
     if (!rsdk_entry_id_has_amd_architecture(s.triple)) {
         return RSDK_OK;
     }
     if (!has(r, image.offset, image.size)) {
-        return damaged(r, error);
+        return damaged(r, listing->error);
     }
     if (r->head == NULL) {
         RSDK_TRY(rsdk_listing_look_at_image(listing, &r->extent, &image));
     }
     if (s.target[0] != '\0') {
         image.target = rsdk_entry_id_normal_target(s.target, listing->arena);
-        RSDK_NEED(image.target);
+        RSDK_NEED(image.target, listing->error);
     }
     return rsdk_listing_add_image(listing, image);
 }
@@ -148,22 +147,21 @@ static rsdk_status read_record(const rsdk_extent *extent, record *r, rsdk_error 
 /* Decompresses the head of a record whose header is read. */
 static rsdk_status read_head(rsdk_listing *listing, record *r) {
     static const unsigned char zstd_magic[] = {0x28, 0xB5, 0x2F, 0xFD};
-    rsdk_error *error = listing->error;
     unsigned char start[sizeof zstd_magic];
     rsdk_extent packed = rsdk_extent_from(&r->extent, r->entries);
     uint64_t left = r->plain_size - r->entries;
-    RSDK_TRY(rsdk_extent_read(&packed, 0, start, sizeof start, error));
+    RSDK_TRY(rsdk_extent_read(&packed, 0, start, sizeof start, listing->error));
     unsigned method = memcmp(start, zstd_magic, sizeof start) == 0 ? RSDK_COMPRESSION_ZSTD : RSDK_COMPRESSION_ZLIB;
     RSDK_TRY(rsdk_listing_make_room(listing, HEAD_LIMIT));
     RSDK_TRY(rsdk_decompression_read_head(&listing->decompression, method, &packed, listing->head,
-                                          left < HEAD_LIMIT ? (size_t)left : HEAD_LIMIT, &r->head_size, error));
+                                          left < HEAD_LIMIT ? (size_t)left : HEAD_LIMIT, &r->head_size,
+                                          listing->error));
     r->head = listing->head;
     r->compression = rsdk_decompression_name(method);
     return RSDK_OK;
 }
 
 static rsdk_status list_record(rsdk_listing *listing, const record *r) {
-    rsdk_error *error = listing->error;
     RSDK_TRY(rsdk_listing_add_bundle(listing, &r->extent,
                                      (rsdk_device_bundle){.container = RSDK_CONTAINER_OFFLOAD_BINARY,
                                                           .offset = r->extent.start,
@@ -173,7 +171,7 @@ static rsdk_status list_record(rsdk_listing *listing, const record *r) {
                                                           .compression = r->compression}));
     for (uint64_t i = 0; i < r->count; i++) {
         unsigned char entry[ENTRY_SIZE];
-        RSDK_TRY(read_at(r, r->entries + i * ENTRY_SIZE, entry, sizeof entry, error));
+        RSDK_TRY(read_at(r, r->entries + i * ENTRY_SIZE, entry, sizeof entry, listing->error));
         RSDK_TRY(take_entry(listing, r, entry));
     }
     return RSDK_OK;

@@ -27,10 +27,9 @@ static bool read_decimal(const unsigned char *text, size_t size, uint64_t *value
 static rsdk_status read_name(rsdk_listing *listing, const rsdk_extent *long_names, const unsigned char *header) {
     char text[NAME_LIMIT] = "";
     uint64_t offset = 0;
-    rsdk_error *error = listing->error;
     if (header[0] == '/' && read_decimal(header + 1, NAME_SIZE - 1, &offset) && offset < long_names->size) {
         size_t got = 0;
-        RSDK_TRY(rsdk_extent_read_some(long_names, offset, text, sizeof text - 1, &got, error));
+        RSDK_TRY(rsdk_extent_read_some(long_names, offset, text, sizeof text - 1, &got, listing->error));
         text[strcspn(text, "\n")] = '\0';
     } else {
         memcpy(text, header, NAME_SIZE);
@@ -38,7 +37,7 @@ static rsdk_status read_name(rsdk_listing *listing, const rsdk_extent *long_name
     char *slash = strrchr(text, '/');
     size_t length = slash != NULL ? (size_t)(slash - text) : strcspn(text, " ");
     listing->member = rsdk_arena_copy_bytes(listing->arena, text, length);
-    RSDK_NEED(listing->member);
+    RSDK_NEED(listing->member, listing->error);
     return RSDK_OK;
 }
 
@@ -56,16 +55,15 @@ static rsdk_status list_member(rsdk_listing *listing, const rsdk_extent *member)
 }
 
 rsdk_status rsdk_static_archive_list(rsdk_listing *listing, const rsdk_extent *extent) {
-    rsdk_error *error = listing->error;
     rsdk_extent long_names = {extent->file, extent->start, 0};
     for (uint64_t offset = RSDK_STATIC_ARCHIVE_MAGIC_SIZE; offset < extent->size;) {
         unsigned char header[MEMBER_HEADER_SIZE];
         uint64_t size = 0;
-        RSDK_TRY(rsdk_extent_read(extent, offset, header, sizeof header, error));
+        RSDK_TRY(rsdk_extent_read(extent, offset, header, sizeof header, listing->error));
         offset += sizeof header;
         if (memcmp(header + MEMBER_HEADER_SIZE - 2, "`\n", 2) != 0 ||
             !read_decimal(header + SIZE_AT, SIZE_SIZE, &size) || !rsdk_extent_has(extent, offset, size)) {
-            return rsdk_extent_damaged(extent, "a member of the archive is not there to its end", error);
+            return rsdk_extent_damaged(extent, "a member of the archive is not there to its end", listing->error);
         }
         rsdk_extent member = {extent->file, extent->start + offset, size};
         if (memcmp(header, "// ", 3) == 0) {

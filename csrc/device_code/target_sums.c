@@ -11,10 +11,10 @@ rsdk_status rsdk_target_sums_add(rsdk_target_sums *sums, rsdk_arena *arena, cons
     size_t place = 0;
     if (!rsdk_name_table_find(&sums->places, more->target, strlen(more->target), &place)) {
         const char *name = rsdk_arena_copy(arena, more->target);
-        RSDK_NEED(name);
+        RSDK_NEED(name, error);
         place = sums->list.count;
         RSDK_TRY(rsdk_name_table_set(&sums->places, arena, name, strlen(name), place, error));
-        RSDK_APPEND(arena, &sums->list, ((rsdk_device_target){.target = name}));
+        RSDK_APPEND(arena, &sums->list, ((rsdk_device_target){.target = name}), error);
     }
     sums->list.items[place].size += more->size;
     sums->list.items[place].image_count += more->image_count;

@@ -45,7 +45,7 @@ static rsdk_status look_at_mode(rsdk_finding *finding, rsdk_arena *arena, rsdk_e
     struct stat facts;
     if (stat(finding->path, &facts) == 0 && S_ISREG(facts.st_mode) && (facts.st_mode & S_IRUSR) == 0) {
         const char *mode = rsdk_arena_format(arena, "%04o", (unsigned)facts.st_mode & 07777);
-        RSDK_NEED(mode);
+        RSDK_NEED(mode, error);
         finding->code = RSDK_E_FILE_004;
         return rsdk_finding_add(finding, arena, "mode", mode, error);
     }
@@ -70,37 +70,35 @@ static rsdk_status look_for_record(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
 
 /* The finding that the error itself states, with copies of its texts. */
 static rsdk_status take_error(const rsdk_error *from, rsdk_arena *arena, rsdk_finding *finding) {
-    rsdk_error *error = NULL;
     *finding = (rsdk_finding){.code = from->code != RSDK_NO_CODE ? from->code : status_codes[from->status]};
     if (from->path != NULL) {
         finding->path = rsdk_arena_copy(arena, from->path);
-        RSDK_NEED(finding->path);
+        RSDK_NEED(finding->path, NULL);
     }
-    RSDK_TRY(rsdk_finding_copy_facts(finding, arena, from->facts, from->fact_count, error));
+    RSDK_TRY(rsdk_finding_copy_facts(finding, arena, from->facts, from->fact_count, NULL));
     if (rsdk_finding_fact(finding, "detail") == NULL) {
         const char *detail = rsdk_arena_copy(arena, rsdk_error_message(from));
-        RSDK_NEED(detail);
-        RSDK_TRY(rsdk_finding_add(finding, arena, "detail", detail, error));
+        RSDK_NEED(detail, NULL);
+        RSDK_TRY(rsdk_finding_add(finding, arena, "detail", detail, NULL));
     }
     return RSDK_OK;
 }
 
 static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena) {
-    rsdk_error *error = NULL;
     switch (finding->code) {
     case RSDK_E_LIB_006:
         finding->code = finding->path != NULL && is_large_file_pointer(finding->path) ? RSDK_E_FILE_006 : finding->code;
         break;
     case RSDK_E_FILE_007:
-        RSDK_TRY(finding->path != NULL ? look_at_mode(finding, arena, error) : RSDK_OK);
+        RSDK_TRY(finding->path != NULL ? look_at_mode(finding, arena, NULL) : RSDK_OK);
         break;
     case RSDK_E_API_001:
-        RSDK_TRY(look_for_record(finding, sdk, arena, error));
+        RSDK_TRY(look_for_record(finding, sdk, arena, NULL));
         break;
     default:
         break;
     }
-    return rsdk_finding_add_owner(finding, sdk, arena, error);
+    return rsdk_finding_add_owner(finding, sdk, arena, NULL);
 }
 
 /* What the linker refused: a failure on the way to the explanation is the explanation. */

@@ -10,7 +10,7 @@
 rsdk_status rsdk_finding_add(rsdk_finding *finding, rsdk_arena *arena, const char *name, const char *value,
                              rsdk_error *error) {
     if (value != NULL) {
-        RSDK_APPEND(arena, &finding->facts, ((rsdk_fact){name, value}));
+        RSDK_APPEND(arena, &finding->facts, ((rsdk_fact){name, value}), error);
     }
     return RSDK_OK;
 }
@@ -22,8 +22,8 @@ rsdk_status rsdk_finding_copy_facts(rsdk_finding *finding, rsdk_arena *arena, co
             continue;
         }
         const char *name = rsdk_arena_copy(arena, facts[i].name), *value = rsdk_arena_copy(arena, facts[i].value);
-        RSDK_NEED(name);
-        RSDK_NEED(value);
+        RSDK_NEED(name, error);
+        RSDK_NEED(value, error);
         RSDK_TRY(rsdk_finding_add(finding, arena, name, value, error));
     }
     return RSDK_OK;
@@ -49,7 +49,7 @@ static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const c
         return RSDK_OK;
     }
     const char *requirement = rsdk_arena_format(arena, "%s==%s", distribution, version);
-    RSDK_NEED(requirement);
+    RSDK_NEED(requirement, error);
     RSDK_TRY(rsdk_finding_add(finding, arena, "version", version, error));
     return rsdk_finding_add(finding, arena, "requirement", requirement, error);
 }
@@ -58,7 +58,7 @@ static rsdk_status add_package(rsdk_finding *finding, rsdk_arena *arena, const c
 static rsdk_status add_prefix(rsdk_finding *finding, rsdk_arena *arena, const rsdk_sdk *sdk, const char *directory,
                               rsdk_error *error) {
     const char *copy = rsdk_arena_copy(arena, directory);
-    RSDK_NEED(copy);
+    RSDK_NEED(copy, error);
     if (strcmp(rsdk_sdk_fallback(sdk), "system") == 0) {
         RSDK_TRY(rsdk_finding_add(finding, arena, "system_prefix", copy, error));
     }
@@ -86,7 +86,7 @@ rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
                 return add_prefix(finding, arena, sdk, directory, error);
             }
             const char *distribution = rsdk_package_name_distribution(sdk, (rsdk_package_id)id, NULL);
-            RSDK_NEED(distribution);
+            RSDK_NEED(distribution, error);
             return add_package(finding, arena, distribution, rsdk_sdk_version(sdk), error);
         }
     }

@@ -39,7 +39,7 @@ rsdk_status rsdk_host_package_add(rsdk_finding *finding, rsdk_arena *arena, cons
         const char *value = mark == NULL ? packages[i].value
                                          : rsdk_arena_format(arena, "%.*s%s%s", (int)(mark - packages[i].value),
                                                              packages[i].value, name, mark + 2);
-        RSDK_NEED(value);
+        RSDK_NEED(value, error);
         RSDK_TRY(rsdk_finding_add(finding, arena, packages[i].name, value, error));
     }
     return RSDK_OK;

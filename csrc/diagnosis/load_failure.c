@@ -59,7 +59,6 @@ static bool says(const explanation *e, const char *words) {
 
 /* The name in "NAME: cannot open shared object file: No such file or directory"; *name is NULL for other texts. */
 static rsdk_status read_missing_name(explanation *e, const char **name) {
-    rsdk_error *error = e->error;
     const char *end = strstr(e->dlerror_text, ": cannot open shared object file: No such file"), *start = end;
     *name = NULL;
     if (end == NULL) {
@@ -69,7 +68,7 @@ static rsdk_status read_missing_name(explanation *e, const char **name) {
         start--;
     }
     *name = rsdk_arena_copy_bytes(e->arena, start, (size_t)(end - start));
-    RSDK_NEED(*name);
+    RSDK_NEED(*name, e->error);
     return RSDK_OK;
 }
 
@@ -124,7 +123,6 @@ static bool may_have_had(const explanation *e, const rsdk_recorded_file *recorde
 /* What is there, as one requirement: part of it alone would leave the rest without a RECORD. */
 static rsdk_status add_whole_sdk(explanation *e) {
     const char *extras = "", *version = rsdk_sdk_version(e->sdk);
-    rsdk_error *error = e->error;
     if (version == NULL || rsdk_sdk_fallback(e->sdk) != NULL) {
         return RSDK_OK;
     }
@@ -134,12 +132,12 @@ static rsdk_status add_whole_sdk(explanation *e) {
         if (!package->is_required &&
             rsdk_sdk_package_directory(e->sdk, (rsdk_package_id)id, &directory, NULL) == RSDK_OK) {
             extras = rsdk_arena_format(e->arena, "%s%s%s", extras, extras[0] != '\0' ? "," : "", package->name);
-            RSDK_NEED(extras);
+            RSDK_NEED(extras, e->error);
         }
     }
     const char *format = extras[0] != '\0' ? "rocm[%s]==%s" : "rocm%s==%s";
     const char *requirement = rsdk_arena_format(e->arena, format, extras, version);
-    RSDK_NEED(requirement);
+    RSDK_NEED(requirement, e->error);
     return add(e, "requirement", requirement);
 }
 
@@ -154,14 +152,13 @@ static rsdk_status explain_unrecorded(explanation *e, const char *name) {
 /* The catalog knows the package of the library. */
 static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *entry, const char *name,
                                       const rsdk_recorded_file *recorded) {
-    rsdk_error *error = e->error;
     const char *directory = NULL, *version = rsdk_sdk_version(e->sdk);
     if (rsdk_sdk_package_directory(e->sdk, entry->package, &directory, NULL) == RSDK_OK) {
         if (may_have_had(e, recorded)) {
             return explain_unrecorded(e, name);
         }
         const char *path = rsdk_arena_format(e->arena, "%s/%s/%s", directory, entry->directory, name);
-        RSDK_NEED(path);
+        RSDK_NEED(path, e->error);
         return find(e, RSDK_E_FILE_001, path);
     }
     const rsdk_package_entry *package = rsdk_package_get(entry->package);
@@ -169,7 +166,7 @@ static rsdk_status explain_of_catalog(explanation *e, const rsdk_catalog_entry *
     const char *requirement =
         rsdk_arena_format(e->arena, format, package->is_required ? package->dist_template : package->name,
                           version != NULL ? "==" : "", version != NULL ? version : "");
-    RSDK_NEED(requirement);
+    RSDK_NEED(requirement, e->error);
     RSDK_TRY(add(e, "requirement", requirement));
     return find(e, RSDK_E_LIB_003, e->path);
 }
@@ -199,20 +196,19 @@ static rsdk_status find_missing(explanation *e) {
     rsdk_unique_strings names = {0};
     const char *needing = NULL, *named = NULL, *present = NULL, *also = "";
     rsdk_package_id package;
-    rsdk_error *error = e->error;
     RSDK_TRY(list_missing(e, &names, &needing));
     RSDK_TRY(read_missing_name(e, &named));
     if (names.list.count == 0 && named == NULL) {
         return RSDK_OK;
     }
     if (names.list.count == 0) {
-        RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, error));
+        RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, e->error));
         return present != NULL ? explain_present(e, named, present)
                                : explain_missing_name(e, named, rsdk_path_name(who_needs(e, named)), "");
     }
     for (size_t i = 1; i < names.list.count; i++) {
         also = rsdk_arena_format(e->arena, "%s%s%s", also, i == 1 ? "; also missing: " : ", ", names.list.items[i]);
-        RSDK_NEED(also);
+        RSDK_NEED(also, e->error);
     }
     return explain_missing_name(e, names.list.items[0], needing, also);
 }
@@ -283,7 +279,6 @@ static bool takes_static_tls(const explanation *e, const rsdk_elf_file *file) {
 static rsdk_status find_static_tls(explanation *e) {
     unsigned long size = 0, reserve = reserve_in_force();
     const char *first = NULL;
-    rsdk_error *error = e->error;
     for (size_t i = 0; says(e, "static TLS") && i < e->graph.nodes.count; i++) {
         const rsdk_elf_file *file = node_at(e, i)->file;
         if (takes_static_tls(e, file)) {
@@ -298,9 +293,9 @@ static rsdk_status find_static_tls(explanation *e) {
     const char *size_text = rsdk_arena_format(e->arena, "%lu", size);
     const char *reserve_text = rsdk_arena_format(e->arena, "%lu", reserve);
     const char *needed_text = rsdk_arena_format(e->arena, "%lu", needed);
-    RSDK_NEED(size_text);
-    RSDK_NEED(reserve_text);
-    RSDK_NEED(needed_text);
+    RSDK_NEED(size_text, e->error);
+    RSDK_NEED(reserve_text, e->error);
+    RSDK_NEED(needed_text, e->error);
     RSDK_TRY(add(e, "size", size_text));
     RSDK_TRY(add(e, "reserve", reserve_text));
     RSDK_TRY(add(e, "needed", needed_text));
@@ -321,16 +316,15 @@ static const struct linker_text {
 };
 
 static rsdk_status find_linker_text(explanation *e) {
-    rsdk_error *error = e->error;
     const char *path = NULL, *named = NULL;
     rsdk_package_id package;
     named = rsdk_arena_copy_bytes(e->arena, e->dlerror_text, strcspn(e->dlerror_text, ":"));
-    RSDK_NEED(named);
+    RSDK_NEED(named, e->error);
     if (named[0] == '/') {
         path = access(named, F_OK) == 0 ? named : e->path;
     } else {
         const char *present = NULL;
-        RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, error));
+        RSDK_TRY(rsdk_inventory_find(&e->inventory, e->path, rsdk_path_name(named), &present, &package, e->error));
         path = present != NULL ? present : e->path;
     }
     RSDK_TRY(add(e, "detail", e->dlerror_text));

@@ -296,7 +296,7 @@ static rsdk_status choose_among(composer *c, const rsdk_code_row *row, rsdk_syst
     for (size_t i = 0; *fix == NULL && i < RSDK_FIX_LIMIT && row->fixes[i].text != NULL; i++) {
         if (row->fixes[i].system == system) {
             const char *text = text_of(c, row->fixes[i].text, arena);
-            RSDK_NEED(text);
+            RSDK_NEED(text, error);
             *fix = c->lacks_facts ? NULL : text;
         }
     }
@@ -310,7 +310,7 @@ static rsdk_status add_note(const composer *c, rsdk_arena *arena, const char **f
     add_value(&text, c->installation->note);
     *fix = text.failed ? NULL : rsdk_arena_copy(arena, rsdk_text_get(&text));
     rsdk_text_clear(&text);
-    RSDK_NEED(*fix);
+    RSDK_NEED(*fix, error);
     return RSDK_OK;
 }
 
@@ -333,7 +333,7 @@ static rsdk_status choose_fix(composer *c, const rsdk_code_row *row, rsdk_arena 
         c->has_command = false;
         *fix = rsdk_arena_format(arena, "rocm-sdk explain %s", row->name);
     }
-    RSDK_NEED(*fix);
+    RSDK_NEED(*fix, error);
     return c->has_command && c->installation->note != NULL ? add_note(c, arena, fix, error) : RSDK_OK;
 }
 
@@ -346,7 +346,6 @@ static rsdk_status compose(owned_problem *owned, const rsdk_finding *finding, co
     }
     const rsdk_code_row *row = &rsdk_code_table[finding->code];
     rsdk_problem *view = &owned->view;
-    rsdk_error *error = NULL;
     composer c = {.finding = finding,
                   .installation = installation != NULL ? installation : &unknown,
                   .system = rsdk_system_current()};
@@ -357,9 +356,9 @@ static rsdk_status compose(owned_problem *owned, const rsdk_finding *finding, co
     view->path = finding->path;
     view->facts = finding->facts.items;
     view->fact_count = finding->facts.count;
-    RSDK_NEED(view->title);
-    RSDK_NEED(view->cause);
-    return choose_fix(&c, row, &owned->arena, &view->fix, error);
+    RSDK_NEED(view->title, NULL);
+    RSDK_NEED(view->cause, NULL);
+    return choose_fix(&c, row, &owned->arena, &view->fix, NULL);
 }
 
 static rsdk_status copy_finding(rsdk_finding *finding, rsdk_code code, const char *path, const rsdk_fact *facts,

@@ -108,17 +108,17 @@ static void forget_sections(char *head, size_t size) {
 }
 
 static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
-    rsdk_error *error = r->error;
     switch (header->p_type) {
     case PT_LOAD:
         if (!in_file(r, header->p_offset, header->p_filesz)) {
-            return rsdk_fail(error, RSDK_BAD_ELF, r->file.path,
+            return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path,
                              "%s: truncated: a segment of %" PRIu64 " bytes starts at byte %" PRIu64
                              ", the file has %" PRIu64,
                              r->file.path, header->p_filesz, header->p_offset, r->file.size);
         }
         RSDK_APPEND(&r->scratch, &r->segments,
-                    ((segment){.address = header->p_vaddr, .offset = header->p_offset, .size = header->p_filesz}));
+                    ((segment){.address = header->p_vaddr, .offset = header->p_offset, .size = header->p_filesz}),
+                    r->error);
         return RSDK_OK;
     case PT_DYNAMIC:
         r->dynamic_offset = header->p_offset;
@@ -161,11 +161,10 @@ static GElf_Phdr program_header_at(unsigned elf_class, const void *headers, size
 /* Reads a table of the file, `size` bytes, in this machine's byte order. */
 static rsdk_status read_table(reading *r, Elf *elf, uint64_t offset, size_t size, Elf_Type type, const char *what,
                               void **table) {
-    rsdk_error *error = r->error;
     void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(raw);
+    RSDK_NEED(raw, r->error);
     void *translated = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(translated);
+    RSDK_NEED(translated, r->error);
     RSDK_TRY(read_at(r, offset, raw, size));
     Elf_Data from = {.d_buf = raw, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
     Elf_Data to = {.d_buf = translated, .d_type = type, .d_version = EV_CURRENT, .d_size = size};
@@ -178,7 +177,6 @@ static rsdk_status read_table(reading *r, Elf *elf, uint64_t offset, size_t size
 
 /* The table may lie anywhere: patchelf and others move it to the file's end. */
 static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) {
-    rsdk_error *error = r->error;
     void *headers = NULL;
     size_t entry_size = gelf_fsize(elf, ELF_T_PHDR, 1, EV_CURRENT), size = header->e_phnum * entry_size;
     if (entry_size == 0 || (header->e_phnum > 0 && header->e_phentsize != entry_size) || size > PROGRAM_HEADERS_LIMIT ||
@@ -186,7 +184,7 @@ static rsdk_status take_segments(reading *r, Elf *elf, const GElf_Ehdr *header) 
         return damaged(r, "unreadable program headers");
     }
     RSDK_TRY(read_table(r, elf, header->e_phoff, size, ELF_T_PHDR, "unreadable program headers", &headers));
-    RSDK_NEED(headers); /* for the static analyser, which does not follow read_table to its end */
+    RSDK_NEED(headers, r->error); /* for the static analyser, which does not follow read_table to its end */
     r->headers = headers;
     r->header_count = header->e_phnum;
     for (size_t i = 0; i < header->e_phnum; i++) {
@@ -254,11 +252,10 @@ static rsdk_status read_dynamic(reading *r, Elf *elf, void **entries, size_t *co
 }
 
 static rsdk_status fill_window(reading *r, uint64_t start, uint64_t size) {
-    rsdk_error *error = r->error;
     if (r->window_capacity < size) {
         r->window_capacity = r->window_size = 0;
         r->window = rsdk_arena_alloc(&r->scratch, (size_t)size, 1);
-        RSDK_NEED(r->window);
+        RSDK_NEED(r->window, r->error);
         r->window_capacity = size;
     }
     uint64_t left = r->strings_size - start;
@@ -269,7 +266,6 @@ static rsdk_status fill_window(reading *r, uint64_t start, uint64_t size) {
 
 /* The string at `index` of the string table, copied. */
 static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
-    rsdk_error *error = r->error;
     if (index >= r->strings_size) {
         return damaged(r, "a name lies outside the string table");
     }
@@ -288,7 +284,7 @@ static rsdk_status read_string(reading *r, uint64_t index, const char **text) {
         }
         if (end != NULL) {
             *text = rsdk_arena_copy_bytes(r->arena, start, (size_t)(end - start));
-            RSDK_NEED(*text);
+            RSDK_NEED(*text, r->error);
             return RSDK_OK;
         }
     }
@@ -344,7 +340,6 @@ static rsdk_status locate_tables(reading *r, const void *entries, size_t count) 
 }
 
 static rsdk_status take_names(reading *r, const void *entries, size_t count) {
-    rsdk_error *error = r->error;
     rsdk_elf_file *result = r->result;
     for (size_t i = 0; i < count; i++) {
         dynamic_entry entry = dynamic_entry_at(result->elf_class, entries, i);
@@ -363,10 +358,10 @@ static rsdk_status take_names(reading *r, const void *entries, size_t count) {
             RSDK_TRY(read_string(r, entry.value, text));
         }
         if (needed != NULL) {
-            RSDK_APPEND(r->arena, &result->needed, needed);
+            RSDK_APPEND(r->arena, &result->needed, needed, r->error);
         }
         if (filtee.name != NULL) {
-            RSDK_APPEND(r->arena, &result->filtees, filtee);
+            RSDK_APPEND(r->arena, &result->filtees, filtee, r->error);
         }
     }
     if (result->runpath != NULL) {
@@ -397,7 +392,6 @@ static rsdk_status read_version_record(const reading *r, uint64_t offset, void *
 
 /* The versions that are needed of one file: `count` records from `offset`. */
 static rsdk_status take_versions_of(reading *r, const char *file_name, uint64_t offset, unsigned count) {
-    rsdk_error *error = r->error;
     for (unsigned i = 0; i < count; i++) {
         Elf64_Vernaux record = {0};
         rsdk_elf_version_need need = {.file = file_name};
@@ -406,7 +400,7 @@ static rsdk_status take_versions_of(reading *r, const char *file_name, uint64_t 
         if (r->result->version_needs.count >= VERSION_NEEDS_LIMIT) {
             return damaged(r, "needs more symbol versions than any library does");
         }
-        RSDK_APPEND(r->arena, &r->result->version_needs, need);
+        RSDK_APPEND(r->arena, &r->result->version_needs, need, r->error);
         offset += to_host_32(r, record.vna_next);
         if (record.vna_next == 0) {
             break;
@@ -457,7 +451,6 @@ static rsdk_status check_tables(const reading *r, const void *entries, size_t co
 }
 
 static rsdk_status read_with(reading *r, Elf *elf) {
-    rsdk_error *error = r->error;
     GElf_Ehdr header;
     void *entries = NULL;
     size_t count = 0;
@@ -468,7 +461,7 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     RSDK_TRY(take_segments(r, elf, &header));
     RSDK_TRY(take_properties(r));
     RSDK_TRY(read_dynamic(r, elf, &entries, &count));
-    RSDK_NEED(entries); /* as above */
+    RSDK_NEED(entries, r->error); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));
     RSDK_TRY(take_names(r, entries, count));
     if (r->wants_versions) {
@@ -478,14 +471,13 @@ static rsdk_status read_with(reading *r, Elf *elf) {
 }
 
 static rsdk_status read_head(reading *r) {
-    rsdk_error *error = r->error;
     size_t size = r->file.size < HEAD_SIZE ? (size_t)r->file.size : HEAD_SIZE;
     if (size == 0) {
         return damaged(r, "not a shared library: the file is empty");
     }
     char *head = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(head);
-    RSDK_TRY(rsdk_file_read(&r->file, 0, head, size, error));
+    RSDK_NEED(head, r->error);
+    RSDK_TRY(rsdk_file_read(&r->file, 0, head, size, r->error));
     if (size < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0) {
         return damaged(r, "not an ELF file");
     }
@@ -496,11 +488,10 @@ static rsdk_status read_head(reading *r) {
 
 /* Lets libelf read the header, and follows it. The file is open, and closed by the caller. */
 static rsdk_status read_opened(reading *r) {
-    rsdk_error *error = r->error;
     RSDK_TRY(read_head(r));
     size_t size = r->head_size < sizeof(Elf64_Ehdr) ? r->head_size : sizeof(Elf64_Ehdr);
     char *header = rsdk_arena_copy_bytes(&r->scratch, r->head, size);
-    RSDK_NEED(header);
+    RSDK_NEED(header, r->error);
     forget_sections(header, size);
     (void)elf_version(EV_CURRENT);
     Elf *elf = elf_memory(header, size);

@@ -25,9 +25,9 @@ typedef struct layout {
 
 /* `sentence` NULL: memory is short. */
 static rsdk_status add_damage(layout *l, const char *sentence, rsdk_error *error) {
-    RSDK_NEED(sentence);
+    RSDK_NEED(sentence, error);
     if (l->damages->count < DAMAGE_LIMIT) {
-        RSDK_APPEND(l->arena, l->damages, ((rsdk_elf_damage){RSDK_E_LIB_006, sentence, sentence}));
+        RSDK_APPEND(l->arena, l->damages, ((rsdk_elf_damage){RSDK_E_LIB_006, sentence, sentence}), error);
     }
     return RSDK_OK;
 }
@@ -164,7 +164,7 @@ static rsdk_status read_sections(layout *l, rsdk_error *error) {
     }
     l->section_count = l->header.e_shnum;
     l->sections = rsdk_arena_alloc(l->arena, l->section_count + 1, sizeof *l->sections);
-    RSDK_NEED(l->sections);
+    RSDK_NEED(l->sections, error);
     return rsdk_file_read(&l->file, l->header.e_shoff, l->sections, l->section_count * sizeof *l->sections, error);
 }
 
@@ -177,7 +177,7 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     }
     l->count = l->header.e_phnum;
     l->segments = rsdk_arena_alloc(l->arena, l->count + 1, sizeof *l->segments);
-    RSDK_NEED(l->segments);
+    RSDK_NEED(l->segments, error);
     RSDK_TRY(rsdk_file_read(&l->file, l->header.e_phoff, l->segments, (size_t)size, error));
     return read_sections(l, error);
 }

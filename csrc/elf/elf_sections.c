@@ -60,18 +60,17 @@ static Elf64_Shdr widen(const Elf32_Shdr *header) {
 
 /* Reads `count` section headers from the start of the table. */
 static rsdk_status read_headers(reading *r, uint64_t count) {
-    rsdk_error *error = r->error;
     size_t entry_size = r->elf_class == ELFCLASS64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
     size_t size = (size_t)count * entry_size;
     if (!in_file(r, r->table_offset, size)) {
         return damaged(r, "the section headers lie outside the file");
     }
     void *raw = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(raw);
+    RSDK_NEED(raw, r->error);
     void *translated = rsdk_arena_alloc(&r->scratch, size, 1);
-    RSDK_NEED(translated);
+    RSDK_NEED(translated, r->error);
     Elf64_Shdr *headers = rsdk_arena_alloc(&r->scratch, (size_t)count, sizeof *headers);
-    RSDK_NEED(headers);
+    RSDK_NEED(headers, r->error);
     RSDK_TRY(read_at(r, r->table_offset, raw, size));
     if (!translate(r, ELF_T_SHDR, raw, translated, size)) {
         return damaged(r, "unreadable section headers");
@@ -130,7 +129,6 @@ static rsdk_status take_large_figures(reading *r) {
 
 /* The table of names; `*size` is where the last name that ends in it ends. Without a table: no name, size 0. */
 static rsdk_status read_name_table(const reading *r, const char **names, uint64_t *size) {
-    rsdk_error *error = r->error;
     if (r->names_index == SHN_UNDEF) {
         return RSDK_OK;
     }
@@ -144,7 +142,7 @@ static rsdk_status read_name_table(const reading *r, const char **names, uint64_
     }
     *size = table->sh_size;
     char *bytes = rsdk_arena_alloc(r->arena, (size_t)*size + 1, 1);
-    RSDK_NEED(bytes);
+    RSDK_NEED(bytes, r->error);
     RSDK_TRY(read_at(r, table->sh_offset, bytes, (size_t)*size));
     while (*size > 0 && bytes[*size - 1] != '\0') {
         --*size;
@@ -156,7 +154,6 @@ static rsdk_status read_name_table(const reading *r, const char **names, uint64_
 static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) {
     const char *names = NULL;
     uint64_t table_size = 0, names_size = 0;
-    rsdk_error *error = r->error;
     RSDK_TRY(read_name_table(r, &names, &table_size));
     for (size_t i = 0; i < r->count; i++) {
         const Elf64_Shdr *header = &r->headers[i];
@@ -176,7 +173,7 @@ static rsdk_status take_sections(const reading *r, rsdk_elf_sections *sections) 
         if (names_size > NAMES_LIMIT) {
             return damaged(r, "the names of its sections are longer than those of any library");
         }
-        RSDK_APPEND(r->arena, sections, section);
+        RSDK_APPEND(r->arena, sections, section, r->error);
     }
     return RSDK_OK;
 }

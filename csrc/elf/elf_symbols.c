@@ -55,7 +55,6 @@ static bool has_endless_chain(const uint32_t *words, uint32_t bucket_count, uint
 
 /* DT_HASH: two counts, buckets, chains; each a symbol's index, 0 ends a chain. */
 static rsdk_status check_hash(check *c, uint64_t room) {
-    rsdk_error *error = c->view->error;
     uint32_t counts[2];
     RSDK_TRY(rsdk_elf_view_read(c->view, c->tables->hash, counts, sizeof counts, bad_hash));
     uint64_t count = (uint64_t)counts[0] + counts[1];
@@ -70,7 +69,7 @@ static rsdk_status check_hash(check *c, uint64_t room) {
         return rsdk_elf_view_damaged(c->view, bad_hash);
     }
     uint32_t *words = rsdk_arena_alloc(c->view->image->scratch, (size_t)count + 1, sizeof *words);
-    RSDK_NEED(words);
+    RSDK_NEED(words, c->view->error);
     rsdk_elf_walk w = {.next = c->tables->hash + sizeof counts, .left = count, .unit = sizeof *words, .what = bad_hash};
     uint32_t *end = words;
     do {

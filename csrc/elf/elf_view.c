@@ -12,7 +12,7 @@ rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view,
     *view = (rsdk_elf_view){.image = image, .error = error};
     view->window =
         rsdk_arena_alloc(image->scratch, image->file->size < WINDOW_SIZE ? (size_t)image->file->size : WINDOW_SIZE, 1);
-    RSDK_NEED(view->window);
+    RSDK_NEED(view->window, error);
     return RSDK_OK;
 }
 

@@ -100,7 +100,7 @@ rsdk_status rsdk_elf_stub_make(const rsdk_elf_file *model, const char *soname, c
                                rsdk_arena *arena, rsdk_elf_stub *stub, rsdk_error *error) {
     layout l = lay_out(soname, needed);
     char *bytes = rsdk_arena_alloc(arena, l.end, 1);
-    RSDK_NEED(bytes);
+    RSDK_NEED(bytes, error);
     const uint32_t hash[HASH_WORDS] = {0, 1, 0, 0}; /* no bucket: the linker passes the object by in look-ups */
     write_headers(model, &l, bytes);
     write_dynamic(&l, soname, needed, bytes);

@@ -23,7 +23,7 @@ static rsdk_arena *arena_of(const rsdk_access *access) {
 
 static rsdk_status below_root(rsdk_access *access, const char *path, const char **whole, rsdk_error *error) {
     *whole = rsdk_arena_format(arena_of(access), "%s%s", access->root, path);
-    RSDK_NEED(*whole);
+    RSDK_NEED(*whole, error);
     return RSDK_OK;
 }
 
@@ -95,8 +95,8 @@ static rsdk_status explain_permission(rsdk_access *access, rsdk_gpu_problem *pro
         rsdk_arena_format(arena, "%s: this user may not read and write it; it belongs to group %s (%u), mode %04o",
                           problem->path, name != NULL ? name : "(without name)", gid, mode);
     const char *gid_text = rsdk_arena_format(arena, "%u", gid), *mode_text = rsdk_arena_format(arena, "%04o", mode);
-    RSDK_NEED(gid_text);
-    RSDK_NEED(mode_text);
+    RSDK_NEED(gid_text, error);
+    RSDK_NEED(mode_text, error);
     *known = group_may ? (permission){.group = name, .gid = gid_text} : (permission){.mode = mode_text};
     return RSDK_OK;
 }
@@ -121,7 +121,7 @@ static rsdk_status add_device_problem(rsdk_access *access, int reason, rsdk_gpu_
     } else {
         problem->detail = rsdk_arena_format(arena, "%s: cannot be opened: %s", path, strerror(reason));
         other = rsdk_arena_copy(arena, strerror(reason));
-        RSDK_NEED(other);
+        RSDK_NEED(other, error);
     }
     *detail = problem->detail;
     return rsdk_problem_list_add(access->problems, *problem,
@@ -151,12 +151,12 @@ rsdk_status rsdk_access_check_render_node(rsdk_access *access, unsigned minor, i
         RSDK_TRY(below_root(access, "/dev/dri", &problem.path, error));
         problem.detail = rsdk_arena_format(arena_of(access), "the kernel gives node %d no render node", node);
         const char *without = rsdk_arena_format(arena_of(access), "node %d", node);
-        RSDK_NEED(without);
+        RSDK_NEED(without, error);
         *detail = problem.detail;
         return rsdk_problem_list_add(access->problems, problem, RSDK_FACTS({"without", without}), error);
     }
     problem.path = rsdk_arena_format(arena_of(access), "%s/dev/dri/renderD%u", access->root, minor);
-    RSDK_NEED(problem.path);
+    RSDK_NEED(problem.path, error);
     int reason = reason_against(problem.path);
     *state = reason == 0                             ? RSDK_DEVICE_OPENS
              : is_missing(reason) || reason == EPERM ? RSDK_DEVICE_LEFT_OUT

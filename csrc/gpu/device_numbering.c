@@ -14,7 +14,7 @@ typedef struct selected {
 
 /* The first reason counts: it is what ROCm meets first. NULL: out of memory. */
 static rsdk_status leave_out(rsdk_gpu *gpu, const char *why_not, rsdk_error *error) {
-    RSDK_NEED(why_not);
+    RSDK_NEED(why_not, error);
     gpu->why_not = gpu->why_not == NULL ? why_not : gpu->why_not;
     return RSDK_OK;
 }
@@ -72,9 +72,9 @@ static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *
 static rsdk_status select_devices(const rsdk_device_numbering *n, const char *variable, const char *value,
                                   grammar select, const selected *all, selected *left, rsdk_error *error) {
     *left = (selected){.gpus = rsdk_arena_alloc(n->scratch, all->count + 1, sizeof *left->gpus)};
-    RSDK_NEED(left->gpus);
+    RSDK_NEED(left->gpus, error);
     uint64_t *ids = rsdk_arena_alloc(n->scratch, all->count + 1, sizeof *ids);
-    RSDK_NEED(ids);
+    RSDK_NEED(ids, error);
     for (size_t i = 0; i < all->count; i++) {
         ids[i] = n->gpus[all->gpus[i]].unique_id;
     }
@@ -120,7 +120,7 @@ rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, r
     const rsdk_device_numbering *n = numbering;
     const rsdk_gpu_environment *e = n->environment;
     selected all = {.gpus = rsdk_arena_alloc(n->scratch, n->gpu_count + 1, sizeof *all.gpus)}, rocr, hip, opencl;
-    RSDK_NEED(all.gpus);
+    RSDK_NEED(all.gpus, error);
     for (size_t i = 0; i < n->gpu_count; i++) {
         if (n->gpus[i].hsa_node >= 0) {
             all.gpus[all.count++] = i;

@@ -82,7 +82,7 @@ rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint
     if (target == NULL) {
         gpu->processor = gpu->target =
             rsdk_arena_format(arena, "gfx%u%u%x", version.major, version.minor, version.stepping);
-        RSDK_NEED(gpu->target);
+        RSDK_NEED(gpu->target, error);
         return RSDK_OK;
     }
     target = strict_variant(target, capability, environment);
@@ -91,6 +91,6 @@ rsdk_status rsdk_features_fill(rsdk_arena *arena, rsdk_isa_version version, uint
     fill_xnack(target, environment, gpu);
     gpu->target = rsdk_arena_format(arena, "%s%s%s", target->name, suffix(gpu->sramecc, ":sramecc+", ":sramecc-"),
                                     target->xnack == RSDK_XNACK_ALWAYS ? "" : suffix(gpu->xnack, ":xnack+", ":xnack-"));
-    RSDK_NEED(gpu->target);
+    RSDK_NEED(gpu->target, error);
     return RSDK_OK;
 }

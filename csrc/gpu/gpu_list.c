@@ -46,17 +46,17 @@ static rsdk_status fill_places(builder *b, const rsdk_node_properties *propertie
     char uuid[RSDK_UUID_SIZE];
     rsdk_visibility_format_uuid(properties->unique_id, uuid);
     gpu->uuid = rsdk_arena_copy(arena, uuid);
-    RSDK_NEED(gpu->uuid);
+    RSDK_NEED(gpu->uuid, error);
     gpu->pci_address =
         rsdk_arena_format(arena, "%04" PRIx64 ":%02x:%02x.%u", properties->domain, (unsigned)(location >> 8 & 0xFF),
                           (unsigned)(location >> 3 & 0x1F), (unsigned)(location & 7));
-    RSDK_NEED(gpu->pci_address);
+    RSDK_NEED(gpu->pci_address, error);
     if (properties->drm_render_minor <= INT32_MAX) { /* -1 is printed without its sign */
         gpu->render_minor = (unsigned)properties->drm_render_minor;
     }
     if (gpu->render_minor != 0) {
         gpu->render_node = rsdk_arena_format(arena, "/dev/dri/renderD%u", gpu->render_minor);
-        RSDK_NEED(gpu->render_node);
+        RSDK_NEED(gpu->render_node, error);
     }
     return RSDK_OK;
 }
@@ -109,7 +109,7 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
     if (!b->targets_only) {
         RSDK_TRY(fill_name(b, &gpu, error));
     }
-    RSDK_APPEND(&b->list->arena, &b->list->gpus, gpu);
+    RSDK_APPEND(&b->list->arena, &b->list->gpus, gpu, error);
     return RSDK_OK;
 }
 
@@ -181,7 +181,7 @@ static rsdk_status report_override(builder *b, const rsdk_gpu *gpu, const rsdk_o
                                 .path = "HSA_OVERRIDE_GFX_VERSION"};
     if (override->is_of_node) {
         problem.path = rsdk_arena_format(arena, "HSA_OVERRIDE_GFX_VERSION_%d", gpu->hsa_node);
-        RSDK_NEED(problem.path);
+        RSDK_NEED(problem.path, error);
     }
     rsdk_shown_input value = rsdk_shown_input_make(override->value, strlen(override->value));
     problem.detail = is_invalid

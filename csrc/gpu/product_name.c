@@ -20,7 +20,7 @@ static rsdk_status read_names(rsdk_product_names *names, rsdk_error *error) {
         size_t length = 0;
         rsdk_file_identity identity;
         const char *path = rsdk_arena_format(names->scratch, "%s%s", names->root, places[i]);
-        RSDK_NEED(path);
+        RSDK_NEED(path, error);
         rsdk_status status = rsdk_file_read_text(path, NAMES_LIMIT, names->scratch, &text, &length, &identity, NULL);
         if (status == RSDK_NO_MEMORY) {
             return rsdk_fail_no_memory(error);
@@ -77,7 +77,7 @@ static rsdk_status find_in_file(const rsdk_product_names *names, const char *pci
     }
     at += length;
     *name = rsdk_arena_copy_bytes(arena, at, strcspn(at, "\r\n"));
-    RSDK_NEED(*name);
+    RSDK_NEED(*name, error);
     return RSDK_OK;
 }
 

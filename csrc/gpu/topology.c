@@ -174,7 +174,7 @@ static rsdk_status collect_nodes(const reader *r, DIR *stream, rsdk_topology *to
                                 r->path, NODE_LIMIT);
         }
         if (is_node) {
-            RSDK_APPEND(r->arena, &topology->nodes, node);
+            RSDK_APPEND(r->arena, &topology->nodes, node, error);
         }
     }
 }
@@ -235,7 +235,7 @@ rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *
     reader r = {.with_details = with_details, .arena = arena, .text = text};
     *topology = (rsdk_topology){0};
     r.path = rsdk_arena_format(arena, "%s%s", root, topology_directory);
-    RSDK_NEED(r.path);
+    RSDK_NEED(r.path, error);
     r.descriptor = open(r.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (r.descriptor < 0) {
         if (errno == ENOENT || errno == ENOTDIR) {

@@ -21,7 +21,7 @@ _Static_assert(sizeof(rsdk_file_identity) == sizeof(dev_t) + sizeof(ino_t), "no 
 
 static rsdk_status add_node(rsdk_graph *graph, const rsdk_node *facts, size_t *index, rsdk_error *error) {
     rsdk_node *node = rsdk_arena_alloc(graph->arena, 1, sizeof *node);
-    RSDK_NEED(node);
+    RSDK_NEED(node, error);
     *node = *facts;
     node->location.soname = node->file->soname;
     node->mapped = rsdk_link_map_find_file(graph->map, node->location.path, node->file->soname, node->file->identity);
@@ -31,7 +31,7 @@ static rsdk_status add_node(rsdk_graph *graph, const rsdk_node *facts, size_t *i
     RSDK_TRY(rsdk_name_table_set(&graph->identities, graph->arena, &node->file->identity, sizeof node->file->identity,
                                  *index, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
-    RSDK_APPEND(graph->arena, &graph->nodes, node);
+    RSDK_APPEND(graph->arena, &graph->nodes, node, error);
     return RSDK_OK;
 }
 
@@ -84,12 +84,12 @@ static rsdk_status resolve_path(rsdk_graph *graph, size_t from, rsdk_edge *edge,
         return RSDK_OK; /* the linker knows */
     }
     const char *parent = rsdk_path_parent(graph->inventory->arena, edge->path), *name = rsdk_path_name(edge->path);
-    RSDK_NEED(parent);
+    RSDK_NEED(parent, error);
     RSDK_TRY(rsdk_inventory_known_directory(graph->inventory, parent, &known, error));
     if (known->directory != NULL && rsdk_directory_has(&known->directory->listing, name)) {
         location->path = rsdk_path_join(graph->inventory->arena, known->directory->path, name);
         location->package = known->directory->package;
-        RSDK_NEED(location->path);
+        RSDK_NEED(location->path, error);
     } else if (!rsdk_linker_search_has(parent, name)) {
         edge->kind = RSDK_EDGE_MISSING;
         edge->path = NULL;
@@ -132,7 +132,7 @@ static rsdk_status add_edge(rsdk_graph *graph, size_t from, rsdk_edge edge, rsdk
         rsdk_graph_set_parent(graph, edge.node, from);
     }
     if (!edge.is_optional || edge.kind != RSDK_EDGE_MISSING) {
-        RSDK_APPEND(graph->arena, &graph->nodes.items[from]->edges, edge);
+        RSDK_APPEND(graph->arena, &graph->nodes.items[from]->edges, edge, error);
     }
     return RSDK_OK;
 }
@@ -223,9 +223,9 @@ static void visit(tarjan *t, size_t root) {
 rsdk_status rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component, rsdk_error *error) {
     size_t count = graph->nodes.count;
     size_t *numbers = rsdk_arena_alloc(graph->arena, 5 * count + 1, sizeof *numbers);
-    RSDK_NEED(numbers);
+    RSDK_NEED(numbers, error);
     bool *flags = rsdk_arena_alloc(graph->arena, count + 1, sizeof *flags);
-    RSDK_NEED(flags);
+    RSDK_NEED(flags, error);
     tarjan t = {.graph = graph,
                 .members = members,
                 .component = component,

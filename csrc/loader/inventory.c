@@ -41,11 +41,11 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
         rsdk_library_directory directory = {.package = package,
                                             .path = rsdk_path_join(inventory->arena, platform, relative),
                                             .holds_host_libraries = place->holds_host_libraries || is_shared};
-        RSDK_NEED(directory.path);
+        RSDK_NEED(directory.path, error);
         if (has_directory(inventory, directory.path)) {
             continue;
         }
-        RSDK_APPEND(inventory->arena, &inventory->directories, directory);
+        RSDK_APPEND(inventory->arena, &inventory->directories, directory, error);
     }
     return RSDK_OK;
 }
@@ -80,7 +80,7 @@ static rsdk_status is_absent_above(rsdk_inventory *inventory, const rsdk_library
         const char *name = upper->is_listed ? rsdk_path_below(directory->path, upper->path) : NULL;
         if (name != NULL) {
             const char *first = rsdk_arena_copy_bytes(inventory->arena, name, strcspn(name, "/"));
-            RSDK_NEED(first);
+            RSDK_NEED(first, error);
             *is_absent = !rsdk_directory_has(&upper->listing, first);
             return RSDK_OK;
         }
@@ -127,12 +127,12 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
         return RSDK_OK;
     }
     rsdk_elf_file *fresh = rsdk_arena_alloc(inventory->arena, 1, sizeof *fresh);
-    RSDK_NEED(fresh);
+    RSDK_NEED(fresh, error);
     RSDK_TRY(rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->arena, fresh, error));
     *file = fresh;
     RSDK_TRY(rsdk_name_table_set(&inventory->file_places, inventory->arena, path, strlen(path), place, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
-    RSDK_APPEND(inventory->arena, &inventory->files, fresh);
+    RSDK_APPEND(inventory->arena, &inventory->files, fresh, error);
     return RSDK_OK;
 }
 
@@ -174,7 +174,7 @@ static rsdk_status need_overrides(rsdk_inventory *inventory, rsdk_error *error) 
     for (size_t i = 0; !inventory->has_overrides && i < sdk->overrides.count; i++) {
         rsdk_overriding_file override = {0};
         RSDK_TRY(read_override(inventory, &sdk->overrides.items[i], &override, error));
-        RSDK_APPEND(inventory->arena, &inventory->overrides, override);
+        RSDK_APPEND(inventory->arena, &inventory->overrides, override, error);
     }
     inventory->has_overrides = true;
     return RSDK_OK;
@@ -216,14 +216,14 @@ static rsdk_status take_soname(rsdk_inventory *inventory, rsdk_library_directory
     rsdk_elf_file file;
     rsdk_error reason = RSDK_ERROR_INIT;
     const char *path = rsdk_path_join(scratch, directory->path, name);
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     rsdk_status status = rsdk_elf_file_read(path, scratch, &file, &reason);
     status = status == RSDK_OK ? rsdk_elf_machine_check(&file, &reason) : status;
     rsdk_error_clear(&reason);
     if (status == RSDK_OK && file.soname != NULL) {
         rsdk_named_file named = {.name = name, .soname = rsdk_arena_copy(inventory->arena, file.soname)};
-        RSDK_NEED(named.soname);
-        RSDK_APPEND(inventory->arena, &directory->sonames, named);
+        RSDK_NEED(named.soname, error);
+        RSDK_APPEND(inventory->arena, &directory->sonames, named, error);
     }
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
@@ -250,7 +250,7 @@ static rsdk_status take_if_listed(rsdk_inventory *inventory, rsdk_library_direct
     if (rsdk_directory_has(&directory->listing, name)) {
         *package = directory->package;
         *path = rsdk_path_join(inventory->arena, directory->path, name);
-        RSDK_NEED(*path);
+        RSDK_NEED(*path, error);
     }
     return RSDK_OK;
 }
@@ -329,7 +329,7 @@ rsdk_status rsdk_inventory_find_linker_name(rsdk_inventory *inventory, const cha
         RSDK_TRY(search_linker_name(inventory, linker_name, &found, error));
         RSDK_TRY(
             rsdk_name_table_set(&inventory->linker_name_places, inventory->arena, linker_name, length, place, error));
-        RSDK_APPEND(inventory->arena, &inventory->linker_names, found);
+        RSDK_APPEND(inventory->arena, &inventory->linker_names, found, error);
     }
     *path = found.path;
     *package = found.package;
@@ -380,7 +380,7 @@ rsdk_status rsdk_inventory_known_directory(rsdk_inventory *inventory, const char
         RSDK_TRY(look_up_directory(inventory, &fresh, error));
         RSDK_TRY(
             rsdk_name_table_set(&inventory->known_places, inventory->arena, spelling, strlen(spelling), place, error));
-        RSDK_APPEND(inventory->arena, &inventory->known, fresh);
+        RSDK_APPEND(inventory->arena, &inventory->known, fresh, error);
     }
     *known = &inventory->known.items[place];
     return RSDK_OK;

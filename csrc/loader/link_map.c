@@ -49,28 +49,26 @@ static const ElfW(Dyn) * dynamic_entry(const ElfW(Dyn) * section, ElfW(Sxword) t
 /* Copies the string that a dynamic entry names; NULL where there is none. */
 static rsdk_status copy_string(const collection *c, const struct dl_phdr_info *info, const ElfW(Dyn) * section,
                                ElfW(Sxword) tag, const char **copy) {
-    rsdk_error *error = c->error;
     const ElfW(Dyn) *entry = dynamic_entry(section, tag);
     const ElfW(Dyn) *table = dynamic_entry(section, DT_STRTAB);
     const char *strings = entry != NULL && table != NULL ? at_address(info, table->d_un.d_ptr) : NULL;
     *copy = NULL;
     if (strings != NULL) {
         *copy = rsdk_arena_copy(c->arena, strings + entry->d_un.d_val);
-        RSDK_NEED(*copy);
+        RSDK_NEED(*copy, c->error);
     }
     return RSDK_OK;
 }
 
 static rsdk_status take_object(const collection *c, const struct dl_phdr_info *info) {
-    rsdk_error *error = c->error;
     const ElfW(Dyn) *section = dynamic_section(info);
     rsdk_mapped_object object = {.path = rsdk_arena_copy(c->arena, info->dlpi_name != NULL ? info->dlpi_name : "")};
-    RSDK_NEED(object.path);
+    RSDK_NEED(object.path, c->error);
     RSDK_TRY(copy_string(c, info, section, DT_SONAME, &object.soname));
     if (c->map->objects.count == 0 && dynamic_entry(section, DT_RUNPATH) == NULL) {
         RSDK_TRY(copy_string(c, info, section, DT_RPATH, &c->map->program_rpath));
     }
-    RSDK_APPEND(c->arena, &c->map->objects, object);
+    RSDK_APPEND(c->arena, &c->map->objects, object, c->error);
     return RSDK_OK;
 }
 

@@ -43,7 +43,7 @@ static rsdk_status fill_in(rsdk_arena *arena, const char *text, const char *orig
         }
         size_t done = (size_t)(dollar - *filled);
         const char *longer = rsdk_arena_format(arena, "%.*s%s%s", (int)done, *filled, origin, dollar + 1 + length);
-        RSDK_NEED(longer);
+        RSDK_NEED(longer, error);
         *filled = longer;
         dollar = strchr(longer + done + strlen(origin), '$');
     }
@@ -53,20 +53,20 @@ static rsdk_status fill_in(rsdk_arena *arena, const char *text, const char *orig
 rsdk_status rsdk_linker_search_fill_in(rsdk_arena *arena, const char *text, const char *path, const char **filled,
                                        rsdk_error *error) {
     const char *origin = rsdk_path_parent(arena, path);
-    RSDK_NEED(origin);
+    RSDK_NEED(origin, error);
     return fill_in(arena, text, origin, filled, error);
 }
 
 rsdk_status rsdk_linker_search_expand(rsdk_arena *arena, const char *rpath, const char *path, rsdk_strings *directories,
                                       rsdk_error *error) {
     const char *origin = rsdk_path_parent(arena, path);
-    RSDK_NEED(origin);
+    RSDK_NEED(origin, error);
     for (const char *entry = rpath[0] != '\0' ? rpath : NULL; entry != NULL;) {
         size_t length = strcspn(entry, ":");
         const char *directory = length > 0 ? rsdk_arena_copy_bytes(arena, entry, length) : ".";
-        RSDK_NEED(directory);
+        RSDK_NEED(directory, error);
         RSDK_TRY(fill_in(arena, directory, origin, &directory, error));
-        RSDK_APPEND(arena, directories, directory);
+        RSDK_APPEND(arena, directories, directory, error);
         entry = entry[length] == ':' ? entry + length + 1 : NULL;
     }
     return RSDK_OK;
@@ -84,17 +84,17 @@ static rsdk_status need_path(rsdk_linker_search *search, const rsdk_elf_file *fi
     }
     size_t parent_length = (size_t)(rsdk_path_name(file->path) - file->path);
     const char *key = rsdk_arena_format(search->arena, "%.*s:%s", (int)parent_length, file->path, text);
-    RSDK_NEED(key);
+    RSDK_NEED(key, error);
     if (rsdk_name_table_find(&search->path_places, key, strlen(key), &place)) {
         *path = search->paths.items[place];
         return RSDK_OK;
     }
     *path = rsdk_arena_alloc(search->arena, 1, sizeof **path);
-    RSDK_NEED(*path);
+    RSDK_NEED(*path, error);
     RSDK_TRY(rsdk_linker_search_expand(search->arena, text, file->path, &(*path)->list, error));
     RSDK_TRY(rsdk_name_table_set(&search->path_places, search->arena, key, strlen(key), search->paths.count, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
-    RSDK_APPEND(search->arena, &search->paths, *path);
+    RSDK_APPEND(search->arena, &search->paths, *path, error);
     return RSDK_OK;
 }
 
@@ -163,8 +163,8 @@ static rsdk_status sort_directories(rsdk_linker_search *search, const Dl_serinfo
     }
     for (unsigned i = first; i < info->dls_cnt; i++) {
         const char *directory = rsdk_arena_copy(search->arena, info->dls_serpath[i].dls_name);
-        RSDK_NEED(directory);
-        RSDK_APPEND(search->arena, i < end ? &search->library_path : &search->default_directories, directory);
+        RSDK_NEED(directory, error);
+        RSDK_APPEND(search->arena, i < end ? &search->library_path : &search->default_directories, directory, error);
     }
     return RSDK_OK;
 }
@@ -177,7 +177,7 @@ static rsdk_status read_directories(rsdk_linker_search *search, void *plain, rsd
                          "the dynamic linker does not tell its search path: it is not glibc's");
     }
     Dl_serinfo *info = rsdk_arena_alloc(search->arena, size.dls_size, 1);
-    RSDK_NEED(info);
+    RSDK_NEED(info, error);
     *info = size;
     return dlinfo(plain, RTLD_DI_SERINFO, info) == 0 ? sort_directories(search, info, error) : RSDK_OK;
 }
@@ -317,7 +317,7 @@ static rsdk_status find_in(const rsdk_linker_search *search, const rsdk_strings 
     for (size_t i = 0; *path == NULL && i < directories->count; i++) {
         if (directories->items[i] != NULL && is_there(directories->items[i], name, candidate)) {
             *path = rsdk_arena_copy(search->arena, candidate);
-            RSDK_NEED(*path);
+            RSDK_NEED(*path, error);
         }
     }
     return RSDK_OK;

@@ -75,7 +75,7 @@ static rsdk_status take_member(rsdk_plan *plan, rsdk_planned_step *step, size_t 
                                rsdk_error *error) {
     node_at(plan, node)->is_placed = true;
     rsdk_graph_set_parent(&plan->graph, node, parent);
-    RSDK_APPEND(&plan->arena, &step->members, node);
+    RSDK_APPEND(&plan->arena, &step->members, node, error);
     return RSDK_OK;
 }
 
@@ -111,7 +111,7 @@ static rsdk_status take_edge(rsdk_plan *plan, rsdk_planned_step *step, size_t fr
         return RSDK_OK;
     }
     if (!finds) {
-        RSDK_APPEND(&plan->arena, &step->unfound_members, edge->node);
+        RSDK_APPEND(&plan->arena, &step->unfound_members, edge->node, error);
     }
     return take_member(plan, step, edge->node, from, error);
 }
@@ -162,7 +162,7 @@ static rsdk_status walk_to(rsdk_plan *plan, node_list *walk, size_t index, rsdk_
         return RSDK_OK;
     }
     node->walk = plan->walk_count;
-    RSDK_APPEND(&plan->arena, walk, index);
+    RSDK_APPEND(&plan->arena, walk, index, error);
     return rsdk_unique_strings_add(names, &plan->arena, node->location.path, error);
 }
 
@@ -212,7 +212,7 @@ static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, r
     rsdk_step *view = &step->view;
     RSDK_TRY(gather_members(plan, step, &outside, &missing, error));
     for (size_t i = 0; i < step->members.count; i++) {
-        RSDK_APPEND(&plan->arena, &members, node_at(plan, step->members.items[i])->location.path);
+        RSDK_APPEND(&plan->arena, &members, node_at(plan, step->members.items[i])->location.path, error);
     }
     RSDK_TRY(paths_of_needed(plan, node_at(plan, step->node), &needed, error));
     bool is_natural = step->unfound_members.count == 0;
@@ -222,7 +222,7 @@ static rsdk_status fill_opening_step(rsdk_plan *plan, rsdk_planned_step *step, r
     view->method = is_natural ? RSDK_STEP_OPEN : RSDK_STEP_ANCHOR;
     if (view->reason == NULL) {
         view->reason = is_natural ? "the linker finds what it needs" : reason_for_anchor(plan, step);
-        RSDK_NEED(view->reason);
+        RSDK_NEED(view->reason, error);
     }
     view->members = members.items, view->member_count = members.count;
     view->needed = needed.list.items, view->needed_count = needed.list.count;
@@ -266,7 +266,7 @@ static rsdk_status add_step(rsdk_plan *plan, size_t node, bool is_requested, boo
     rsdk_planned_step step = {.node = node,
                               .view = {.is_requested = is_requested, .is_global = is_global, .reason = reason}};
     RSDK_TRY(fill_step(plan, &step, error));
-    RSDK_APPEND(&plan->arena, &plan->steps, step);
+    RSDK_APPEND(&plan->arena, &plan->steps, step, error);
     return RSDK_OK;
 }
 
@@ -329,7 +329,7 @@ static rsdk_status follow_dependency(rsdk_plan *plan, size_t opener, const rsdk_
     }
     const char *reason =
         rsdk_arena_format(&plan->arena, "%s opens it at run time: %s", opener_name, dependency->reason);
-    RSDK_NEED(reason);
+    RSDK_NEED(reason, error);
     return add_dlopen_step(plan, &location, reason, error);
 }
 
@@ -361,7 +361,7 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
                                  rsdk_error *error) {
     plan->requested_count = options->shortname_count;
     plan->requested = rsdk_arena_alloc(&plan->arena, options->shortname_count + 1, sizeof *plan->requested);
-    RSDK_NEED(plan->requested);
+    RSDK_NEED(plan->requested, error);
     RSDK_TRY(rsdk_resolver_find_all(&plan->inventory, options->shortnames, options->shortname_count, plan->requested,
                                     error));
     for (size_t i = 0; i < plan->requested_count; i++) {
@@ -369,7 +369,7 @@ static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *optio
         if (plan->requested[i].path != NULL) {
             RSDK_TRY(rsdk_graph_add(&plan->graph, &plan->requested[i], true, &node, error));
             node_at(plan, node)->location = plan->requested[i];
-            RSDK_APPEND(&plan->arena, roots, node);
+            RSDK_APPEND(&plan->arena, roots, node, error);
         }
     }
     return RSDK_OK;
@@ -380,7 +380,7 @@ static rsdk_status add_files(rsdk_plan *plan, const rsdk_load_options *options, 
         size_t node = 0;
         rsdk_location location = {.path = rsdk_arena_copy(plan->inventory.arena, options->files[i]),
                                   .found_via = RSDK_FOUND_BY_NEED};
-        RSDK_NEED(location.path);
+        RSDK_NEED(location.path, error);
         RSDK_TRY(rsdk_graph_add(&plan->graph, &location, false, &node, error));
     }
     return RSDK_OK;
@@ -394,7 +394,7 @@ static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_er
         for (size_t j = 0; !node->is_sdk && j < node->edges.count; j++) {
             const rsdk_edge *edge = &node->edges.items[j];
             if (edge->kind == RSDK_EDGE_SDK && node_at(plan, edge->node)->is_sdk) {
-                RSDK_APPEND(&plan->arena, roots, edge->node);
+                RSDK_APPEND(&plan->arena, roots, edge->node, error);
             } else if (edge->kind == RSDK_EDGE_MISSING) {
                 RSDK_TRY(rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
                                            "%s needs %s, which neither the SDK nor the system has", node->location.path,
@@ -440,7 +440,7 @@ rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool
                            rsdk_error *error) {
     *plan = NULL;
     rsdk_plan *fresh = calloc(1, sizeof *fresh);
-    RSDK_NEED(fresh);
+    RSDK_NEED(fresh, error);
     fresh->inventory = rsdk_inventory_make(sdk, options->file_count > 0);
     rsdk_status status = fill_plan(fresh, options, asks_linker, error);
     if (status != RSDK_OK) {

@@ -176,23 +176,23 @@ static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_s
     const char *soname = step->view.location.soname, *reason = NULL;
     rsdk_strings needed = {0};
     rsdk_elf_stub stub;
-    rsdk_error *error = p->error;
     void *handle = NULL;
     if (soname == NULL || soname[rsdk_soname_linker_name_length(soname)] == '\0') {
         return RSDK_OK;
     }
     const char *name = rsdk_arena_copy_bytes(arena_of(p), soname, rsdk_soname_linker_name_length(soname));
-    RSDK_NEED(name);
+    RSDK_NEED(name, p->error);
     if (rsdk_link_map_find_soname(map, name) != NULL) {
         return RSDK_OK;
     }
-    RSDK_APPEND(arena_of(p), &needed, soname);
+    RSDK_APPEND(arena_of(p), &needed, soname, p->error);
     RSDK_TRY(
-        rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node]->file, name, &needed, arena_of(p), &stub, error));
+        rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node]->file, name, &needed, arena_of(p), &stub, p->error));
     if (rsdk_memory_object_open(&stub, name, RTLD_NOW | RTLD_LOCAL, arena_of(p), &handle, &reason) !=
         RSDK_MEMORY_OPENED) {
-        return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, error, "dlopen(\"%s\") will not find %s: %s",
-                                 name, soname, reason != NULL ? reason : "out of memory");
+        return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error,
+                                 "dlopen(\"%s\") will not find %s: %s", name, soname,
+                                 reason != NULL ? reason : "out of memory");
     }
     return RSDK_OK;
 }
@@ -237,14 +237,13 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
 /* Takes a library that was opened, or tried: its time counts for the one that opens it at run time. */
 static rsdk_status take_entry(const preloader *p, const rsdk_loaded_entry *entry) {
     rsdk_loaded *loaded = p->loaded;
-    rsdk_error *error = p->error;
     if (entry->is_requested) {
-        RSDK_APPEND(arena_of(p), &loaded->requested, loaded->opened.count);
+        RSDK_APPEND(arena_of(p), &loaded->requested, loaded->opened.count, p->error);
     } else if (loaded->requested.count > 0) {
         loaded->opened.items[loaded->requested.items[loaded->requested.count - 1]].seconds += entry->seconds;
     }
     if (entry->handle != NULL) {
-        RSDK_APPEND(arena_of(p), &loaded->opened, *entry);
+        RSDK_APPEND(arena_of(p), &loaded->opened, *entry, p->error);
     }
     return RSDK_OK;
 }
@@ -300,7 +299,7 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
                                 rsdk_error *error) {
     *loaded = NULL;
     rsdk_loaded *fresh = calloc(1, sizeof *fresh);
-    RSDK_NEED(fresh);
+    RSDK_NEED(fresh, error);
     rsdk_load_lock_take();
     rsdk_status status = preload(sdk, options, fresh, error);
     rsdk_load_lock_release();

@@ -22,7 +22,7 @@ typedef struct resolution {
 
 static rsdk_status read_loadable(const resolution *r, const char *name, const rsdk_elf_file **file, rsdk_error *error) {
     const char *path = rsdk_path_join(r->inventory->arena, r->directory->path, name);
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     RSDK_TRY(rsdk_inventory_read(r->inventory, path, file, error));
     return rsdk_elf_machine_check(*file, error);
 }

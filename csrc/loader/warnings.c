@@ -10,12 +10,12 @@ rsdk_status rsdk_warnings_add(rsdk_warnings *warnings, rsdk_warning_kind kind, r
     va_start(arguments, format);
     rsdk_warning warning = {.kind = kind, .text = rsdk_arena_format_list(warnings->arena, format, arguments)};
     va_end(arguments);
-    RSDK_NEED(warning.text);
+    RSDK_NEED(warning.text, error);
     size_t length = strlen(warning.text), place = warnings->list.count;
     if (rsdk_name_table_find(&warnings->texts, warning.text, length, &place)) {
         return RSDK_OK;
     }
     RSDK_TRY(rsdk_name_table_set(&warnings->texts, warnings->arena, warning.text, length, place, error));
-    RSDK_APPEND(warnings->arena, &warnings->list, warning);
+    RSDK_APPEND(warnings->arena, &warnings->list, warning, error);
     return RSDK_OK;
 }

@@ -20,9 +20,9 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
         rsdk_elf_damage damage = {.code = error->code != RSDK_NO_CODE ? error->code : RSDK_E_LIB_006,
                                   .message = rsdk_arena_copy(&i->arena, rsdk_error_message(error)),
                                   .detail = rsdk_arena_copy(&i->arena, rsdk_error_detail(error))};
-        RSDK_NEED(damage.message);
-        RSDK_NEED(damage.detail);
-        RSDK_APPEND(&i->arena, &i->facts.damages, damage);
+        RSDK_NEED(damage.message, error);
+        RSDK_NEED(damage.detail, error);
+        RSDK_APPEND(&i->arena, &i->facts.damages, damage, error);
     }
     rsdk_error_clear(error);
     return RSDK_OK;

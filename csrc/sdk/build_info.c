@@ -42,7 +42,7 @@ static rsdk_status take_value(const reader *r, const char *key, const rsdk_liter
     for (size_t i = 0; i < value->items.count; i++) {
         const char *library = NULL;
         RSDK_TRY(take_string(r, key, &value->items.items[i], &library, error));
-        RSDK_APPEND(r->arena, &r->info->absent_libraries, library);
+        RSDK_APPEND(r->arena, &r->info->absent_libraries, library, error);
     }
     return RSDK_OK;
 }

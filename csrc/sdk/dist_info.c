@@ -106,13 +106,12 @@ static rsdk_status take_text(const statement *s, const fact *f, const rsdk_liter
 
 static rsdk_status add_to_list(const statement *s, const fact *f, const rsdk_literal *value) {
     rsdk_strings *list = (rsdk_strings *)(void *)((char *)s->info + f->offset);
-    rsdk_error *error = s->error;
     const char *text = NULL;
     if (value->kind != RSDK_LITERAL_STRING) {
         return bad_statement(s, f, "may hold strings only");
     }
     RSDK_TRY(take_text(s, f, value, "gets a value with characters that no target family has", &text));
-    RSDK_APPEND(s->arena, list, text);
+    RSDK_APPEND(s->arena, list, text, s->error);
     return RSDK_OK;
 }
 

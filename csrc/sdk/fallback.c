@@ -32,7 +32,7 @@ static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *librar
                            rsdk_error *error) {
     rsdk_directory listing = {0};
     const char *path = rsdk_path_join(&sdk->arena, prefix, library_directory);
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     rsdk_error reason = RSDK_ERROR_INIT;
     rsdk_status status = rsdk_directory_read(path, &sdk->arena, &listing, &reason);
     rsdk_error_clear(&reason);
@@ -49,14 +49,14 @@ static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *e
     size_t length = 0;
     rsdk_file_identity identity;
     const char *path = rsdk_path_join(&sdk->arena, prefix, ".info/version");
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     rsdk_status status = rsdk_file_read_text(path, VERSION_LIMIT, &sdk->arena, &text, &length, &identity, NULL);
     if (status == RSDK_NO_MEMORY) {
         return rsdk_fail_no_memory(error);
     }
     size_t version_length = status == RSDK_OK ? strspn(text, "0123456789.") : 0;
     sdk->version = version_length > 0 ? rsdk_arena_copy_bytes(&sdk->arena, text, version_length) : "unknown";
-    RSDK_NEED(sdk->version);
+    RSDK_NEED(sdk->version, error);
     return RSDK_OK;
 }
 
@@ -69,7 +69,7 @@ static rsdk_status consider(rsdk_sdk *sdk, const char *place, const char *prefix
         return RSDK_OK;
     }
     const char *directory = rsdk_arena_copy(&sdk->arena, prefix);
-    RSDK_NEED(directory);
+    RSDK_NEED(directory, error);
     sdk->fallback = (rsdk_fallback){.place = place, .library_directory = library_directory};
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
         sdk->packages[packages[i]] = (rsdk_package_state){.is_searched = true, .directory = directory};
@@ -116,7 +116,7 @@ rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rs
     for (const char *rest = options->fallback; sdk->fallback.place == NULL && *rest != '\0';) {
         size_t length = strcspn(rest, ",");
         const char *place = rsdk_arena_copy_bytes(&sdk->arena, rest, length);
-        RSDK_NEED(place);
+        RSDK_NEED(place, error);
         if (length > 0) {
             RSDK_TRY(consider_place(sdk, place, options, error));
         }
@@ -126,8 +126,8 @@ rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rs
         sdk->fallback.source = rsdk_arena_copy(&sdk->arena, source_of(options));
         sdk->fallback.in_vain =
             rsdk_arena_format(&sdk->arena, "; %s=%s: no such place has a ROCm", source_of(options), options->fallback);
-        RSDK_NEED(sdk->fallback.source);
-        RSDK_NEED(sdk->fallback.in_vain);
+        RSDK_NEED(sdk->fallback.source, error);
+        RSDK_NEED(sdk->fallback.in_vain, error);
     }
     return RSDK_OK;
 }

@@ -26,7 +26,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
     rsdk_dist_info info;
     const char *path = rsdk_path_join(&sdk->arena, directory, "_dist_info.py");
     rsdk_error reason = RSDK_ERROR_INIT;
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     rsdk_status status = rsdk_dist_info_read(path, &sdk->arena, &info, &reason);
     struct stat facts;
     if (status == RSDK_IO_ERROR && stat(directory, &facts) != 0) {
@@ -55,7 +55,7 @@ static rsdk_status read_dist_info(rsdk_sdk *sdk, rsdk_error *error) {
     const char *module = rsdk_package_table[RSDK_CORE].pure_module;
     for (size_t i = 0; i < sdk->search_path.count; i++) {
         const char *directory = rsdk_path_join(&sdk->arena, sdk->search_path.items[i], module);
-        RSDK_NEED(directory);
+        RSDK_NEED(directory, error);
         RSDK_TRY(consider_dist_info(sdk, directory, error));
     }
     for (size_t i = 0; i < sdk->modules.count && sdk->info.path == NULL; i++) {
@@ -89,7 +89,7 @@ static rsdk_status version_from_metadata(rsdk_sdk *sdk, rsdk_error *error) {
         return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
     }
     const char *parent = rsdk_path_parent(&sdk->arena, core);
-    RSDK_NEED(parent);
+    RSDK_NEED(parent, error);
     RSDK_TRY(rsdk_directory_read(parent, &sdk->arena, &site, error));
     for (size_t i = 0; sdk->version == NULL && i < site.names.count; i++) {
         sdk->version = version_of_dist_info(&sdk->arena, site.names.items[i]);
@@ -106,15 +106,15 @@ static rsdk_status add_search_directory(rsdk_sdk *sdk, const char *entry, const 
         char *current = getcwd(NULL, 0);
         *working_directory = rsdk_arena_copy(&sdk->arena, current != NULL ? current : ".");
         free(current);
-        RSDK_NEED(*working_directory);
+        RSDK_NEED(*working_directory, error);
     }
     if (entry[0] == '/') {
         absolute = rsdk_arena_copy(&sdk->arena, entry);
     } else {
         absolute = entry[0] == '\0' ? *working_directory : rsdk_path_join(&sdk->arena, *working_directory, entry);
     }
-    RSDK_NEED(absolute);
-    RSDK_APPEND(&sdk->arena, &sdk->search_path, absolute);
+    RSDK_NEED(absolute, error);
+    RSDK_APPEND(&sdk->arena, &sdk->search_path, absolute, error);
     return RSDK_OK;
 }
 
@@ -122,11 +122,11 @@ static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish
     rsdk_override override = {.entry = rsdk_catalog_find(wish->shortname),
                               .path = rsdk_arena_copy(&sdk->arena, wish->path),
                               .source = rsdk_arena_copy(&sdk->arena, wish->source)};
-    RSDK_NEED(override.path);
-    RSDK_NEED(override.source);
+    RSDK_NEED(override.path, error);
+    RSDK_NEED(override.source, error);
     if (override.entry == NULL) {
         const char *source = rsdk_arena_format(&sdk->arena, "%s: ", override.source);
-        RSDK_NEED(source);
+        RSDK_NEED(source, error);
         return rsdk_sdk_fail_unknown(source, wish->shortname, error);
     }
     if (override.path[0] != '/') {
@@ -134,7 +134,7 @@ static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish
                             RSDK_FACTS({"variable", override.source}, {"expected", "the absolute path of a library"}),
                             "%s: '%s' is not an absolute path", override.source, override.path);
     }
-    RSDK_APPEND(&sdk->arena, &sdk->overrides, override);
+    RSDK_APPEND(&sdk->arena, &sdk->overrides, override, error);
     return RSDK_OK;
 }
 
@@ -146,9 +146,9 @@ static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, 
     for (size_t i = 0; i < options->module_count; i++) {
         rsdk_module_location location = {.module = rsdk_arena_copy(&sdk->arena, options->modules[i].module),
                                          .directory = rsdk_arena_copy(&sdk->arena, options->modules[i].directory)};
-        RSDK_NEED(location.module);
-        RSDK_NEED(location.directory);
-        RSDK_APPEND(&sdk->arena, &sdk->modules, location);
+        RSDK_NEED(location.module, error);
+        RSDK_NEED(location.directory, error);
+        RSDK_APPEND(&sdk->arena, &sdk->modules, location, error);
     }
     for (size_t i = 0; i < options->override_count; i++) {
         RSDK_TRY(add_override(sdk, &options->overrides[i], error));
@@ -156,7 +156,7 @@ static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, 
     sdk->gpus = options->gpus;
     if (options->target_family != NULL && options->target_family[0] != '\0') {
         sdk->wanted_family = rsdk_arena_copy(&sdk->arena, options->target_family);
-        RSDK_NEED(sdk->wanted_family);
+        RSDK_NEED(sdk->wanted_family, error);
     }
     return RSDK_OK;
 }
@@ -176,7 +176,7 @@ static rsdk_status fill(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_err
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error) {
     *sdk = NULL;
     rsdk_sdk *fresh = calloc(1, sizeof *fresh);
-    RSDK_NEED(fresh);
+    RSDK_NEED(fresh, error);
     rsdk_status status = fill(fresh, options, error);
     if (status != RSDK_OK) {
         rsdk_sdk_free(fresh);
@@ -237,7 +237,7 @@ static rsdk_status search_package(rsdk_sdk *sdk, rsdk_package_id package, rsdk_p
         return RSDK_OK; /* no platform directory of their own */
     }
     state->module = rsdk_package_name_module(sdk, package, NULL);
-    RSDK_NEED(state->module);
+    RSDK_NEED(state->module, error);
     return rsdk_module_search_find(sdk, state->module, &state->directory, error);
 }
 
@@ -256,10 +256,10 @@ static rsdk_status compare_versions(rsdk_sdk *sdk, rsdk_package_id package, rsdk
         return RSDK_OK;
     }
     const char *site = rsdk_path_parent(&sdk->arena, directory);
-    RSDK_NEED(site);
+    RSDK_NEED(site, error);
     const char *path =
         rsdk_arena_format(&sdk->arena, "%s/%s/_dist_info.py", site, rsdk_package_table[package].pure_module);
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     if (rsdk_dist_info_read(path, &sdk->arena, &info, NULL) != RSDK_OK || info.version == NULL) {
         return RSDK_OK; /* the package does not say */
     }
@@ -321,7 +321,7 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
     const char *requirement = extras[0] != '\0'
                                   ? rsdk_arena_format(&sdk->arena, "rocm[%s]%s%s", extras, equals, version)
                                   : rsdk_arena_format(&sdk->arena, "rocm%s%s", equals, version);
-    RSDK_NEED(requirement);
+    RSDK_NEED(requirement, error);
     return rsdk_fail_as(
         error, RSDK_PACKAGE_NOT_INSTALLED, sdk->version != NULL ? RSDK_E_PKG_014 : RSDK_E_PKG_001,
         sdk->packages[RSDK_CORE].directory,
@@ -338,7 +338,7 @@ static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_error *error) {
     }
     RSDK_TRY(rsdk_sdk_package_directory(sdk, RSDK_CORE, &core, error));
     const char *path = rsdk_path_join(&sdk->arena, core, "share/therock/dist_info.json");
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     RSDK_TRY(rsdk_build_info_read(path, &sdk->arena, &sdk->build_info, error));
     sdk->has_build_info = true;
     return RSDK_OK;

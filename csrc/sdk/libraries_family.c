@@ -21,11 +21,11 @@ static rsdk_status try_family(rsdk_sdk *sdk, const char *family, candidates *fou
         }
     }
     state.module = rsdk_package_name_module(sdk, RSDK_LIBRARIES, family);
-    RSDK_NEED(state.module);
+    RSDK_NEED(state.module, error);
     RSDK_TRY(rsdk_module_search_find(sdk, state.module, &state.directory, error));
     if (state.directory != NULL) {
-        RSDK_APPEND(&sdk->arena, &found->installed, state);
-        RSDK_APPEND(&sdk->arena, &found->families, family);
+        RSDK_APPEND(&sdk->arena, &found->installed, state, error);
+        RSDK_APPEND(&sdk->arena, &found->families, family, error);
     }
     return RSDK_OK;
 }
@@ -54,8 +54,8 @@ static rsdk_status fail_family(rsdk_sdk *sdk, const candidates *found, rsdk_erro
     const char *requirement = rsdk_arena_format(&sdk->arena, "%s%s%s", distribution, sdk->version != NULL ? "==" : "",
                                                 sdk->version != NULL ? sdk->version : "");
     const char *expected = rsdk_arena_format(&sdk->arena, "an installed target family, that is %s", installed);
-    RSDK_NEED(requirement);
-    RSDK_NEED(expected);
+    RSDK_NEED(requirement, error);
+    RSDK_NEED(expected, error);
     return rsdk_fail_as(
         error, RSDK_PACKAGE_NOT_INSTALLED, is_known_family(sdk) ? RSDK_E_PKG_014 : RSDK_E_ENV_008,
         sdk->packages[RSDK_CORE].directory,

@@ -37,8 +37,7 @@ static bool is_digit(char c) {
 }
 
 static rsdk_status add_token(scanner *s, rsdk_token token) {
-    rsdk_error *error = s->error;
-    RSDK_APPEND(s->arena, s->tokens, token);
+    RSDK_APPEND(s->arena, s->tokens, token, s->error);
     return RSDK_OK;
 }
 
@@ -242,7 +241,7 @@ static rsdk_status read_items(const literal_reader *r, rsdk_literal_kind kind, c
             if (item.kind == RSDK_LITERAL_INVALID) {
                 return RSDK_OK;
             }
-            RSDK_APPEND(r->arena, &literal->items, item);
+            RSDK_APPEND(r->arena, &literal->items, item, error);
         }
         if (!take_if(r, ",") && !rsdk_literal_is(current(r), RSDK_TOKEN_OPERATOR, closing)) {
             return RSDK_OK;
@@ -375,7 +374,7 @@ rsdk_status rsdk_literal_text(const rsdk_literal *literal, rsdk_arena *arena, co
         length += literal->strings[i].length;
     }
     char *value = rsdk_arena_alloc(arena, length + 1, 1), *end = value;
-    RSDK_NEED(value);
+    RSDK_NEED(value, error);
     for (size_t i = 0; end != NULL && i < literal->string_count; i++) {
         end = decode(&literal->strings[i], end);
     }

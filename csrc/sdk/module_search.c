@@ -25,7 +25,7 @@ rsdk_status rsdk_module_search_find(rsdk_sdk *sdk, const char *module, const cha
     const char *bare = NULL;
     for (size_t i = 0; i < sdk->search_path.count; i++) {
         const char *candidate = rsdk_path_join(&sdk->arena, sdk->search_path.items[i], module);
-        RSDK_NEED(candidate);
+        RSDK_NEED(candidate, error);
         place_kind kind = look_at(sdk, candidate);
         if (kind == REGULAR_PACKAGE) {
             *directory = candidate;

@@ -8,8 +8,8 @@ rsdk_arena *rsdk_sdk_arena(rsdk_sdk *sdk) {
 }
 
 static rsdk_status add_warning(rsdk_sdk *sdk, const char *sentence, rsdk_error *error) {
-    RSDK_NEED(sentence);
-    RSDK_APPEND(&sdk->arena, &sdk->warnings, sentence);
+    RSDK_NEED(sentence, error);
+    RSDK_APPEND(&sdk->arena, &sdk->warnings, sentence, error);
     return RSDK_OK;
 }
 

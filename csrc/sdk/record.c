@@ -76,10 +76,10 @@ static rsdk_status consider(query *q, const char *row, rsdk_arena *scratch, rsdk
         return RSDK_OK;
     }
     const char *path = rsdk_path_join(scratch, q->site, row);
-    RSDK_NEED(path);
+    RSDK_NEED(path, error);
     if (q->relative != NULL || access(path, F_OK) != 0) {
         q->match = rsdk_arena_copy(arena, path);
-        RSDK_NEED(q->match);
+        RSDK_NEED(q->match, error);
     }
     return RSDK_OK;
 }
@@ -140,7 +140,7 @@ static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *
         return RSDK_OK;
     }
     const char *record = rsdk_arena_format(arena, "%s/%s/RECORD", q->site, name);
-    RSDK_NEED(record);
+    RSDK_NEED(record, error);
     RSDK_TRY(search_record(record, arena, q, error));
     if (q->match == NULL) {
         return RSDK_OK;
@@ -148,8 +148,8 @@ static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *
     found->distribution = normalise(arena, name, (size_t)(dash - name));
     found->version = rsdk_arena_copy_bytes(arena, dash + 1, (size_t)(name + length - suffix - dash - 1));
     found->path = q->match;
-    RSDK_NEED(found->distribution);
-    RSDK_NEED(found->version);
+    RSDK_NEED(found->distribution, error);
+    RSDK_NEED(found->version, error);
     return RSDK_OK;
 }
 
@@ -175,7 +175,7 @@ rsdk_status rsdk_record_find_path(const char *path, rsdk_arena *arena, rsdk_reco
     /* The site is the directory above it that has distributions. */
     for (const char *site = path; !has_any && strchr(site + 1, '/') != NULL;) {
         site = rsdk_path_parent(arena, site);
-        RSDK_NEED(site);
+        RSDK_NEED(site, error);
         query q = {.site = site, .relative = rsdk_path_below(path, site)};
         RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
         found->has_records |= has_any;
@@ -197,7 +197,7 @@ rsdk_status rsdk_record_find_name(rsdk_sdk *sdk, const char *pattern, rsdk_arena
             continue; /* not installed */
         }
         const char *site = rsdk_path_parent(arena, directory);
-        RSDK_NEED(site);
+        RSDK_NEED(site, error);
         query q = {.site = site, .pattern = pattern, .directory = rsdk_path_name(directory)};
         RSDK_TRY(ask_site(arena, &q, &has_any, found, error));
         found->has_records |= has_any;

@@ -66,7 +66,7 @@ typedef RSDK_LIST(size_t) number_list;
 
 static rsdk_status append_squares(fixture *f, number_list *list, rsdk_error *error) {
     for (size_t i = 0; i < 1000; i++) {
-        RSDK_APPEND(&f->arena, list, i * i);
+        RSDK_APPEND(&f->arena, list, i * i, error);
     }
     return RSDK_OK;
 }
