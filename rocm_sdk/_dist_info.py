@@ -173,7 +173,27 @@ def __getattr__(name: str) -> "Any":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {error}") from error
 
 
-ALL_PACKAGES = {row[0]: PackageEntry(*row) for row in _native.packages()}
-ALL_LIBRARIES = {row[0]: LibraryEntry(*row) for row in _native.catalog()}
+ALL_PACKAGES = {
+    name: PackageEntry(
+        logical_name=name,
+        dist_package_template=distribution,
+        pure_module=module,
+        template_directory=directory,
+        required=required,
+    )
+    for name, distribution, module, directory, required in _native.packages()
+}
+ALL_LIBRARIES = {
+    name: LibraryEntry(
+        shortname=name,
+        package=package,
+        so_pattern=so_pattern,
+        dll_pattern=dll_pattern,
+        posix_relpath=directory,
+        optional=optional,
+        compiler=compiler,
+    )
+    for name, package, so_pattern, dll_pattern, directory, optional, compiler in _native.catalog()
+}
 THIS_TARGET_FAMILY: str | None = None
 THIS_PACKAGE_ENTRY = ALL_PACKAGES["meta"]

@@ -156,7 +156,7 @@ def _paints() -> "Paints":
 
     from .terminal import style
 
-    return Paints(*(style(name, sys.stdout) for name in Paints._fields))
+    return Paints(**{name: style(name, sys.stdout) for name in Paints._fields})
 
 
 def _print_report(

@@ -62,7 +62,8 @@ def parse_record(data: bytes) -> list[Row]:
         raise ValueError("it contains NUL bytes")
     try:
         lines = csv.reader(io.StringIO(text, newline=""))
-        return [Row(*(*line, "", "")[:3]) for line in lines if line]
+        fields = ((*line, "", "")[:3] for line in lines if line)
+        return [Row(path=path, digest=digest, size=size) for path, digest, size in fields]
     except csv.Error as error:
         raise ValueError(str(error)) from error
 
@@ -89,20 +90,19 @@ def record_text(rows: Iterable[Row]) -> str:
 def with_new_digests(rows: Iterable[Row], files: Mapping[str, str]) -> list[Row]:
     """The rows, with the digests and sizes of files that changed. files: normalised path in RECORD -> the file."""
     return [
-        Row(row.path, *_digest_and_size(files[name])) if (name := os.path.normpath(row.path)) in files else row
-        for row in rows
+        _row_of_file(row.path, files[name]) if (name := os.path.normpath(row.path)) in files else row for row in rows
     ]
 
 
-def _digest_and_size(path: str) -> tuple[str, str]:
+def _row_of_file(path: str, source: str) -> Row:
     import hashlib
 
     digest, size = hashlib.sha256(), 0
-    with open(path, "rb") as file:
+    with open(source, "rb") as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
-    return digest_text(digest), str(size)
+    return Row(path=path, digest=digest_text(digest), size=str(size))
 
 
 def _recorded_file(row: Row) -> RecordedFile:

@@ -34,7 +34,7 @@ class Entry(NamedTuple):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """What to do, on each system."""
-        return tuple(Fix(*fix) for fix in problem_fixes(self.code))
+        return tuple(Fix(system=system, proof=proof, text=text) for system, proof, text in problem_fixes(self.code))
 
     @property
     def cause_has_facts(self) -> bool:
@@ -42,7 +42,10 @@ class Entry(NamedTuple):
         return "{" in self.cause
 
 
-ENTRIES: "dict[str, Entry]" = {row[0]: Entry(*row) for row in problem_table()}
+ENTRIES: "dict[str, Entry]" = {
+    code: Entry(code=code, severity=severity, title=title, cause=cause, about=about, repair=repair)
+    for code, severity, title, cause, about, repair in problem_table()
+}
 
 # Codes of earlier releases -> what took their place, as words.
 ALIASES: dict[str, str] = dict(problem_aliases())

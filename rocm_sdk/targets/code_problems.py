@@ -78,9 +78,11 @@ def _package_for(gpu: str) -> _Package:
     from .packages import package_to_install
 
     try:
-        return _Package(*package_to_install(gpu), os.path.dirname(_native.package_directory("core")))
+        requirement, distribution = package_to_install(gpu)
+        site = os.path.dirname(_native.package_directory("core"))
+        return _Package(requirement=requirement, distribution=distribution, site=site)
     except RocmSdkError:
-        return _Package(None, None, None)
+        return _Package(requirement=None, distribution=None, site=None)
 
 
 def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
