@@ -47,6 +47,15 @@
     { ANY, WORDS, "get {$path} again from where it came" }
 
 /* clang-format off */
+/* A device that this user cannot open, for one reason each. */
+#define OPEN_DEVICE \
+    {ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"}, \
+    {ANY, HARDWARE, "start the container with --group-add {gid}"}, \
+    {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"}, \
+    {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"}, \
+    {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"}, \
+    {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}
+
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
         FIXES({ANY, WORDS, "do what the message says"}),
@@ -376,35 +385,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "Every ROCm program opens it. The kernel knows a GPU, so this is mostly a container without the device.", NULL)
     ROW(W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
-        FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
-              {ANY, HARDWARE, "start the container with --group-add {gid}"},
-              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"},
-              {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
-              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"},
-              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES(OPEN_DEVICE),
         "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
     ROW(W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
         FIXES({ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without} none"},
               {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
     ROW(W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
-        FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
-              {ANY, HARDWARE, "start the container with --group-add {gid}"},
-              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"},
-              {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
-              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"},
-              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES(OPEN_DEVICE),
         "ROCm opens the render node of each GPU for reading and writing.", NULL)
     ROW(W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
         FIXES({ANY, HARDWARE, "install a ROCm that supports WSL, and run its rocminfo"}),
         "The GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is.", NULL)
     ROW(W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
-        FIXES({ANY, HARDWARE, "sudo usermod -aG {group} \"$USER\" and log in again; in a container: --group-add {gid}"},
-              {ANY, HARDWARE, "start the container with --group-add {gid}"},
-              {ANY, HARDWARE, "let group render own the device with mode 0660 (a udev rule), and add the user to that group  # its mode is {mode}"},
-              {ANY, HARDWARE, "give this user search permission on the directories of {unsearchable}"},
-              {ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e kfd  # {reason}"},
-              {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
+        FIXES(OPEN_DEVICE),
         "WSL2 passes the GPU through this device.", NULL)
     ROW(W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",
         FIXES({ANY, HARDWARE, "update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
