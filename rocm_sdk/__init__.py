@@ -32,7 +32,7 @@ except ImportError as error:
 
     raise explained(error) from None
 
-# For type checkers; at run time, __getattr__ imports these names.
+# For type checkers; at run time, __getattr__ gets these names when they are used first.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -79,8 +79,8 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
-    from .file_location import FileLocation
-    from .problems import Problem
+    from .file_location import FileLocation as FileLocation
+    from .problems import Problem as Problem
 
     Overrides = Mapping[str, str | PathLike[str]] | None
     __version__: str
@@ -110,7 +110,24 @@ if TYPE_CHECKING:
 
     _ALL_CDLLS: CdllsByShortname
 
-__all__ = [
+# Modules that callers use as attributes, without importing them.
+_SUBMODULES = ("_devel", "_dist_info", "targets")
+
+# Names whose modules are imported when they are used first.
+_MODULES = {
+    "FileLocation": "file_location",
+    "Problem": "problems",
+    "check_process": "selftest.subjects.process",
+    "coverage": "targets.coverage",
+    "find_bitcode": "_devel",
+    "find_headers": "_devel",
+    "find_static_library": "_devel",
+    "find_tool": "_devel",
+    "loaded_libraries": "selftest.subjects.process",
+}
+
+# Those that are not imported above are in errors, or among the types that the extension makes later.
+__all__ = [  # noqa: PLE0604 - each name stands once
     "BadArchiveError",
     "BadLibraryError",
     "BadMetadataError",
@@ -126,7 +143,6 @@ __all__ = [
     "DeviceTarget",
     "EmptySelectionError",
     "EnvironmentOverrideError",
-    "FileLocation",
     "Gpu",
     "GpuCoverage",
     "LibraryAccessError",
@@ -138,7 +154,6 @@ __all__ = [
     "LoadStep",
     "LoadedLibrary",
     "PackageNotInstalledError",
-    "Problem",
     "RewriteError",
     "RocmLibraryConflictWarning",
     "RocmSdkError",
@@ -151,55 +166,17 @@ __all__ = [
     "VersionMismatchError",
     "VersionMismatchWarning",
     "check_gpu_access",
-    "check_process",
-    "coverage",
     "device_code",
-    "find_bitcode",
-    "find_headers",
     "find_libraries",
-    "find_static_library",
-    "find_tool",
     "gpus",
     "initialize_process",
     "load_plan",
-    "loaded_libraries",
     "loader_version",
     "locate",
     "preload_for",
     "preload_libraries",
+    *_MODULES,
 ]
-
-
-# Modules that callers use as attributes, without importing them.
-_SUBMODULES = ("_devel", "_dist_info", "targets")
-
-# Names of the extension that appear when they are used first.
-_DEVICE_CODE = (
-    "Compatibility",
-    "Coverage",
-    "CoverageFault",
-    "CoveredTarget",
-    "DeviceBundle",
-    "DeviceCode",
-    "DeviceImage",
-    "DeviceTarget",
-    "GpuCoverage",
-    "LibraryCoverage",
-    "device_code",
-)
-
-# Names whose modules are imported when they are used first.
-_MODULES = {
-    "FileLocation": "file_location",
-    "Problem": "problems",
-    "check_process": "selftest.subjects.process",
-    "coverage": "targets.coverage",
-    "find_bitcode": "_devel",
-    "find_headers": "_devel",
-    "find_static_library": "_devel",
-    "find_tool": "_devel",
-    "loaded_libraries": "selftest.subjects.process",
-}
 
 
 def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: str | None = None) -> "list[Path]":
@@ -344,13 +321,11 @@ def __getattr__(name: str) -> object:
         from importlib import import_module
 
         return getattr(import_module(f"rocm_sdk.{_MODULES[name]}"), name)
-    if name in _DEVICE_CODE:
-        from . import _native
+    if name in __all__:
+        from . import _native, errors
 
+        if name in vars(errors):
+            return getattr(errors, name)
         _native.add_other_types()
         return getattr(_native, name)
-    if name in __all__:
-        from . import errors
-
-        return getattr(errors, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
