@@ -58,8 +58,7 @@ def _inspect(path: Path) -> LibraryFacts:
     try:
         return inspect_library(path)
     except RocmSdkError as error:
-        reason = error.message.removeprefix(f"{path}: ")
-        raise PackagingError(f"{path}: not a readable shared library: {reason}") from error
+        raise PackagingError(f"{path}: not a readable shared library: {error.detail}") from error
 
 
 def _library_names(path: Path, facts: LibraryFacts) -> set[str]:

@@ -26,7 +26,7 @@ def read_dynamic_section(path: Path) -> DynamicSection:
         try:
             texts = list(_texts(read_elf(file.fileno(), str(path))))
         except RocmSdkError as error:
-            raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+            raise PackagingError(f"{path}: {error.detail}") from error
     paths = {tag: text for tag, text in texts if tag != _NEEDED}
     return DynamicSection(
         tuple(text for tag, text in texts if tag == _NEEDED), paths.get(_RUNPATH, paths.get(_RPATH, ""))

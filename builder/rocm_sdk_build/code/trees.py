@@ -134,10 +134,10 @@ class _Tree:
             self.rewritten.append(rewrite_file(path, place, self.wish)._replace(path=name))
         except RocmSdkError as error:
             shown = self._shown(path)
-            message = error.message.replace(path, shown)
+            message, detail = (text.replace(path, shown) for text in (error.message, error.detail))
             if error.code not in _LEFT:
-                raise type(error)(message, error.fix, shown, error.code, error.problem) from None
-            self.left.append(Left(name, message.removeprefix(shown).lstrip(": ")))
+                raise type(error)(message, error.fix, shown, error.code, error.problem, detail=detail) from None
+            self.left.append(Left(name, detail))
             return False
         shutil.copystat(path, place)
         return True

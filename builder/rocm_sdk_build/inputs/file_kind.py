@@ -64,7 +64,7 @@ def look_at(path: Path) -> Facts:
     try:
         facts = inspect_library(path)
     except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+        raise PackagingError(f"{path}: {error.detail}") from error
     soname = facts.soname
     if soname is not None and (soname in (".", "..") or not soname.isprintable() or not _NAME.fullmatch(soname)):
         raise PackagingError(

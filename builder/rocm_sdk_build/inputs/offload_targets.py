@@ -16,7 +16,7 @@ def read_offload_targets(path: Path) -> frozenset[str]:
     try:
         targets = device_code(path).targets
     except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+        raise PackagingError(f"{path}: {error.detail}") from error
     processors = {each.target.partition(":")[0] for each in targets}
     return frozenset(name for name in processors if _PROCESSOR.fullmatch(name))
 

@@ -47,7 +47,7 @@ def _needed_by(path: Path) -> tuple[str, ...]:
     try:
         return inspect_library(path).needed
     except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+        raise PackagingError(f"{path}: {error.detail}") from error
 
 
 def checked(shortnames: Sequence[str]) -> tuple[str, ...]:

@@ -131,4 +131,4 @@ def code_of(path: Path) -> DeviceCode:
     try:
         return device_code(path)
     except RocmSdkError as error:
-        raise PackagingError(f"{path}: {error.message.removeprefix(f'{path}: ')}") from error
+        raise PackagingError(f"{path}: {error.detail}") from error
