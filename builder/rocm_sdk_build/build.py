@@ -340,8 +340,17 @@ class _Build:
         module = distribution.replace("-", "_")
         rules = self.rules.packages[logical]
         directory = f"_{module}{self.sdk.nonce}"
-        search = (rules.search, rules.own_search, self.wish.shape)
-        return Package(logical, distribution, summary, module, directory, family, (), *search)
+        return Package(
+            logical_name=logical,
+            distribution=distribution,
+            summary=summary,
+            pure_module=module,
+            platform_directory=directory,
+            family=family,
+            search=rules.search,
+            own_search=rules.own_search,
+            shape=self.wish.shape,
+        )
 
     def _wheel(self, package: Package, population: Population) -> None:
         sources = (file.source for file in population.files.values())
@@ -373,8 +382,9 @@ class _Build:
             write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, self.absent))
         scripts = self.rules.packages[package.logical_name].scripts
         if not package.pure_module or not scripts:
-            return _Contents(*staged)
-        return _Contents(*staged, write_scripts(package, population, scripts, self.sdk, site))
+            return _Contents(unchanged=staged.unchanged, rests=staged.rests)
+        entry_points = write_scripts(package, population, scripts, self.sdk, site)
+        return _Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
 
     def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Contents:
         write_pure_module(package, self.sdk, site)

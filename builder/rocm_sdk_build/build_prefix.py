@@ -107,7 +107,10 @@ class _Build:
             catalog.append(self._artifact("libraries", GENERIC, [*libraries, *single]))
             names = found
         sdk = SdkFacts(
-            *(self.packages.version, tuple(names), min(names, default=None), self.packages.nonce),
+            version=self.packages.version,
+            available=tuple(names),
+            default=min(names, default=None),
+            nonce=self.packages.nonce,
             one_libraries_package=not self.families,
         )
         return write_packages(self.packages, self._rules(), catalog, Families(None, None, set(names)), sdk)

@@ -208,12 +208,10 @@ def read_elf(descriptor: int, path: str) -> Elf:
     if rows[names_index][1] != SHT_STRTAB or names_at + names_size > size:
         raise refusal(path, "the names of its sections lie outside it")
     names = read_exactly(descriptor, names_at, names_size, path)
-    sections = tuple(Section(_name(names, row[0], path), *row) for row in rows)
+    sections = tuple(_section(_name(names, row[0], path), row) for row in rows)
     if any(section.offset + section.file_size > size for section in sections):
         raise refusal(path, "a section lies outside it")
-    found = Elf(
-        path, descriptor, size, tuple(header), ident, tuple(Segment(*_segment_order(row)) for row in segments), sections
-    )
+    found = Elf(path, descriptor, size, tuple(header), ident, tuple(map(_segment, segments)), sections)
     if any(segment.offset + segment.file_size > size for segment in found.segments):
         raise refusal(path, "a segment lies outside it")
     return found
@@ -223,9 +221,35 @@ def _table(descriptor: int, offset: int, count: int, row: struct.Struct, path: s
     return list(row.iter_unpack(read_exactly(descriptor, offset, count * row.size, path)))
 
 
-def _segment_order(row: tuple[int, ...]) -> tuple[int, int, int, int, int, int, int, int]:
+def _segment(row: tuple[int, ...]) -> Segment:
     kind, flags, offset, address, physical, file_size, memory_size, align = row
-    return kind, flags, offset, address, physical, file_size, memory_size, align
+    return Segment(
+        type=kind,
+        flags=flags,
+        offset=offset,
+        address=address,
+        physical_address=physical,
+        file_size=file_size,
+        memory_size=memory_size,
+        align=align,
+    )
+
+
+def _section(name: bytes, row: tuple[int, ...]) -> Section:
+    name_offset, kind, flags, address, offset, size, link, info, align, entry_size = row
+    return Section(
+        name=name,
+        name_offset=name_offset,
+        type=kind,
+        flags=flags,
+        address=address,
+        offset=offset,
+        size=size,
+        link=link,
+        info=info,
+        align=align,
+        entry_size=entry_size,
+    )
 
 
 def _name(names: bytes, offset: int, path: str) -> bytes:

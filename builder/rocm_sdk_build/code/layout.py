@@ -194,14 +194,16 @@ class _Planner:
             for index, (_, address) in self.moved.items()
             if address != elf.sections[index].address
         }
+        content, content_address = code_place
         return Layout(
-            tuple(segments),
-            tuple(sections),
-            copies,
-            tuple(blanks),
-            *code_place,
-            moved,
-            end - distance,
+            segments=tuple(segments),
+            sections=tuple(sections),
+            copies=copies,
+            blanks=tuple(blanks),
+            content=content,
+            content_address=content_address,
+            moved=moved,
+            end=end - distance,
         )
 
     def _sections(self, code_place: tuple[int, int], gap_end: int, distance: int) -> list[Section]:

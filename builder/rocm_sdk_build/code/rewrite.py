@@ -128,11 +128,7 @@ class _Rewriting:
         if size > _GROWTH * self.code.size and not self.wish.may_grow:
             raise refusal(self.path, code="E-CODE-014", size=size, before=self.code.size)
         writing = perf_counter() - start - self.hashing - self.verifying
-        return Rewritten(
-            *(self.path, output, self.code.size, size, len(pairs)),
-            *(*self._kept_and_dropped(self.kept), verified.loaded, verified.remark),
-            Seconds(writing, self.hashing, self.verifying),
-        )
+        return self._rewritten(output, size, self.kept, verified, Seconds(writing, self.hashing, self.verifying))
 
     def _run_archive(self, new: int, output: str | None) -> Rewritten:
         """The same for a kpack archive, whose kernels stay as they are."""
@@ -150,16 +146,26 @@ class _Rewriting:
         wrong = differs(archive, read_archive(new, self.path), is_kept)
         if wrong is not None:
             raise refusal(self.path, wrong, "E-CODE-013")
-        return Rewritten(
-            *(self.path, output, self.code.size, os.fstat(new).st_size, len(self.code.bundles)),
-            *(*self._kept_and_dropped(kept), False, "it is no library"),
-            Seconds(writing, 0.0, perf_counter() - start - writing),
-        )
+        seconds = Seconds(writing, 0.0, perf_counter() - start - writing)
+        return self._rewritten(output, os.fstat(new).st_size, kept, Verified(False, "it is no library"), seconds)
 
-    def _kept_and_dropped(self, kept: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The targets of the file in their order, those that are kept and the others."""
+    def _rewritten(
+        self, output: str | None, size: int, kept: set[str], verified: Verified, seconds: Seconds
+    ) -> Rewritten:
+        """kept: targets; the result has those of the file in their order."""
         names = [each.target for each in self.code.targets]
-        return tuple(name for name in names if name in kept), tuple(name for name in names if name not in kept)
+        return Rewritten(
+            path=self.path,
+            output=output,
+            size_before=self.code.size,
+            size=size,
+            bundle_count=len(self.code.bundles),
+            kept=tuple(name for name in names if name in kept),
+            dropped=tuple(name for name in names if name not in kept),
+            loaded=verified.loaded,
+            remark=verified.remark,
+            seconds=seconds,
+        )
 
     def _without_code(self) -> RewriteError:
         targets = ", ".join(each.target for each in self.code.targets)

@@ -84,7 +84,8 @@ class Wheel:
         self._do(lambda: self._archive.begin(name, size, is_program, self._method))
         member = Member(self._add_block)
         yield member
-        self._rows[name] = Row(name, *member.finish())
+        digest, written = member.finish()
+        self._rows[name] = Row(path=name, digest=digest, size=written)
         size, crc = member.size, member.crc
         self._do(lambda: self._archive.end(size, crc))
 

@@ -62,7 +62,7 @@ def _entry_for(entry: Entry, runtime: Mapping[str, Population]) -> DevelEntry:
 
 
 def _runtime_link(path: str, directory: str) -> DevelEntry:
-    up = PurePosixPath(*[".."] * len(PurePosixPath(path).parts))
+    up = PurePosixPath("/".join([".."] * len(PurePosixPath(path).parts)))
     return DevelEntry(path, "link", str(up / directory / path))
 
 

@@ -80,7 +80,7 @@ def _is_date(text: object) -> bool:
 
 def versions_of_suffix(base: str, suffix: str) -> Versions:
     """A suffix of the caller's own, the same for all formats."""
-    return Versions(*(f"{base}{suffix}" for _ in Versions._fields))
+    return Versions(**dict.fromkeys(Versions._fields, f"{base}{suffix}"))
 
 
 def versions(kind: str, file: VersionFile, today: str, sha: Callable[[], str], prerelease: str | None) -> Versions:
