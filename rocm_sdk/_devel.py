@@ -28,7 +28,7 @@ def find_headers(name: str, *, extract: bool = True) -> FileLocation:
     """The directory to include headers from, of a library or a header: "hip", "rocblas", "hip/hip_runtime.h".
 
     extract: extract the development tree if the runtime packages do not have it. Raises LibraryNotFoundError
-    (FileNotFoundError) that says what was tried, UnknownLibraryError (ModuleNotFoundError) for what is no name, and
+    (FileNotFoundError) that says what was tried, UnknownLibraryError (ModuleNotFoundError) for what is not a name, and
     what get_devel_root raises. The same holds for the functions below.
     """
     from .devel.named_files import HEADERS, find

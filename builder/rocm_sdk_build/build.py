@@ -115,7 +115,7 @@ def check_names(wish: Wish) -> None:
     """PackagingError for a version or nonce that packages cannot have, and for a loader that is none."""
     check_version(wish.version)
     if wish.loader is not None and not _is_loader(wish.loader):
-        raise PackagingError(f"--loader {wish.loader}: is no wheel of rocm-sdk-loader")
+        raise PackagingError(f"--loader {wish.loader}: is not a wheel of rocm-sdk-loader")
     if not _NONCE.fullmatch(wish.nonce):
         raise PackagingError(f"--version-suffix {wish.nonce!r}: names of directories end with letters, digits and `_`")
 

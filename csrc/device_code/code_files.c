@@ -32,7 +32,7 @@ static bool ends_with(const char *text, const char *end) {
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Where ".so" stands in "librocblas.so" and "librocblas.so.4.2"; NULL where the name is no shared library's. */
+/* Where ".so" stands in "librocblas.so" and "librocblas.so.4.2"; NULL where the name is not a shared library's. */
 static const char *library_suffix(const char *name) {
     for (const char *at = strstr(name, ".so"); at != NULL; at = strstr(at + 1, ".so")) {
         if (at[3] == '\0' || at[3] == '.') {

@@ -20,7 +20,7 @@ static inline bool rsdk_extent_has(const rsdk_extent *extent, uint64_t offset, u
     return offset <= extent->size && size <= extent->size - offset;
 }
 
-/* Exactly `size` bytes from `offset` of it; RSDK_BAD_ELF where it has them not. */
+/* Exactly `size` bytes from `offset` of it; RSDK_BAD_ELF where the file is too short. */
 rsdk_status rsdk_extent_read(const rsdk_extent *extent, uint64_t offset, void *buffer, size_t size, rsdk_error *error);
 
 /* As many as there are, at most `size`. */

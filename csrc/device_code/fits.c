@@ -35,7 +35,7 @@ rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t 
     rsdk_target_id parts;
     rsdk_gpu_mode mode = {.gpu = gpu};
     if (!rsdk_target_id_read(id, &parts) || strncmp(id, "gfx", 3) != 0 || parts.processor_length >= LONGEST_PROCESSOR) {
-        return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, NULL, "\"%.64s\" is no GPU target", id);
+        return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_GPU_005, NULL, NULL, "\"%.64s\" is not a GPU target", id);
     }
     memcpy(mode.id, id, parts.processor_length);
     const rsdk_target *target = rsdk_target_find(mode.id); /* NULL: newer than the table */

@@ -17,7 +17,7 @@ typedef struct rsdk_gpu_mode {
 typedef RSDK_LIST(rsdk_gpu_mode) rsdk_gpu_modes;
 
 /* Adds the modes that the target id of a GPU leaves open: four for "gfx90a", one for "gfx1030". RSDK_BAD_ARGUMENT where
- * it is no target id. */
+ * it is not a target id. */
 rsdk_status rsdk_gpu_modes_add(rsdk_gpu_modes *modes, rsdk_arena *arena, size_t gpu, const char *id, rsdk_error *error);
 
 /* How code for each target fits each mode, computed once for a target: thousands of files share a few. */

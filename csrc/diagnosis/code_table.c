@@ -5,7 +5,8 @@
  * fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a
  * command of the installer (installer_table.c). Of several fixes that a system has, the first counts whose facts are
  * all there. TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it
- * needs a GPU. WORDS: it is no command. A note that asks for nothing has NO_FIX: its cause says what is to be known. */
+ * needs a GPU. WORDS: it is not a command. A note that asks for nothing has NO_FIX: its cause says what is to be known.
+ */
 #include "diagnosis/tables.h"
 
 #define ROW(letter, word, number, severity, title, cause, fixes, about, repair)                                        \
@@ -33,7 +34,7 @@
 #define HARDWARE  RSDK_FIX_HARDWARE
 #define WORDS     RSDK_FIX_WORDS
 
-/* Where no installer can be told: a ROCm that is no package of Python, a version that no index is known to have, a
+/* Where no installer can be told: a ROCm that is not a package of Python, a version that no index is known to have, a
  * file that is nobody's. */
 #define PREFIX                                                                                                         \
     {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                        \
@@ -418,12 +419,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
 
     /* ---- GPU code ---- */
     ROW(E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed, and not whole"},
+        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "take files that have code for it; what these have it for is printed by rocm-sdk code"}),
         "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. What they carry code for is printed by `rocm-sdk code`.", NULL)
     ROW(E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
-        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed, and not whole"},
+        FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the package of the archive in the version of the library"}),
         "The code of these libraries lies in files of its own (.kpack), which they name. HIP finds the archive missing, or nothing of the library in it, when a kernel is launched.", NULL)
@@ -466,7 +467,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
     ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
         FIXES({ANY, WORDS, "unset {variable}, if it is not meant"}),
-        "Said because it changes which files are found.", NULL)
+        "Reported because it changes which files are found.", NULL)
     ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for what fails", "{detail}",
         FIXES({ANY, WORDS, "correct or unset ROCM_SDK_PRELOAD_LIBRARIES"}),
         "A library that it names is unknown, not installed or cannot be loaded. Raised as EnvironmentOverrideError, which chains the error of that library with its own code.", NULL)
@@ -524,7 +525,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "An error in the test, not in the installation. The other subjects were tested.", NULL)
     ROW(E, TEST, 002, ERROR, "the check of {subject} tested nothing", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
-        "There is something to test, and no check was made: no result is no good result.", NULL)
+        "There is something to test, and no check was made: an empty result is not a pass.", NULL)
 };
 
 /* Codes of earlier releases, and those that took their place. */

@@ -535,7 +535,7 @@ const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file) {
     for (size_t i = 0; i < file->version_needs.count; i++) {
         const char *version = file->version_needs.items[i].version;
         const char *number = version + sizeof prefix - 1;
-        /* "GLIBC_PRIVATE" is no number */
+        /* "GLIBC_PRIVATE" is not a number */
         if (strncmp(version, prefix, sizeof prefix - 1) == 0 && number[strspn(number, "0123456789.")] == '\0' &&
             (newest == NULL || strverscmp(number, newest) > 0)) {
             newest = number;

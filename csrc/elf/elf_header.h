@@ -20,7 +20,7 @@ typedef struct rsdk_elf_header {
     unsigned segment_count, segment_size, section_count, section_size; /* of the header tables */
 } rsdk_elf_header;
 
-/* False where `bytes`, the first `size` of a file, are no ELF header. */
+/* False where `bytes`, the first `size` of a file, are not an ELF header. */
 bool rsdk_elf_header_parse(const void *bytes, size_t size, rsdk_elf_header *header);
 
 /* Where an ELF file ends that starts at `start` of an open one and has at most `limit` bytes: behind its segments and

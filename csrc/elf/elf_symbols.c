@@ -181,7 +181,7 @@ static rsdk_status check_library_name(check *c, uint32_t index) {
         }
     }
     bool looks_right = strncmp(name, "lib", 3) == 0 && strstr(name, ".so") != NULL;
-    return looks_right ? RSDK_OK : rsdk_elf_view_damaged(c->view, "it needs versions of what is no library");
+    return looks_right ? RSDK_OK : rsdk_elf_view_damaged(c->view, "it needs versions of what is not a library");
 }
 
 static rsdk_status take_version(check *c, unsigned index, uint32_t name) {

@@ -58,7 +58,7 @@ static int read_once(reader *r) {
     return reason;
 }
 
-/* Reads the attribute r->name; a refusal by the device cgroup is no error where `is_hidden` is not NULL. */
+/* Reads the attribute r->name; a refusal by the device cgroup is not an error where `is_hidden` is not NULL. */
 static rsdk_status read_attribute(reader *r, bool *is_hidden, rsdk_error *error) {
     int reason = read_once(r);
     if (reason == EPERM && is_hidden != NULL) {

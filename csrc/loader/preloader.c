@@ -208,7 +208,7 @@ static rsdk_status add_unversioned_names(const preloader *p) {
 
 /* ---- the whole ---- */
 
-/* `dlerror_text` NULL: out of memory. That a dlopen dependency cannot be loaded is no reason to fail: its opener is
+/* `dlerror_text` NULL: out of memory. That a dlopen dependency cannot be loaded is not a reason to fail: its opener is
  * loaded, and may never open it. */
 static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *dlerror_text) {
     if (dlerror_text == NULL) {

@@ -194,7 +194,7 @@ rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_ent
 
 /* ---- several names ---- */
 
-/* Whether the SDK says that it has no such library, so that its package being absent is no fault. */
+/* Whether the SDK says that it has no such library, so that its package being absent is not a fault. */
 static bool is_declared_without(rsdk_sdk *sdk, const char *shortname) {
     bool is_absent = false;
     rsdk_error reason = RSDK_ERROR_INIT;

@@ -106,7 +106,7 @@ static PyObject *package_directory(PyObject *module, PyObject *name) {
         }
     }
     if (question.package == RSDK_PACKAGE_COUNT) {
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is no package of the ROCm SDK", name);
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is not a package of the ROCm SDK", name);
     }
     PyObject *result = rsdk_session_run(module, &session, find_package_directory, &question) == 0
                            ? rsdk_result_path(question.directory)

@@ -9,7 +9,7 @@
 
 /* ---- sys.path ---- */
 
-/* sys.path as a tuple of bytes; entries that are not text are no directories, for importlib as for us. */
+/* sys.path as a tuple of bytes; entries that are not text are not directories, for importlib as for us. */
 static PyObject *search_path_of_interpreter(void) {
     PyObject *path = PySys_GetObject("path"); /* borrowed */
     PyObject *entries = path != NULL ? PySequence_Tuple(path) : PyTuple_New(0);

@@ -10,8 +10,8 @@ typedef struct rsdk_build_info {
     rsdk_strings absent_libraries;
 } rsdk_build_info;
 
-/* A file that is not there gives an empty *info. RSDK_BAD_METADATA where it is no JSON object, or one whose values are
- * not of their types. */
+/* A file that is not there gives an empty *info. RSDK_BAD_METADATA where it is not a JSON object, or one whose values
+ * are not of their types. */
 rsdk_status rsdk_build_info_read(const char *path, rsdk_arena *arena, rsdk_build_info *info, rsdk_error *error);
 
 #endif

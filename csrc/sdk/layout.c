@@ -43,7 +43,7 @@ static rsdk_status consider_dist_info(rsdk_sdk *sdk, const char *directory, rsdk
                       "or take its directory out of the search path",
                       sdk->version, sdk->info.path, info.version, path);
     }
-    /* A damaged file behind the first is no concern of the SDK that is used. */
+    /* A damaged file behind the first is not a concern of the SDK that is used. */
     if (status == RSDK_NO_MEMORY || (status != RSDK_OK && status != RSDK_FILE_NOT_FOUND && is_first)) {
         return rsdk_fail_with(error, &reason);
     }

@@ -297,7 +297,8 @@ rsdk_status rsdk_literal_read(const rsdk_tokens *tokens, size_t *at, rsdk_arena 
 
 /* ---- the values of strings ---- */
 
-/* The value of `count` hexadecimal digits; 0 where they are not all there, and for what is no character by itself. */
+/* The value of `count` hexadecimal digits; 0 where they are not all there, and for what is not a character by itself.
+ */
 static unsigned character_of(const char *digits, size_t available, size_t count) {
     unsigned value = 0;
     for (size_t i = 0; i < count; i++) {

@@ -20,7 +20,7 @@ typedef struct rsdk_override {
     const char *path, *source;
 } rsdk_override;
 
-/* A ROCm that is no package: everything below one directory. */
+/* A ROCm that is not a package: everything below one directory. */
 typedef struct rsdk_fallback {
     const char *place;             /* as asked for; NULL: the SDK is installed */
     const char *library_directory; /* in place of "lib" */

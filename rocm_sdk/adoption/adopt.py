@@ -193,7 +193,7 @@ def _place(site: Path, name: str) -> tuple[Path, str]:
 
 def _not_kept(path: Path) -> AdoptionError:
     return AdoptionError(
-        f"{path} is no file that an adoption keeps or replaces",
+        f"{path} is not a file that an adoption keeps or replaces",
         f"remove it from {_KEPT}/ in the dist-info directory of rocm, or install rocm again",
         str(path),
     )

@@ -19,7 +19,7 @@ _LEAST_BAR = 10  # columns
 
 
 class StatusLine:
-    """A line at the end of the terminal that is overwritten, at most every 0.1 s. Nothing if stderr is no terminal."""
+    """A line at the end of the terminal, overwritten at most every 0.1 s. Nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr.isatty()

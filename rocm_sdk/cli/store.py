@@ -33,7 +33,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is no store."""
+    """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is not a store."""
     from rocm_sdk.devel.store import Store
     from rocm_sdk.devel.store_directory import NotAStoreError
     from rocm_sdk.value_text import size_text

@@ -26,7 +26,7 @@ def run(options: "Namespace") -> int:
 
         reason = "is missing" if version is None else "is damaged"
         raise BadMetadataError(
-            f"{version!a} is no version: the SDK's _dist_info.py {reason}",
+            f"{version!a} is not a version: the SDK's _dist_info.py {reason}",
             reinstall_fix("rocm-sdk-core", os.path.dirname(package_directory("core"))),
         )
     fallback = sdk_facts()["fallback"] if os.environ.get("ROCM_SDK_FALLBACK") else None

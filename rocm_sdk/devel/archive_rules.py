@@ -102,7 +102,7 @@ class ArchiveRules:
             prefix = f"{self.tree_name}/"
             target = header.linkname[len(prefix) :] if header.linkname.startswith(prefix) else ""
             if self._kinds.get(target) != FILE:
-                raise self._refuse(header, f"is a hard link to {header.linkname}, which is no earlier file")
+                raise self._refuse(header, f"is a hard link to {header.linkname}, which is not an earlier file")
             return HARD_LINK, target
         if header.issparse():
             raise self._refuse(header, "is a sparse file")
@@ -133,7 +133,7 @@ class ArchiveRules:
             parents.append(parent)
             parent = parent.rpartition("/")[0]
         if known != DIRECTORY:
-            raise self._refuse(header, f"is below {parent}, which is no directory")
+            raise self._refuse(header, f"is below {parent}, which is not a directory")
         for parent in parents:
             self._kinds[parent] = DIRECTORY
             self._implied.add(parent)

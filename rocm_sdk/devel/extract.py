@@ -147,7 +147,7 @@ class Extraction:
 
 
 def _no_data(_member: Member) -> Iterator[bytes]:
-    """The data of a member that is no file."""
+    """The data of a member that is not a file."""
     return iter(())
 
 

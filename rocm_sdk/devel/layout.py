@@ -54,7 +54,7 @@ def find_tree(site: str) -> str | None:
 
 
 def _made_at(tree: str) -> int:
-    """When the tree was made, in nanoseconds; 0 if it is no tree, or is just being removed.
+    """When the tree was made, in nanoseconds; 0 if it is not a tree, or is just being removed.
 
     A symbolic link is none: it leads to a directory of others, in which nothing may be written.
     """

@@ -103,7 +103,7 @@ def _open(path: str, kind: int) -> int:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         _held.discard(descriptor)
         os.close(descriptor)
-        raise DevelopmentTreeError(f"the lock file {path} is no regular file", f"rm {shlex.quote(path)}", path)
+        raise DevelopmentTreeError(f"the lock file {path} is not a regular file", f"rm {shlex.quote(path)}", path)
     return descriptor
 
 

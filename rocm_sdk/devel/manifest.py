@@ -71,12 +71,12 @@ def read_manifest(tree: str) -> Manifest | None:
 
 def _entry(row: object, nonce: str) -> Entry:
     if not isinstance(row, list) or [type(field) for field in row] != [str, str, int, int, str, str]:
-        raise ValueError(f"{str(row)[:80]} is no entry")
+        raise ValueError(f"{str(row)[:80]} is not an entry")
     path, kind, mode, size, checksum, target = row
     entry = Entry(path=path, kind=kind, mode=mode, size=size, checksum=checksum, target=target)
     parts_of(entry.path)
     if not is_text(entry.path):
-        raise ValueError(f"{entry.path!r} is no UTF-8 text")
+        raise ValueError(f"{entry.path!r} is not UTF-8 text")
     if entry.kind not in _KINDS or (entry.kind == RUNTIME and not leads_into_package(entry.path, entry.target, nonce)):
         raise ValueError(f"{entry.path!r} is a {entry.kind!r} to {entry.target!r}")
     return entry

@@ -68,7 +68,7 @@ _RUNTIME_PACKAGES = ("core", "libraries")
 def find(kind: Kind, name: str, make_reporter: Callable[[], Reporter] | None) -> FileLocation:
     """The file of a name. make_reporter: for messages of the extraction; None: the tree is not extracted.
 
-    Raises UnknownLibraryError for what is no name, LibraryNotFoundError, and as the extraction does.
+    Raises UnknownLibraryError for what is not a name, LibraryNotFoundError, and as the extraction does.
     """
     wanted = _HEADERS_OF_LIBRARIES.get(name, name) if kind is HEADERS else name
     parts = wanted.split("/") if kind is HEADERS else [wanted]

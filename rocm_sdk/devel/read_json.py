@@ -11,7 +11,7 @@ LIMIT = 1 << 26  # bytes: some 300,000 entries
 
 
 def read_json(directory: str, name: str, admit: Admit | None = None) -> Any:
-    """The content of a file inside a directory. Errors as of `inside.read_inside`; ValueError if it is no JSON."""
+    """The content of a file inside a directory. Errors as of `inside.read_inside`; ValueError if it is not JSON."""
     try:
         return json.loads(read_inside(directory, name, LIMIT, admit))
     except RecursionError as error:

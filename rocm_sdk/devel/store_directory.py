@@ -42,7 +42,7 @@ def is_partial(name: str) -> bool:
 def require_store(directory: str) -> None:
     """Raises NotAStoreError if a directory is not a store of this format. Changes nothing."""
     if not os.path.isdir(directory):
-        raise NotAStoreError(f"{directory} is not a directory, so it is no store", None, directory)
+        raise NotAStoreError(f"{directory} is not a directory, so it is not a store", None, directory)
     try:
         content = read_json(directory, MARKER)
         found = content["format"] if isinstance(content, dict) else None
@@ -69,7 +69,7 @@ def make_store(directory: str) -> None:
         _make_directory(directory)
         if all(is_partial(name) for name in os.listdir(directory)):
             _write_marker(directory)
-            sync_directory(directory)  # without its marker, a directory with anything else in it is no store
+            sync_directory(directory)  # without its marker, a directory with anything else in it is not a store
         require_store(directory)
         if os.access(directory, os.W_OK):
             for name in (FILES, TREES):

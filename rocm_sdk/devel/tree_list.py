@@ -39,14 +39,14 @@ def tree_list(tree_name: str, entries: Iterable[Entry]) -> bytes:
 
 
 def digest_of(entry: Entry) -> str:
-    """The SHA-256 of an entry that a store has; "" for what is no file."""
+    """The SHA-256 of an entry that a store has; "" for what is not a file."""
     return entry.checksum.partition(":")[2]
 
 
 def parse_tree_list(content: object, path: str) -> KnownTree:
     """The tree that a list describes. path: for messages. Raises ValueError for any other content."""
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise ValueError(f"it is no list of format {_FORMAT}")
+        raise ValueError(f"it is not a list of format {_FORMAT}")
     name, rows = content.get("tree"), content.get("members")
     if not isinstance(name, str) or not isinstance(rows, list):
         raise ValueError("it has no tree or no members")
@@ -68,7 +68,7 @@ def parse_tree_list(content: object, path: str) -> KnownTree:
 def _header(tree_name: str, row: object) -> tuple[tarfile.TarInfo, str, str]:
     """The member that a row stands for, as the header that an archive would have; its kind; its digest."""
     if not isinstance(row, list) or [type(field) for field in row] != [str, str, bool, int, str, str]:
-        raise ValueError(f"{str(row)[:80]} is no member")
+        raise ValueError(f"{str(row)[:80]} is not a member")
     path, kind, is_program, size, digest, target = row
     if kind not in _TYPES:
         raise ValueError(f"{path!r} is of no known kind: {kind[:80]!r}")

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # for type checkers; what a message needs of this module 
 if TYPE_CHECKING:
     from .record import RecordedFile
 
-# The distributions of this project, which are no part of an SDK: this one, and the one that makes SDK packages.
+# The distributions of this project, which are not part of an SDK: this one, and the one that makes SDK packages.
 LOADER = "rocm-sdk-loader"
 BUILDER = "rocm-sdk-build"
 

@@ -29,7 +29,7 @@ def parts_of(name: str) -> list[str]:
     """The parts of a relative name. Raises UnsafeNameError for an absolute name, and for an empty part, . or .. ."""
     parts = name.split("/")
     if "" in parts or "." in parts or ".." in parts or "\0" in name:
-        raise UnsafeNameError(f"{name!r} is no name inside a directory")
+        raise UnsafeNameError(f"{name!r} is not a name inside a directory")
     return parts
 
 

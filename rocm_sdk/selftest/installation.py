@@ -24,7 +24,7 @@ _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
 
 @dataclass(frozen=True)
 class Installation:
-    """A site-packages directory with an SDK, or where one should be; or a ROCm that is no package of Python."""
+    """A site-packages directory with an SDK, or where one should be; or a ROCm that is not a package of Python."""
 
     site: str  # absolute; the prefix of such a ROCm
     is_current: bool  # whether this process would use it

@@ -25,7 +25,7 @@ def coverage(
     sdk: a directory, with all below it; None: the packages of the installed SDK.
     unofficial: whether code for other processors counts that runtimes with patches of distributions try.
 
-    Raises UnknownTargetError for what is no target, PackageNotInstalledError without an SDK, LibraryNotFoundError or
+    Raises UnknownTargetError for what is not a target, PackageNotInstalledError without an SDK, LibraryNotFoundError or
     LibraryAccessError for a directory that is not there or cannot be listed. A file that cannot be read is among the
     result's `faults`.
     """

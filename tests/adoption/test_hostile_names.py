@@ -49,7 +49,7 @@ def test_kept_names_that_lead_elsewhere(both: Environment, name: str) -> None:
     before = both.files()
     result = both.adopt("--undo")
     assert (result.returncode, result.stdout) == (1, "")
-    assert "is no file that an adoption keeps or replaces" in result.stderr
+    assert "is not a file that an adoption keeps or replaces" in result.stderr
     assert both.files() == before
     assert [victim.read_text() for victim in victims] == ["mine", "mine"]
 
@@ -69,7 +69,7 @@ def test_a_kept_file_that_is_none(both: Environment, kind: str) -> None:
     before = both.files()
     result = both.adopt("--undo")
     assert result.returncode == 1
-    assert "is no file that an adoption keeps" in result.stderr
+    assert "is not a file that an adoption keeps" in result.stderr
     assert both.files() == before
 
 

@@ -290,7 +290,7 @@ def test_the_loader_beside_the_packages(tmp_path: Path) -> None:
         (tmp_path / name).write_text("no archive")
         refused = build(tree, tmp_path / "other", "--loader", str(tmp_path / name))
         assert (refused.returncode, refused.stdout) == (1, "")
-        assert f"--loader {tmp_path / name}: is no wheel of rocm-sdk-loader" in refused.stderr
+        assert f"--loader {tmp_path / name}: is not a wheel of rocm-sdk-loader" in refused.stderr
         assert not (tmp_path / "other/dist").exists()
 
 
@@ -565,7 +565,7 @@ def test_own_rules(tmp_path: Path) -> None:
     tree = usual_tree(tmp_path / "artifacts")
     rules = tmp_path / "rules.txt"
     rules.write_text("artifact core lib,run base core-hip\n")
-    assert f"{rules}:1: 'artifact core lib,run base core-hip' is no rule" in refused(
+    assert f"{rules}:1: 'artifact core lib,run base core-hip' is not a rule" in refused(
         tree, tmp_path, "--rules", str(rules)
     )
     rules.write_text("artifact nucleus lib base\n")

@@ -84,7 +84,7 @@ def test_a_soname_that_no_file_has(tree: ArtifactTree, tmp_path: Path) -> None:
 def test_hostile_sonames(tree: ArtifactTree, tmp_path: Path, soname: str) -> None:
     tree.library(CORE, "lib/libx.so", soname or None, flags=() if soname else ("-Wl,-soname,",))
     if soname:
-        refused(tree, tmp_path / "out", f"libx.so: its SONAME {soname!r} is no name of a file")
+        refused(tree, tmp_path / "out", f"libx.so: its SONAME {soname!r} is not a name of a file")
     else:
         assert "_rocm_sdk_core/lib/libx.so" in make(tree, tmp_path / "out")["rocm_sdk_core"].namelist()
 
@@ -115,13 +115,13 @@ def test_names_of_files(tree: ArtifactTree, tmp_path: Path) -> None:
 )
 def test_families_that_are_none(tree: ArtifactTree, tmp_path: Path, family: str) -> None:
     tree.file(f"blas_lib_{family}", "lib/x.co", "x")
-    refused(tree, tmp_path / "out", f"{family!r} is no family of an artifact")
+    refused(tree, tmp_path / "out", f"{family!r} is not a family of an artifact")
 
 
 @pytest.mark.parametrize("name", ["1blas", "bl'as", "..", "b\nlas"])
 def test_names_of_artifacts_that_are_none(tree: ArtifactTree, tmp_path: Path, name: str) -> None:
     tree.file(f"{name}_lib_generic", "lib/x", "x")
-    refused(tree, tmp_path / "out", f"{name!r} is no name of an artifact")
+    refused(tree, tmp_path / "out", f"{name!r} is not a name of an artifact")
 
 
 def test_a_nonce_that_is_none(tree: ArtifactTree, tmp_path: Path) -> None:

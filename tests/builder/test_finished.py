@@ -195,7 +195,7 @@ def test_a_place_that_is_not_ours(
     else:
         store.chmod(0o777)
     assert rebuild(old_tree, output, caplog) == set()
-    assert f"{store}: is no directory that only this user can write to, and is not used" in caplog.messages
+    assert f"{store}: is not a directory that only this user can write to, and is not used" in caplog.messages
     assert store.is_file() if what == "a file" else {path.name for path in store.iterdir()} == names
 
 

@@ -80,7 +80,7 @@ def test_what_is_refused(sample: Path, tmp_path: Path) -> None:
         (("--for", tmp_path / "missing.so"), "missing.so"),
         (("--for", tmp_path / "plain.so"), "none of the files needs a library of the SDK"),
         (("--shortnames", "hipsparze"), "fix: nearest: hipsparse"),
-        (("--shortnames", "amdhip64", "--version", "x'"), "is no version"),
+        (("--shortnames", "amdhip64", "--version", "x'"), "is not a version"),
     ):
         done = run(sample, *words, "--output", tmp_path / "out.py")
         assert done.returncode == 1, words

@@ -95,7 +95,7 @@ def test_rules_of_metadata(tmp_path: Path) -> None:
         "metadata core License-Expression GPL AND": "1: ",
         "metadata core Version 1": "'Version' is none of Author",
         "metadata nucleus Author x": "'nucleus' is none of core",
-        "metadata core Author": "is no rule",
+        "metadata core Author": "is not a rule",
     }.items():
         rules.write_text(f"{line}\n")
         with pytest.raises(PackagingError, match=told):
@@ -183,5 +183,5 @@ def test_another_tag(tree: ArtifactTree, tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv("ROCM_SDK_WHEEL_PLATFORM_TAG", "manylinux_2_28-x86_64")
     for wheel in build(wish, read_rules()):
         assert wheel.suffix != ".whl" or wheel.stem.endswith("-py3-none-manylinux_2_28_x86_64")
-    with pytest.raises(PackagingError, match="is no platform tag"):
+    with pytest.raises(PackagingError, match="is not a platform tag"):
         build(wish._replace(platform_tag="../x"), read_rules())

@@ -777,7 +777,7 @@ def test_options_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
         ("take nucleus lib/**", "'nucleus' is none of core, libraries, device, profiler, devel"),
         ("rewrite any *.cmake ( x", "'(' cannot be replaced by 'x'"),
         ("rewrite never *.cmake a x", "'never' is none of any, moved"),
-        ("place lib", "is no rule"),
+        ("place lib", "is not a rule"),
     ):
         rules.write_text(f"{line}\n")
         assert f"{rules}:1: " in (error := refused(output, rocm.root, "--rules", rules))
@@ -789,8 +789,8 @@ def test_lists_that_are_wrong(rocm: Prefix, tmp_path: Path) -> None:
     listed = tmp_path / "list"
     for text, told in (
         (f"{rocm.root}/lib\n{rocm.root}/gone.so\n", f"{listed}:2: {rocm.root}/gone.so: there is no such file"),
-        ("package zlib is not installed\n", f"{listed}:1: 'package zlib is not installed' is no absolute path"),
-        ("usr/lib/libz.so\n", f"{listed}:1: 'usr/lib/libz.so' is no absolute path"),
+        ("package zlib is not installed\n", f"{listed}:1: 'package zlib is not installed' is not an absolute path"),
+        ("usr/lib/libz.so\n", f"{listed}:1: 'usr/lib/libz.so' is not an absolute path"),
         ("\n\n", f"{listed}: the list names no file"),
         ("/etc/passwd\n", f"nothing that is listed is in {rocm.root}"),
     ):

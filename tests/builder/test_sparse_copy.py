@@ -55,7 +55,7 @@ def test_a_search_path(tmp_path: Path, form: str) -> None:
 
 
 def test_copies_without_a_hole(large: Path, tmp_path: Path) -> None:
-    """Where there is no code, it is no library, or something else lies in the code."""
+    """Where there is no code, it is not a library, or something else lies in the code."""
     data = bytearray(large.read_bytes())
     (table,) = struct.unpack_from("<Q", data, 40)
     (code,) = device_code(large).bundles

@@ -121,7 +121,7 @@ def test_user(dist: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def environment(dist: Path, tmp_path: Path) -> Path:
-    """Tests may write to its files, so they are no links into uv's cache."""
+    """Tests may write to its files, so they are not links into uv's cache."""
     install("uv", make_environment(tmp_path / "venv"), wheels(dist, "sdk_core"), "--link-mode", "copy")
     return tmp_path / "venv"
 
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_said(environment: Path) -> None:
     command, site = environment / "bin/rocminfo", site_of(environment)
     program = site / "_rocm_sdk_core/bin/rocminfo"
     program.write_bytes(b"\x7fELF")
-    assert run(command).stderr == f"rocminfo: {program}: is no program for this machine\n"
+    assert run(command).stderr == f"rocminfo: {program}: is not a program for this machine\n"
     program.unlink()
     assert f"{program}: no such file" in run(command).stderr
     shutil.rmtree(site / "_rocm_sdk_core")

@@ -119,8 +119,8 @@ def test_which_commit(directory: Path) -> None:
         ({}, 'no text "rocm-version"'),
         ({"rocm-version": ""}, 'no text "rocm-version"'),
         ({"rocm-version": 7}, 'no text "rocm-version"'),
-        ({"rocm-version": "7.0.0", "release-metadata": "x"}, "release-metadata is no object"),
-        ({"rocm-version": "7.0.0", "release-metadata": None}, "release-metadata is no object"),
+        ({"rocm-version": "7.0.0", "release-metadata": "x"}, "release-metadata is not an object"),
+        ({"rocm-version": "7.0.0", "release-metadata": None}, "release-metadata is not an object"),
         *(
             ({"rocm-version": "7.0.0", "release-metadata": {"base-date": date}}, "valid date in YYYYMMDD format")
             for date in ("2026081", "20261301", "20260230", 20260811, "20260811\n")

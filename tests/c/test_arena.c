@@ -153,7 +153,7 @@ static void directories_are_listed(void **state) {
     assert_false(rsdk_directory_has(&directory, "c"));
     assert_false(rsdk_directory_has(&directory, ".."));
     assert_int_equal(rsdk_directory_read(sample_path(&site, "listed/a"), &f->arena, &directory, &error), RSDK_OK);
-    assert_false(directory.exists); /* a file is no directory */
+    assert_false(directory.exists); /* a file is not a directory */
     assert_int_equal(rsdk_directory_read("/nonexistent", &f->arena, &directory, &error), RSDK_OK);
     assert_false(directory.exists || rsdk_directory_has(&directory, "a"));
     assert_int_equal(chmod(path, 0), 0);

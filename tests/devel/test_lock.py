@@ -152,7 +152,7 @@ def test_a_pipe_in_place_of_the_lock_file(devel_site: DevelSite, store: Path, wo
     os.mkfifo(lock)
     result = devel_site.command(*(word.replace("STORE", str(store)) for word in words), check=False, timeout=30)
     assert result.returncode == 1
-    assert f"the lock file {lock} is no regular file" in result.stderr
+    assert f"the lock file {lock} is not a regular file" in result.stderr
     assert f"fix: rm {lock}" in result.stderr
 
 

@@ -102,7 +102,7 @@ def test_same_content_with_and_without_the_executable_bit(make_site: MakeSite, s
 def test_a_store_on_another_file_system(devel_site: DevelSite) -> None:
     memory = Path("/dev/shm")
     if not memory.is_dir() or memory.stat().st_dev == devel_site.path.stat().st_dev:
-        pytest.skip("/dev/shm is no file system of its own here")
+        pytest.skip("/dev/shm is not a file system of its own here")
     with tempfile.TemporaryDirectory(dir=memory) as store:
         said = devel_site.command("init", "--store", store).stderr
         assert "is on another file system: its files are copied" in said

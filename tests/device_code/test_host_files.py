@@ -125,7 +125,7 @@ MARKER = {
 
 @pytest.mark.parametrize("bundles", [[b""], [FIRST]])
 def test_code_in_archives(tmp_path: Path, bundles: list[bytes]) -> None:
-    """Bytes that the split has left over are no code of the library."""
+    """Bytes that the split has left over are not code of the library."""
     marker = tmp_path / "marker"
     marker.write_bytes(message(MARKER) + bytes(40))
     more = f'.section .rocm_kpack_ref,"a",@progbits\nmarker: .incbin "{marker}"\n'

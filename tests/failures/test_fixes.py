@@ -407,13 +407,13 @@ def test_an_archive_of_kernels_that_is_missing(environment: Environment) -> None
     assert check_gpu(environment, "E-CODE-002") == ""
     (environment.site / LIBRARIES / ".kpack/rand_gfx1100.kpack").unlink()
     fix = check_gpu(environment, "E-CODE-002")
-    assert "rocm-sdk-device-gfx1100 is installed, and not whole" in fix
+    assert "rocm-sdk-device-gfx1100 is installed but incomplete" in fix
     environment.run(fix)
     assert check_gpu(environment, "E-CODE-002") == ""
 
 
 def test_a_library_that_the_packages_have_no_code_of(environment: Environment) -> None:
-    """Installing what is installed is no fix."""
+    """Installing what is installed is not a fix."""
     environment.install("rocm-sdk-device-gfx1100==7.10.0")
     kernels = environment.site / LIBRARIES / "lib/hipblaslt/library/kernels_gfx942.co"
     kernels.parent.mkdir(parents=True)

@@ -10,7 +10,7 @@ from sample_site import LIBRARIES, Site
 
 
 def test_a_family_that_does_not_exist(linked_site: Site, attempt: Callable[..., Any]) -> None:
-    """It is no package that could be installed."""
+    """It is not a package that could be installed."""
     linked_site.write("rocm_sdk_core/_dist_info.py", "__version__ = '7.10.0'\nAVAILABLE_TARGET_FAMILIES = ['gfx942']\n")
     (linked_site.path / LIBRARIES).rename(linked_site.path / f"{LIBRARIES}_gfx942")
     call = "initialize_process(preload_shortnames=['rccl'])"

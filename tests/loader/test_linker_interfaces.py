@@ -51,7 +51,7 @@ def test_audited_process(site: Site, pair: tuple[Path, Path], tmp_path: Path) ->
 
 
 def test_preloaded_by_the_linker(site: Site, pair: tuple[Path, Path]) -> None:
-    """LD_PRELOAD of the SDK's own file is no conflict: that very file is reused."""
+    """LD_PRELOAD of the SDK's own file is not a conflict: that very file is reused."""
     both = " ".join(map(str, reversed(pair)))
     assert site.output(LOAD, LD_PRELOAD=both, LD_LIBRARY_PATH=str(pair[0].parent)) == "True 5 6"
 

@@ -432,7 +432,7 @@ def test_version_check(site: Site, wanted: str, fits: bool, fails: bool) -> None
 
 
 def test_an_sdk_that_does_not_say_its_version(site: Site) -> None:
-    """As a program of Nuitka's whose packages were compiled: their metadata is no file."""
+    """As a program of Nuitka's whose packages were compiled: their metadata is not a file."""
     site.library("libroctx64.so.4")
     (site.path / "rocm_sdk_core/_dist_info.py").unlink()
     program = """
@@ -451,7 +451,7 @@ def test_an_sdk_that_does_not_say_its_version(site: Site) -> None:
     assert known == "False"
     told = site.run("import sys, rocm_sdk.cli; sys.exit(rocm_sdk.cli.main(['version']))", check=False)
     assert (told.returncode, told.stdout) == (1, "")
-    assert "None is no version: the SDK's _dist_info.py is missing" in told.stderr
+    assert "None is not a version: the SDK's _dist_info.py is missing" in told.stderr
     assert "rocm-sdk-core" in told.stderr
 
 

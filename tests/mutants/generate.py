@@ -1,7 +1,7 @@
 """Makes small mutations of a source file: of Python by its syntax tree, of C by a table of tokens.
 
 Comparisons, limits that are off by one, conditions that are negated, values of truth, statements that are dropped.
-Texts and comments are left alone: a message that reads otherwise is no fault that this looks for.
+Texts and comments are left alone: a message that reads otherwise is not a fault that this looks for.
 """
 
 from __future__ import annotations

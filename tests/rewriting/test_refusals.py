@@ -122,8 +122,8 @@ def an_object_file(directory: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "cause"),
     [
-        (a_word_into_the_code, "which is no wrapper, points into its code"),
-        (a_packed_word_into_the_code, "which is no wrapper, points into its code"),
+        (a_word_into_the_code, "which is not a wrapper, points into its code"),
+        (a_packed_word_into_the_code, "which is not a wrapper, points into its code"),
         (no_wrappers, "it has no wrappers"),
         (code_elsewhere, "leads to no bundle in .hip_fatbin"),
         (data_behind_the_end, r"70 bytes follow its last section, at byte \d+"),

@@ -82,7 +82,7 @@ def test_two_libraries_of_one_soname(sdk: Site) -> None:
 
 
 def test_two_libraries_of_one_soname_in_one_directory(sdk: Site) -> None:
-    """A copy under another name; the file that the name leads to is the other one. A link is no copy."""
+    """A copy under another name; the file that the name leads to is the other one. A link is not a copy."""
     whole = sdk.path / CORE / "lib/libamdhip64.so.7"
     (whole.parent / "libamdhip64.so.6.9").write_bytes(whole.read_bytes())
     install(sdk)

@@ -1,4 +1,4 @@
-"""What the dynamic linker is told by a library, or by a program, whatever address it is linked for."""
+"""Reads what the dynamic section of a library or program says, whatever address the program is linked for."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Elf:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is no program, which has an interpreter."""
+        """Whether it is not a program, which has an interpreter."""
         kinds = {segment.type for segment in self.segments}
         return self.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
 
@@ -176,7 +176,7 @@ class Elf:
 
 
 def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
-    """Bytes of a file; refuses one that has them not."""
+    """Bytes of a file; refuses a file that is too short."""
     parts = []
     if offset + size > os.fstat(descriptor).st_size:
         raise refusal(path, f"it ends before byte {offset + size}, where its tables say that it has more")
@@ -195,7 +195,7 @@ def read_elf(descriptor: int, path: str) -> Elf:
     size = os.fstat(descriptor).st_size
     start = os.pread(descriptor, HEADER.size, 0)
     if len(start) < HEADER.size or start[:6] != b"\x7fELF\x02\x01":
-        raise refusal(path, "it is no 64-bit, little-endian ELF file")
+        raise refusal(path, "it is not a 64-bit, little-endian ELF file")
     ident, *header = HEADER.unpack(start)
     segment_size, segment_count, section_size, section_count, names_index = header[8:13]
     if (segment_count and segment_size != SEGMENT.size) or (section_count and section_size != SECTION.size):

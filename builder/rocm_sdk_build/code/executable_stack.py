@@ -57,7 +57,7 @@ def clear_executable_stack(descriptor: int, path: str) -> bool:
     """Clears PF_X of PT_GNU_STACK in the file that is open; False where it is not set.
 
     Four bytes of the file change, in place: it must be the caller's own copy. path: its name in errors. Raises
-    RewriteError (E-CODE-010) for a file that is no ELF file or whose program headers lie outside it, and OSError.
+    RewriteError (E-CODE-010) for a file that is not an ELF file or whose program headers lie outside it, and OSError.
     """
     _, order, segments = _read(descriptor, path)
     wrong = [each for each in segments if each.type == _PT_GNU_STACK and each.flags & _PF_X]
@@ -86,7 +86,7 @@ def _read(descriptor: int, path: str) -> tuple[int, str, list[_Segment]]:
     """e_machine, the byte order and the program headers."""
     ident = os.pread(descriptor, _IDENT, 0)
     if len(ident) < _IDENT or ident[:4] != b"\x7fELF" or ident[4] not in _FORMS or ident[5] not in _ORDERS:
-        raise refusal(path, "it is no ELF file")
+        raise refusal(path, "it is not an ELF file")
     form, order = _FORMS[ident[4]], _ORDERS[ident[5]]
     header = struct.Struct(order + form.header)
     row = struct.Struct(order + form.row)

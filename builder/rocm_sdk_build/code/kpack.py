@@ -53,11 +53,11 @@ def read_archive(descriptor: int, path: str) -> Archive:
     size = os.fstat(descriptor).st_size
     magic, version, start = _HEADER.unpack(read_exactly(descriptor, 0, _HEADER.size, path))
     if magic != _MAGIC or version != _VERSION or not _BLOBS_AT <= start < size or size - start > _TOC_LIMIT:
-        raise refusal(path, "it is no kpack archive of version 1")
+        raise refusal(path, "it is not a kpack archive of version 1")
     try:
         contents = unpack(read_exactly(descriptor, start, size - start, path))
         if not isinstance(contents, dict):
-            raise ValueError("it is no map")
+            raise ValueError("it is not a map")
         blobs = tuple(_blobs(descriptor, contents, start, path))
         kernels = dict(_kernels(contents, len(blobs)))
     except (ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
@@ -68,7 +68,7 @@ def read_archive(descriptor: int, path: str) -> Archive:
 def _kernels(contents: dict[str, object], count: int) -> Iterator[tuple[tuple[str, str], int]]:
     table = contents["toc"]
     if not isinstance(table, dict):
-        raise ValueError("`toc` is no map")
+        raise ValueError("`toc` is not a map")
     for key, targets in table.items():
         for target, entry in targets.items():
             ordinal = entry["ordinal"]
@@ -87,7 +87,7 @@ def _blobs(descriptor: int, contents: dict[str, object], end: int, path: str) ->
         raise ValueError(f"it is compressed by the scheme {scheme!r}")
     position, size = contents["zstd_offset"], contents["zstd_size"]
     if not isinstance(position, int) or not isinstance(size, int):
-        raise ValueError("`zstd_offset` and `zstd_size` are no numbers")
+        raise ValueError("`zstd_offset` and `zstd_size` are not numbers")
     limit = _checked(Blob(position, size), end).offset + size
     (count,) = _COUNT.unpack(read_exactly(descriptor, position, _COUNT.size, path))
     position += _COUNT.size
@@ -99,7 +99,7 @@ def _blobs(descriptor: int, contents: dict[str, object], end: int, path: str) ->
 
 def _checked(blob: Blob, end: int) -> Blob:
     if not (isinstance(blob.offset, int) and isinstance(blob.size, int)):
-        raise ValueError("a place is no number")
+        raise ValueError("a place is not a number")
     if blob.offset < _BLOBS_AT or blob.size < 0 or blob.offset + blob.size > end:
         raise ValueError("a blob lies outside the archive")
     return blob

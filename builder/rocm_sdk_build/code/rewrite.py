@@ -147,7 +147,7 @@ class _Rewriting:
         if wrong is not None:
             raise refusal(self.path, wrong, "E-CODE-013")
         seconds = Seconds(writing, 0.0, perf_counter() - start - writing)
-        return self._rewritten(output, os.fstat(new).st_size, kept, Verified(False, "it is no library"), seconds)
+        return self._rewritten(output, os.fstat(new).st_size, kept, Verified(False, "it is not a library"), seconds)
 
     def _rewritten(
         self, output: str | None, size: int, kept: set[str], verified: Verified, seconds: Seconds
@@ -228,7 +228,7 @@ class _Rewriting:
         start = perf_counter()
         self._verify_images(new)
         self.verifying = perf_counter() - start
-        return Verified(False, "it is no library")
+        return Verified(False, "it is not a library")
 
     def _verify_images(self, new: int) -> DeviceCode:
         """Returns what the new file holds."""

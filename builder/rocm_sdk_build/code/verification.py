@@ -155,7 +155,7 @@ def _compare_sections(old: HostFile, new: HostFile) -> None:
 
 
 def _by_name(host: HostFile) -> dict[tuple[bytes, int], Section]:
-    """The sections by their names, that of the code by the name of fat files, and the how manieth of it each is."""
+    """The sections by their names, that of the code by the name of fat files, and their occurrence numbers."""
     seen: dict[bytes, int] = {}
     found = {}
     for index, section in enumerate(host.elf.sections[1:], 1):

@@ -75,7 +75,7 @@ def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
             raise refusal(elf.path, f"the wrapper at {place - _ADDRESS_AT:#x} leads to no bundle in {code.shown}")
         wrappers.append(Wrapper(place, bundle, number, word, tuple((where, offset) for where, offset, _ in found)))
     if addends:
-        raise refusal(elf.path, f"the word at {min(addends):#x}, which is no wrapper, points into its code")
+        raise refusal(elf.path, f"the word at {min(addends):#x}, which is not a wrapper, points into its code")
     _refuse_packed_pointers(elf, code, {wrapper.place for wrapper in wrappers})
     return tuple(wrappers)
 
@@ -111,7 +111,7 @@ def _refuse_packed_pointers(elf: Elf, code: Section, known: set[int]) -> None:
                 continue
             (value,) = _WORD.unpack(read_exactly(elf.descriptor, holder.offset + place - holder.address, 8, elf.path))
             if code.address <= value < end:
-                raise refusal(elf.path, f"the word at {place:#x}, which is no wrapper, points into its code")
+                raise refusal(elf.path, f"the word at {place:#x}, which is not a wrapper, points into its code")
 
 
 def _packed_places(words: memoryview[int]) -> Iterator[int]:

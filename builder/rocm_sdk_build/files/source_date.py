@@ -12,8 +12,8 @@ _VARIABLE = "SOURCE_DATE_EPOCH"
 
 
 def source_date() -> int:
-    """SOURCE_DATE_EPOCH, in seconds since 1970, or 1980-01-01. PackagingError where it is no such number."""
+    """SOURCE_DATE_EPOCH, in seconds since 1970, or 1980-01-01. PackagingError where it is not such a number."""
     text = os.environ.get(_VARIABLE, "")
     if text and not (text.isascii() and text.isdigit() and int(text) <= _LAST):
-        raise PackagingError(f"{_VARIABLE}={text!r} is no time in seconds since 1970", f"{_VARIABLE}=$(date +%s)")
+        raise PackagingError(f"{_VARIABLE}={text!r} is not a time in seconds since 1970", f"{_VARIABLE}=$(date +%s)")
     return max(int(text or 0), _FIRST)

@@ -160,14 +160,14 @@ class _Unpacking:
             above = "/".join(parts[:depth])
             kind = self.kinds.setdefault(above, "directory")
             if kind != "directory":
-                raise PackagingError(f"{self.archive}: {name!r} is below {above!r}, which is no directory")
+                raise PackagingError(f"{self.archive}: {name!r} is below {above!r}, which is not a directory")
             (self.directory / above).mkdir(exist_ok=True)
         return self.directory / name
 
     def _take_hard_link(self, member: tarfile.TarInfo, name: str, target: Path) -> None:
         other = member.linkname
         if self.kinds.get(other) != "file" or other == MANIFEST:
-            raise PackagingError(f"{self.archive}: {name!r} is a link to {other!r}, which is no file before it")
+            raise PackagingError(f"{self.archive}: {name!r} is a link to {other!r}, which is not a file before it")
         os.link(self.directory / other, target)
         self.kinds[name] = "file"
 

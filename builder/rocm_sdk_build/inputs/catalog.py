@@ -95,9 +95,9 @@ def _read(directory: Path) -> Artifact | None:
     name, component, family = directory.name.split("_")
     for text, pattern, what in ((name, _NAME, "name"), (family, _FAMILY, "family")):
         if not pattern.fullmatch(text):
-            raise PackagingError(f"{str(directory)!r}: {text!r} is no {what} of an artifact")
+            raise PackagingError(f"{str(directory)!r}: {text!r} is not a {what} of an artifact")
     if component not in COMPONENTS:
-        raise PackagingError(f"{directory}: {component} is no component; there are {', '.join(COMPONENTS)}")
+        raise PackagingError(f"{directory}: {component} is not a component; there are {', '.join(COMPONENTS)}")
     roots = tuple(_roots(directory, manifest))
     return Artifact(name, component, family, directory, roots, tuple(_overlay(roots)))
 
@@ -157,7 +157,7 @@ def refuse_name(path: str, root: Path) -> None:
     try:
         path.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise PackagingError(f"{str(root / path)!r}: its name is no UTF-8 text, which wheels need") from error
+        raise PackagingError(f"{str(root / path)!r}: its name is not UTF-8 text, which wheels need") from error
     if any(c in path for c in "\n\r\0\\"):
         raise PackagingError(f"{str(root / path)!r}: wheels have no names with line breaks or backslashes")
 

@@ -68,7 +68,7 @@ def look_at(path: Path) -> Facts:
     soname = facts.soname
     if soname is not None and (soname in (".", "..") or not soname.isprintable() or not _NAME.fullmatch(soname)):
         raise PackagingError(
-            f"{path}: its SONAME {soname!r} is no name of a file",
+            f"{path}: its SONAME {soname!r} is not a name of a file",
             f"patchelf --set-soname {path.name} {path}",
         )
     return Facts(Kind.LIBRARY, soname or None, machine, facts.executable_stack)

@@ -90,7 +90,7 @@ def read_rules(path: Path | None = None) -> Rules:
             fields = line.split(None, len(_COLUMNS[kind]))[1:]
         if kind not in _COLUMNS or len(fields) != len(_COLUMNS[kind]):
             known = "; ".join(f"{name} {' '.join(columns)}" for name, columns in _COLUMNS.items())
-            raise PackagingError(f"{file}:{number}: {line.strip()!r} is no rule", f"rules are: {known}")
+            raise PackagingError(f"{file}:{number}: {line.strip()!r} is not a rule", f"rules are: {known}")
         for column, value in zip(_COLUMNS[kind], fields, strict=True):
             wrong = [each for each in value.split(",") if column in _VALUES and each not in _VALUES[column]]
             if wrong:

@@ -83,7 +83,7 @@ class Finished:
             facts = self._directory.lstat()
         if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o022:
             return True
-        _log.warning("%s: is no directory that only this user can write to, and is not used", self._directory)
+        _log.warning("%s: is not a directory that only this user can write to, and is not used", self._directory)
         return False
 
 

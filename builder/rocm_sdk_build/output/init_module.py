@@ -32,7 +32,7 @@ class InitModule(NamedTuple):
 def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
     """The libraries of the SDK that the files need by name, each once, in the order of the catalog.
 
-    What those need in turn comes with them. PackagingError for a file that is no library, and where none is needed.
+    What those need in turn comes with them. PackagingError for a file that is not a library, and where none is needed.
     """
     needed = {PurePosixPath(name).name for path in files for name in _needed_by(path)}
     found = tuple(
@@ -55,7 +55,7 @@ def checked(shortnames: Sequence[str]) -> tuple[str, ...]:
     for name in shortnames:
         if name not in ALL_LIBRARIES:
             near = nearest_names(name, tuple(ALL_LIBRARIES))
-            raise PackagingError(f"{name!r} is no library of the SDK", f"nearest: {', '.join(near)}" if near else "")
+            raise PackagingError(f"{name!r} is not a library of the SDK", f"nearest: {', '.join(near)}" if near else "")
     return tuple(dict.fromkeys(shortnames))
 
 

@@ -175,7 +175,7 @@ def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path
     except (tarfile.TarError, OSError, KeyError, ValueError) as error:
         raise PackagingError(f"{path}: {member} cannot be read: {error}") from error
     if not isinstance(document, dict):
-        raise PackagingError(f"{path}: {member} is no object")
+        raise PackagingError(f"{path}: {member} is not an object")
     return write_selector_archive(directory, _with_selection(document, promotion))
 
 

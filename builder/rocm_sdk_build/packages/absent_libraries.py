@@ -31,5 +31,5 @@ def facts_text(path: Path, absent: Iterable[str]) -> str:
     except (OSError, ValueError) as error:
         raise PackagingError(f"{path}: cannot be read: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):
-        raise PackagingError(f"{path}: is no object with the text dist_amdgpu_targets")
+        raise PackagingError(f"{path}: is not an object with the text dist_amdgpu_targets")
     return json.dumps({**document, "absent_libraries": list(absent)}, indent=2) + "\n"

@@ -112,7 +112,7 @@ static const char *words_for(long error) {
     case EACCES:
         return ": permission denied";
     case ENOEXEC:
-        return ": is no program for this machine";
+        return ": is not a program for this machine";
     case E2BIG:
         return ": the arguments are too long";
     default:

@@ -56,7 +56,7 @@ def checked_tag(text: str | None) -> str | None:
         return None
     tag = wanted.replace("-", "_")
     if not _TAG.fullmatch(tag):
-        raise PackagingError(f"{wanted!r} is no platform tag", "one like manylinux_2_28_x86_64, linux_x86_64")
+        raise PackagingError(f"{wanted!r} is not a platform tag", "one like manylinux_2_28_x86_64, linux_x86_64")
     return tag
 
 

@@ -42,11 +42,13 @@ def default_version(file: Path) -> str:
 
 
 def check_version(version: str) -> None:
-    """Refuses what is no canonical version of Python packages."""
+    """Refuses what is not a canonical version of Python packages."""
     try:
         canonical = str(Version(version))
     except InvalidVersion as error:
-        raise PackagingError(f"{version!r} is no version of a Python package", "such as 7.10.0 or 7.10.0rc1") from error
+        raise PackagingError(
+            f"{version!r} is not a version of a Python package", "such as 7.10.0 or 7.10.0rc1"
+        ) from error
     if canonical != version:
         raise PackagingError(f"the version {version!r} is not canonical", f"write {canonical}")
 
@@ -61,7 +63,7 @@ def read_version_file(path: Path) -> VersionFile:
         raise PackagingError(f'{path}: it has no text "rocm-version"')
     metadata = document.get("release-metadata", {})
     if not isinstance(metadata, dict):
-        raise PackagingError(f"{path}: release-metadata is no object")
+        raise PackagingError(f"{path}: release-metadata is not an object")
     date = metadata.get("base-date", "")
     if date and not _is_date(date):
         raise PackagingError(f"{path}: release-metadata.base-date must be a valid date in YYYYMMDD format: {date!r}")

@@ -57,7 +57,7 @@ rsdk_status rsdk_problem_of_error(const rsdk_error *error, rsdk_sdk *sdk, const 
                                   rsdk_problem **problem);
 
 /* A problem from its code and facts. A fact that a text names and that is missing, or NULL, is told in general words.
- * RSDK_BAD_ARGUMENT for what is no code. */
+ * RSDK_BAD_ARGUMENT for what is not a code. */
 rsdk_status rsdk_problem_make(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count,
                               const rsdk_installation *installation, rsdk_problem **problem);
 

@@ -101,7 +101,7 @@ typedef struct rsdk_sdk_options {
 
 typedef struct rsdk_sdk rsdk_sdk;
 
-/* Looks for an SDK. Finding none is no error: then there is no version, and no package has a directory.
+/* Looks for an SDK. Finding none is not an error: then there is no version, and no package has a directory.
  * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read; RSDK_UNKNOWN_LIBRARY,
  * RSDK_BAD_ARGUMENT: an override is for no library, or its path is not absolute. */
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error);

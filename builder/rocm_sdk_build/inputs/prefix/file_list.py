@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-# What is no path: dpkg tells where other packages' files went, and rpm that there is none.
+# What is not a path: dpkg tells where other packages' files went, and rpm that there is none.
 _DIVERTED = re.compile(r"(?:locally diverted|diverted by \S+) to: (/.*)")
 _IGNORED = re.compile(r"package diverts others to: /.*|\(contains no files\)|\s*")
 _LINK = " -> "  # qlist --verbose: what a link leads to
@@ -29,7 +29,7 @@ class Listed(NamedTuple):
 def read_list(path: Path) -> list[Listed]:
     """The files, links and directories that a list names; `-` is standard input.
 
-    PackagingError for a line that is no path, or names what is not there.
+    PackagingError for a line that is not a path, or names what is not there.
     """
     try:
         data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
@@ -52,7 +52,7 @@ def _checked(listed: Listed) -> Listed | None:
     """The line with the path alone; None: it may be missing, and is."""
     path = listed.path
     if not path.startswith("/") or "\0" in path:
-        raise PackagingError(f"{listed.line}: {path!r} is no absolute path")
+        raise PackagingError(f"{listed.line}: {path!r} is not an absolute path")
     for each in (path, path.rpartition(_LINK)[0]):
         if each and os.path.lexists(each):
             return Listed(each, listed.line)

@@ -1,4 +1,4 @@
-"""Libraries that are no part of ROCm, and without which its libraries do not load."""
+"""Libraries that are not part of ROCm, and without which its libraries do not load."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Tree(NamedTuple):
     parts: dict[str, list[Entry]]  # package or "devel" -> files and links
     unclassified: tuple[str, ...]  # places of what no row takes
     lost_links: tuple[str, ...]  # links that lead to nothing in the tree
-    other_roots: tuple[Path, ...]  # roots that are no part of ROCm
+    other_roots: tuple[Path, ...]  # roots that are not part of ROCm
     host_documents: tuple[Entry, ...]  # of these roots, where a library is taken from them
 
 
