@@ -74,7 +74,7 @@ MUTATIONS = (
              ("tests/loader/test_inspect.py",)),
     Mutation("csrc/elf/elf_layout.c", "size <= outer_size && start - outer_start <= outer_size - size", "start - outer_start <= outer_size - size", ("test_elf_layout",)),
     Mutation("csrc/elf/elf_layout.c", "if (segment->p_filesz > segment->p_memsz) {", "if (false) {", ("test_elf_layout",)),
-    Mutation("csrc/elf/elf_layout.c", "return load != NULL && section->sh_offset - load->p_offset != section->sh_addr - load->p_vaddr;", "return false;", ("test_elf_layout",)),
+    Mutation("csrc/elf/elf_layout.c", "return load != NULL && section->sh_offset - load->p_offset != section->sh_addr - load->p_vaddr;", "return load != NULL && false;", ("test_elf_layout",)),
     Mutation("csrc/elf/elf_sections.c", "return offset <= r->size && size <= r->size - offset;",
              "return offset <= r->size || size <= r->size - offset;", ("test_elf_sections",)),
     Mutation("csrc/elf/elf_file.c", "r->result->has_text_relocations = true;", "r->result->has_text_relocations = false;", ("test_elf_file",)),
