@@ -190,7 +190,7 @@ build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python
 
 # The environment of `make develop`. It uses only the metadata of the wheels, so old wheels are good enough.
 build/develop.stamp: pyproject.toml builder/pyproject.toml scripts/develop-environment
-	@[[ -e build/wheel/loader.stamp && -e build/wheel/builder.stamp ]] || $(MAKE) $(WHEELS)
+	@[[ build/wheel/loader.stamp -nt pyproject.toml && build/wheel/builder.stamp -nt builder/pyproject.toml ]] || $(MAKE) $(WHEELS)
 	@scripts/develop-environment $(PYTHON) build/venv-develop
 	@touch $@
 
