@@ -97,9 +97,9 @@ HOSTILE = [
     ((FILE, member(f"{STAGE}/lib/a/b")), "which is not a directory"),
     ((FILE, FILE), "twice"),
     ((LINK, member(f"{STAGE}/out", kind=tarfile.DIRTYPE)), "twice"),
-    ((member(f"{STAGE}/x", kind=tarfile.LNKTYPE, link="/etc/passwd"),), "no file before it"),
-    ((member(f"{STAGE}/x", kind=tarfile.LNKTYPE, link=MANIFEST),), "no file before it"),
-    ((LINK, member(f"{STAGE}/x", kind=tarfile.LNKTYPE, link=f"{STAGE}/out")), "no file before it"),
+    ((member(f"{STAGE}/x", kind=tarfile.LNKTYPE, link="/etc/passwd"),), "not a file before it"),
+    ((member(f"{STAGE}/x", kind=tarfile.LNKTYPE, link=MANIFEST),), "not a file before it"),
+    ((LINK, member(f"{STAGE}/x", kind=tarfile.LNKTYPE, link=f"{STAGE}/out")), "not a file before it"),
     ((member(f"{STAGE}/x", kind=tarfile.FIFOTYPE),), "neither a file nor a directory nor a link"),
     ((member(f"{STAGE}/x", kind=tarfile.CHRTYPE),), "neither a file nor a directory nor a link"),
 ]

@@ -152,7 +152,7 @@ def test_what_gets_no_search_path(tmp_path: Path) -> None:
         set_rpath(str(path), LONG)
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
-    with pytest.raises(RewriteError, match="no 64-bit, little-endian ELF file"):
+    with pytest.raises(RewriteError, match="not a 64-bit, little-endian ELF file"):
         set_rpath(str(script), LONG)
     assert path.read_bytes() == before
 

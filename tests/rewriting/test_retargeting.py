@@ -29,7 +29,7 @@ def test_it_is_what_clang_makes_for_the_other_target(tmp_path: Path, packed: boo
 def test_older_code_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.co"
     path.write_bytes(bundle({ID + "gfx1030": compiled_kernel(tmp_path, "gfx1030", 3)}))
-    with pytest.raises(RewriteError, match="no code object of version 4 or newer"):
+    with pytest.raises(RewriteError, match="not a code object of version 4 or newer"):
         rewrite_file(str(path), None, Wish(retarget=(Pair("gfx1030", "gfx1031"),)))
 
 
