@@ -1,5 +1,5 @@
-# The menu of the project: `make help`. What it makes goes below build/, and for `develop` among the sources too; only
-# `setup` changes the system.
+# The tasks of the project: `make help` lists them. They write below build/, `develop` also among the sources, and
+# `install` below PREFIX. They install the system packages that they need.
 
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := help
@@ -7,20 +7,20 @@ SHELL := /bin/bash -o pipefail
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3          # builds the wheel; demo, lint, docs and bench run in its environment build/venv
-PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 that is found
-EXCEPT ?=                  # of `make test`: the version on which another run has the whole suite
+PYTHONS ?=                 # interpreters for `make test`; default: each CPython 3.10 to 3.13 on this machine
+EXCEPT ?=                  # of `make test`: a version on which another run tests the whole suite
 PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding archives stores notes power_cut # of `make attack`
 VARIANTS ?= gcc clang      # of `make test-c`
-ARCHITECTURES ?=           # of `make wheels`; default: each that it knows
+ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
 T ?=                       # of `make test-one`
 ROUNDS ?= 300              # of `make attack`
-GENERATED ?= 0             # mutations of each module for `make mutants`; 0: those of the table
+GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
 SEED ?= 1                  # of the attackers and of generated mutations
 WORKERS ?= 2               # processes of `make test`
-REASON ?=                  # of new counts: `make budgets`
-SYSTEM_PYTHON := /usr/bin/python3 # whose counts benchmarks/budgets.tsv has
+REASON ?=                  # why counts changed: `make budgets`
+SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
 ROUNDS := $(strip $(ROUNDS))
@@ -39,7 +39,7 @@ WHEELS := build/wheel/loader.stamp build/wheel/builder.stamp
 help: ## show this menu
 	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-setup: ## install the system packages that everything below needs (on Debian and Ubuntu; elsewhere: name them)
+setup: ## install the system packages that the tasks below need (on Debian and Ubuntu; elsewhere: name them)
 	@$(INSTALL_PACKAGES) build test clang bench
 
 demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them and preload their libraries
@@ -58,7 +58,7 @@ install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, M
 	@$(MAKE) -s -j VARIANT=install build/c/install/librocm_sdk.a build/c/install/librocm_sdk.so.$(SOVERSION)
 	@scripts/install-library build/c/install
 
-clean: ## remove everything that was made
+clean: ## remove everything that the tasks made
 	rm -rf build rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
 
 ##@ Develop
@@ -82,14 +82,14 @@ endif
 
 ##@ Check
 
-test: setup-test $(WHEELS) ## run the whole suite, and on each other CPython what depends on it (PYTHONS="3.10 3.13" chooses)
+test: setup-test $(WHEELS) ## run the whole suite, and on each other CPython the tests that depend on it (PYTHONS="3.10 3.13" chooses)
 	@PYTHON=$(PYTHON) WORKERS=$(WORKERS) EXCEPT=$(strip $(EXCEPT)) scripts/test-all-pythons "$(strip $(PYTHONS))" $(PYTEST_ARGS)
 
-test-wheels: wheels demo ## use those wheels in Debian systems of their own: the oldest, the newest, without libelf, AArch64 emulated; as root
+test-wheels: wheels demo ## use the wheels of `make wheels` in separate Debian systems: the oldest, the newest, emulated AArch64, all without libelf; as root
 	@$(INSTALL_PACKAGES) systems
 	@scripts/test-portable-wheels
 
-test-c: ## run the C tests, compiled by gcc and by clang (VARIANTS=gcc chooses)
+test-c: ## run the C tests with gcc and with clang (VARIANTS=gcc chooses)
 	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
 	@set -e; for variant in $(VARIANTS); do \
 	    $(MAKE) -j VARIANT=$$variant c-programs; \
@@ -107,7 +107,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS=15
 fuzz-long: ## run each fuzz target for ten minutes
 	@$(MAKE) fuzz FUZZ_SECONDS=600
 
-attack: ## attack symbol binding, fork and init for longer than the suite does: ROUNDS=300 of each (SEED= chooses others)
+attack: ## attack symbol binding, fork and init for longer than the suite does: ROUNDS=300 of each (SEED= chooses other attacks)
 	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) develop
 	@$(MAKE) -s -j VARIANT=gcc c-programs
@@ -117,7 +117,7 @@ attack: ## attack symbol binding, fork and init for longer than the suite does: 
 	ROCM_SDK_TEST_FORKS=$(ROUNDS)0 build/c/gcc/tests/c/test_concurrency
 	ROCM_SDK_TEST_KILLS=$(ROUNDS) build/venv-develop/bin/pytest -q -s tests/devel/test_killed.py
 
-mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n of each module (SEED=s), to a copy: does a test notice? (WORD= chooses)
+mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of each module (SEED=s), to a copy: does a test notice? (WORD= chooses)
 	@$(INSTALL_PACKAGES) build test
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
 
@@ -149,10 +149,10 @@ docs: $(WHEELS) ## build the documentation, build/docs/index.html
 bench: ## run every benchmark against its reference
 	@$(MAKE) run-benchmarks
 
-bench-smoke: ## run every benchmark once, to see that it works
+bench-smoke: ## run every benchmark once, to see whether it works
 	@$(MAKE) run-benchmarks BENCH_ARGS=--smoke
 
-budgets: $(WHEELS) ## count what importing and initialising cost, beside benchmarks/budgets.tsv (REASON="why" writes what differs)
+budgets: $(WHEELS) ## count what importing and initialising cost, and compare with benchmarks/budgets.tsv (REASON="why" writes the new counts)
 	@$(INSTALL_PACKAGES) build bench
 	@scripts/python-environment $(SYSTEM_PYTHON) build/venv-system bench
 	@ln -sfn ../benchmarks build/benchmarks
@@ -166,15 +166,15 @@ setup-build:
 setup-test:
 	@$(INSTALL_PACKAGES) build test
 
-# The benchmarks start from build/, where no source tree shadows the installed package.
+# The benchmarks start in build/, where no source tree shadows the installed package.
 run-benchmarks: $(WHEELS)
 	@$(INSTALL_PACKAGES) build bench
 	@$(ENVIRONMENT) bench
 	@ln -sfn ../benchmarks build/benchmarks
 	cd build && venv/bin/python -m benchmarks $(BENCH_ARGS)
 
-# One abi3 wheel of the loader, for all interpreters. Setuptools' own leftovers go below build/ too, and never into a
-# later wheel.
+# One abi3 wheel of the loader, for all interpreters. The intermediate files of setuptools go below build/ too, and never
+# into a later wheel.
 LOADER_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md \
     $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' -not -name load_check 2>/dev/null)
 BUILDER_SOURCES := $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
@@ -188,13 +188,13 @@ build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python
 	@scripts/build-wheel $(PYTHON) builder rocm_sdk_build
 	@touch $@
 
-# The environment of `make develop`. It uses only the metadata of the wheels, so old wheels are good enough.
+# The environment of `make develop`. It uses only the metadata of the wheels, so old wheels suffice.
 build/develop.stamp: pyproject.toml builder/pyproject.toml scripts/develop-environment
 	@[[ build/wheel/loader.stamp -nt pyproject.toml && build/wheel/builder.stamp -nt builder/pyproject.toml ]] || $(MAKE) $(WHEELS)
 	@scripts/develop-environment $(PYTHON) build/venv-develop
 	@touch $@
 
-# --- C: build/c/$(VARIANT)/, a variant is a compiler and its instrumentation ----------------------------------------
+# --- C: build/c/$(VARIANT)/; a variant is a compiler and its instrumentation ----------------------------------------
 
 VARIANT ?= gcc
 OUT := build/c/$(VARIANT)
@@ -220,7 +220,7 @@ PKGCONF := env PKG_CONFIG_LIBDIR=$(AARCH64_SYSTEM)/usr/lib/aarch64-linux-gnu/pkg
 endif
 FLAGS := $(shell cat csrc/compiler-flags)
 INCLUDES = -Icsrc/include -Icsrc -Itests/c $(shell $(PKGCONF) --cflags libelf)
-# A compiler that warns of something new must not keep users from installing.
+# A new warning of a compiler must not keep users from installing.
 STRICT = $(if $(filter-out install,$(VARIANT)),-Werror)
 CFLAGS_C = $(FLAGS) $(STRICT) -O2 -g -fPIC $(INSTRUMENT_$(VARIANT)) $(INCLUDES)
 LIBS = $(shell $(PKGCONF) --libs libelf)
@@ -246,7 +246,7 @@ c-binding: $(BINDING_SOURCES:%.c=$(OUT)/%.o)
 
 c-fuzzers: $(FUZZERS:%=$(OUT)/%)
 
-# What `make develop` puts among the sources.
+# The files that `make develop` puts among the sources.
 in-place: rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
 
 rocm_sdk/_native.abi3.so: $(BINDING_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
@@ -262,7 +262,7 @@ $(LIBRARY): $(LIBRARY_SOURCES:%.c=$(OUT)/%.o)
 	@rm -f $@
 	@$(AR) rcs $@ $^
 
-# The shared library. Its number is raised when a program that was linked with an earlier one would not work any more.
+# The shared library. Its number goes up when a program that was linked with an earlier one would stop working.
 SOVERSION := 0
 SHARED_LIBRARY := $(OUT)/librocm_sdk.so.$(SOVERSION)
 
@@ -286,7 +286,7 @@ $(OUT)/%.o: %.c Makefile
 	@echo '$(VARIANT): $<'
 	@$(CC) $(CFLAGS_C) -MMD -MP -c $< -o $@
 
-# The binding is compiled as in the wheel: against the limited API, without warnings about Python's own headers.
+# The compiler sees the binding as in the wheel: against the limited API, without warnings about Python's own headers.
 PYTHON_INCLUDES = $(shell cat csrc/python/compiler-flags) \
     -isystem $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')
 $(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)
@@ -294,7 +294,7 @@ $(OUT)/csrc/python/%.o: INCLUDES += $(PYTHON_INCLUDES)
 # An embedding program sees the public headers and nothing else.
 $(OUT)/tests/embed/%.o: INCLUDES = -Icsrc/include
 
-# A test's allocations go through its own functions where it lets them fail in turn.
+# This test makes each allocation fail in turn, through functions of its own.
 $(OUT)/tests/c/test_out_of_memory: LINK_FLAGS = \
     $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc free strdup vasprintf getcwd)
 
@@ -319,7 +319,7 @@ clang-tidy:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
 
-# Intermediate objects are kept: the next run compiles only what changed.
+# Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
 .PHONY: help setup demo wheel wheels install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

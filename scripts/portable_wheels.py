@@ -1,9 +1,9 @@
 """Builds wheels of the loader that need glibc 2.28 and no other library: libelf is inside. They go to build/wheels.
 
-zig (from PyPI) compiles for each machine against any glibc; libelf and zlib come as sources, whose SHA-256 is below.
-Beside each wheel stand the objects that it was linked from, so that its libelf can be replaced (LGPL, section 4d).
+zig (from PyPI) compiles for each machine against any glibc. libelf and zlib come as sources; their SHA-256 is below.
+The objects of each wheel's extension go beside the wheel, so that users can replace its libelf (LGPL, section 4d).
 
-usage: portable_wheels.py [ARCHITECTURE...]      x86_64 and aarch64 if none is named
+usage: portable_wheels.py [ARCHITECTURE...]      default: x86_64 and aarch64
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def build(architecture: str, trees: dict[str, Path]) -> Path:
     directory = WORK / architecture
     write_tools(directory / "tools", architecture)
     libraries = directory / "libraries"
-    # A directory of another zig or of other sources is of no use.
+    # Libraries that another zig compiled, or from other sources, are useless.
     recipe = "\n".join([Path(__file__).read_text(encoding="utf-8"), version("ziglang")])
     stamp = libraries / "recipe"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != recipe:
@@ -112,7 +112,7 @@ def build(architecture: str, trees: dict[str, Path]) -> Path:
 
 
 def fetch(source: Source) -> Path:
-    """The unpacked sources, downloaded if they are not here; nothing that has another SHA-256 is unpacked."""
+    """The unpacked sources, downloaded if they are missing. An archive with another SHA-256 is refused."""
     archive = WORK / "sources" / Path(source.addresses[0]).name
     archive.parent.mkdir(parents=True, exist_ok=True)
     if not archive.exists() or hashlib.sha256(archive.read_bytes()).hexdigest() != source.sha256:
@@ -144,7 +144,7 @@ def download(source: Source, archive: Path) -> None:
 
 
 def write_tools(tools: Path, architecture: str) -> None:
-    """Writes `cc`, `ar` and `ranlib`: build systems take the name of a program more readily than one with arguments.
+    """Writes `cc`, `ar` and `ranlib`: build systems handle a program name better than a name with arguments.
 
     Without optimisation zig's compiler would add calls of a sanitizer that is not there at run time.
     """
@@ -162,7 +162,7 @@ def write_tools(tools: Path, architecture: str) -> None:
 
 
 def compile_libraries(architecture: str, trees: dict[str, Path], prefix: Path) -> None:
-    """Compiles libz.a and libelf.a, position independent, and writes the libelf.pc that leads to them."""
+    """Compiles position-independent libz.a and libelf.a, and writes the libelf.pc that leads to them."""
     for name in ("include", "lib/pkgconfig"):
         (prefix / name).mkdir(parents=True)
     host = f"{architecture}-linux-gnu"
@@ -200,7 +200,7 @@ def compile_libraries(architecture: str, trees: dict[str, Path], prefix: Path) -
 
 
 def link_python_configuration(prefix: Path, host: str) -> None:
-    """Debian's Python.h asks for the pyconfig.h of the machine it is compiled for; those of 64 bits agree on Linux."""
+    """Debian's Python.h includes the target machine's pyconfig.h. On 64-bit Linux all machines have the same."""
     header = Path(sysconfig.get_config_h_filename())
     place = prefix / "include" / host / f"python{sys.version_info.major}.{sys.version_info.minor}"
     place.mkdir(parents=True)
@@ -208,7 +208,7 @@ def link_python_configuration(prefix: Path, host: str) -> None:
 
 
 def compile_wheel(architecture: str, directory: Path) -> None:
-    """Builds the wheel as users do, by pip, with the compiler and the libelf of `directory`."""
+    """Builds the wheel with pip, as users do, with the compiler and the libelf of `directory`."""
     settings = directory / "paths.cfg"
     base = directory / "setuptools"
     base.mkdir()
@@ -227,7 +227,7 @@ def compile_wheel(architecture: str, directory: Path) -> None:
 
 
 def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Path]) -> None:
-    """Puts the licences of what is inside into the wheel, and what the wheel is under into its metadata."""
+    """Puts the licences of the libraries inside into the wheel, and the resulting licence into its metadata."""
     run_module("wheel", "unpack", "--dest", str(directory / "unpacked"), str(wheel))
     (tree,) = (directory / "unpacked").iterdir()
     (dist_info,) = tree.glob("*.dist-info")
@@ -253,7 +253,7 @@ def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Pa
 
 
 def metadata_lines(text: str, names: list[str]) -> Iterator[str]:
-    """The lines of METADATA with the licences of what is inside."""
+    """The lines of METADATA, with the licences of the libraries inside."""
     for line in text.split("\n"):
         if line.startswith("License-Expression: "):
             yield " AND ".join([line, *(source.spdx for source in SOURCES)])
@@ -266,7 +266,7 @@ def metadata_lines(text: str, names: list[str]) -> Iterator[str]:
 def publish(architecture: str, directory: Path, name: str, objects: str) -> Path:
     """Gives the wheel the platform tag whose policy it keeps, and puts it and the objects into build/wheels."""
     named = directory / "named"
-    # The option takes no other tag of another architecture than this machine's.
+    # For another architecture than this machine's the option accepts no other tag.
     any_tag = ("--only-plat", "--plat", "auto")
     run_module("auditwheel", "repair", *any_tag, "-w", str(named), str(directory / "wheel" / name))
     (wheel,) = named.iterdir()
@@ -282,7 +282,7 @@ def publish(architecture: str, directory: Path, name: str, objects: str) -> Path
 
 
 def write_objects(base: Path, output: Path) -> None:
-    """Packs the objects that the extension was linked from, and how it is linked anew."""
+    """Packs the objects of the extension, and the command that links it again."""
     (library,) = base.rglob("librocm_sdk.a")
     relink = base / "RELINK"
     relink.write_text(RELINK, encoding="utf-8")
@@ -294,12 +294,12 @@ def write_objects(base: Path, output: Path) -> None:
 
 
 def version_of(name: str) -> str:
-    """The version of the sources of that name."""
+    """The version of the sources with that name."""
     return next(source.version for source in SOURCES if source.name == name)
 
 
 def compiler_environment(architecture: str, flags: str) -> dict[str, str]:
-    """The variables by which build systems take another compiler."""
+    """The variables that make build systems use another compiler."""
     tools = WORK / architecture / "tools"
     names = {"CC": "cc", "AR": "ar", "RANLIB": "ranlib"}
     return {**{variable: str(tools / name) for variable, name in names.items()}, "CFLAGS": flags}
@@ -313,7 +313,7 @@ def run_module(*arguments: str) -> None:
 
 
 def run(command: list[str], directory: Path, environment: dict[str, str]) -> None:
-    """Runs a command without its output; ends with that output if it fails."""
+    """Runs a command without printing its output. If it fails, prints the output and exits."""
     done = subprocess.run(
         command,
         cwd=directory,
