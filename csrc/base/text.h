@@ -24,9 +24,9 @@ const char *rsdk_text_get(const rsdk_text *text);
 /* Adds `item`, after `separator` unless it is the first. */
 void rsdk_text_add_item(rsdk_text *text, const char *separator, const char *item);
 
-/* Writes `text` to `line` of `size` bytes, cut short where it does not fit, so that a terminal finds nothing to obey:
- * \x1b and the like in place of control characters, line breaks too, of marks of the direction of writing and others
- * without width, and of bytes that are not UTF-8. Allocates nothing. */
+/* Writes `text` to `line` of `size` bytes, cut short if it does not fit, without anything that a terminal would obey.
+ * \x1b and the like replace control characters (line breaks too), marks of the direction of writing and other
+ * characters without width, and bytes that are not UTF-8. Allocates nothing. */
 void rsdk_text_write_harmless(const char *text, char *line, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct candidates {
 
 /* ---- targets ---- */
 
-/* Adds a processor with each subset of the features that stand behind the one of `gpu`. */
+/* Adds a processor with each subset of the features in `gpu`. */
 static rsdk_status add_subsets(rsdk_archive_search *search, const char *processor, const char *gpu, wanted *names) {
     const char *features[FEATURE_LIMIT];
     size_t lengths[FEATURE_LIMIT], count = 0;
@@ -117,7 +117,7 @@ static rsdk_status add_archive(rsdk_archive_search *search, const char *path, ca
     return RSDK_OK;
 }
 
-/* A search path stands for one archive, or with the placeholder for one of each target. */
+/* A search path names one archive or, with the placeholder, one archive per target. */
 static rsdk_status add_search_path(rsdk_archive_search *search, const char *directory, const char *path,
                                    const wanted *names, candidates *found) {
     const char *whole = path[0] == '/' ? path : rsdk_path_join(search->arena, directory, path);

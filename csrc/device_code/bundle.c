@@ -37,7 +37,7 @@ static entry entry_at(const plain *p, size_t position) {
                    .id_size = (size_t)rsdk_extent_u64(bytes + 16)};
 }
 
-/* Whether the head holds the header; *size is how long the header is, or is known to be at least. */
+/* Whether the head holds the whole header. *size is the length of the header or, until that is known, a lower bound. */
 static extent_of_header measure_header(const plain *p, size_t *size) {
     *size = FIXED_SIZE;
     if (p->known < FIXED_SIZE) {

@@ -1,4 +1,4 @@
-/* Walking an installation. Names decide which files are opened later; what is in them is decided by their content. */
+/* Walking an installation. Names decide which files are opened later; their content decides what is in them. */
 #include "device_code/code_files.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Putting the files of an installation together to libraries, and judging each for each GPU. */
+/* Groups the files of an installation into libraries, and judges each library for each GPU. */
 #include "rocm_sdk/coverage.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ enum { GPU_LIMIT = 256 };
 typedef struct tally {
     rsdk_code_fit worst; /* of the files that every GPU needs; 0 while `covered` is */
     size_t covered, total;
-    rsdk_code_fit best; /* of the files of which each is for one target */
+    rsdk_code_fit best; /* of the files that are for one target each */
     bool has_index;     /* a list of kernels names the processor */
     rsdk_coverage_lack lack;
     const char *detail;
@@ -66,8 +66,8 @@ static rsdk_status add_library(survey *s, const char *name) {
     return RSDK_OK;
 }
 
-/* The library of this name, a new one where there is none; it stays there until the next one is made. NULL when out of
- * memory. */
+/* The library of this name, which is added if there is none. The pointer is valid until the next library is added. NULL
+ * when out of memory. */
 static library *library_of(survey *s, const char *name) {
     size_t place = s->libraries.count;
     if (!rsdk_name_table_find(&s->places, name, strlen(name), &place) && add_library(s, name) != RSDK_OK) {
@@ -124,7 +124,7 @@ static void add_needed(survey *s, const library *of) {
     }
 }
 
-/* One of several files, of which a GPU takes those that its name has. */
+/* One of several files; a GPU takes those with its target in their names. */
 static rsdk_status add_alternative(survey *s, library *of, const rsdk_code_file *file) {
     const rsdk_compatibility *named = NULL; /* how the target in the file's name fits; NULL: it has none */
     if (file->target != NULL) {
@@ -189,7 +189,7 @@ static rsdk_status take_code(survey *s, const rsdk_code_file *file, const rsdk_d
     return RSDK_OK;
 }
 
-/* Scripts and linker scripts have the names of programs and libraries. What cannot be read is none. */
+/* Scripts and linker scripts have the names of programs and libraries. A file that cannot be read is not a script. */
 static bool is_script(const char *path) {
     unsigned char bytes[4] = {0};
     rsdk_file file = {0};
@@ -250,7 +250,7 @@ static void take_database(const survey *s, const library *of, const char *target
     }
 }
 
-/* Of these files the names count alone. */
+/* Only the names of these files count. */
 static rsdk_status take_name(survey *s, const rsdk_code_file *file) {
     library *of = library_of(s, file->library);
     RSDK_NEED(of, s->error);
@@ -305,7 +305,7 @@ static rsdk_coverage_verdict verdict_in_mode(const library *of, tally *t) {
     return verdict == RSDK_COVERAGE_NONE && find_compiling(of->shown.name) != NULL ? RSDK_COVERAGE_COMPILED : verdict;
 }
 
-/* A GPU whose mode is open is as good as the worst mode in which something runs; the others are named. */
+/* A GPU whose mode is open gets the worst result of the modes in which something runs; the other modes are named. */
 static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_coverage *result) {
     rsdk_strings uncovered = {0};
     const rsdk_compiling_library *compiling = find_compiling(of->shown.name);
@@ -360,7 +360,7 @@ static int compare_libraries(const void *a, const void *b) {
     return strcmp(((const rsdk_library_coverage *)a)->name, ((const rsdk_library_coverage *)b)->name);
 }
 
-/* A library of which nothing but a list of kernels or a database is there is none. */
+/* Leaves out a library that has nothing but a list of kernels or a database. */
 static rsdk_status finish_libraries(survey *s, rsdk_coverage *coverage) {
     rsdk_library_coverage *libraries = rsdk_arena_alloc(s->arena, s->libraries.count + 1, sizeof *libraries);
     RSDK_NEED(libraries, s->error);

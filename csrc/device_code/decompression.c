@@ -1,4 +1,5 @@
-/* zlib and zstd by dlopen. What is declared here of their interfaces has been the same since zlib 1.0 and zstd 1.0. */
+/* zlib and zstd, opened with dlopen. The parts of their interfaces that are declared here have not changed since zlib
+ * 1.0 and zstd 1.0. */
 #include "device_code/decompression.h"
 
 #include <dlfcn.h>

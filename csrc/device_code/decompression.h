@@ -1,5 +1,5 @@
-/* The head of a stream that zlib or zstd has compressed. The two libraries are opened when one is needed first, and
- * closed with the listing: the extension is linked with neither, because each import would pay for it. */
+/* The head of a stream that zlib or zstd has compressed. Each library is opened at first use and closed with the
+ * listing. The extension is not linked with them, because each import would pay for that. */
 #ifndef RSDK_DEVICE_CODE_DECOMPRESSION_H
 #define RSDK_DEVICE_CODE_DECOMPRESSION_H
 
@@ -19,7 +19,7 @@ enum { RSDK_COMPRESSION_ZLIB, RSDK_COMPRESSION_ZSTD };
 /* "zlib", "zstd", NULL for another number. */
 const char *rsdk_decompression_name(unsigned method);
 
-/* The first `size` bytes, or as many as there are, of what the whole extent is compressed from. */
+/* The first `size` bytes of what the extent decompresses to, or all if there are fewer. */
 rsdk_status rsdk_decompression_read_head(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
                                          void *buffer, size_t size, size_t *got, rsdk_error *error);
 

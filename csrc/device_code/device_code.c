@@ -1,4 +1,4 @@
-/* Reading which code a file holds: what the file is, by its first bytes, and the sums over what was found. */
+/* Reads which code a file holds: recognises the file by its first bytes, and adds up what was found. */
 #include "rocm_sdk/device_code.h"
 
 #include <stdlib.h>

@@ -13,8 +13,8 @@ bool rsdk_entry_id_parse(const char *id, const char **target);
 /* Whether code with this triple is for AMD's GPUs. */
 bool rsdk_entry_id_has_amd_architecture(const char *triple);
 
-/* A target id as the tools write it, features in their order, where the target is known; as it is otherwise. NULL when
- * out of memory. */
+/* A target id as the tools write it, with its features in order; unchanged if the target is not known. NULL when out of
+ * memory. */
 const char *rsdk_entry_id_normal_target(const char *target, rsdk_arena *arena);
 
 #endif

@@ -1,5 +1,4 @@
-/* A part of an open file, within which everything that is read of it must lie; and the numbers of the formats, which
- * are little-endian. */
+/* A part of an open file, outside which nothing is read; and the numbers of the formats, which are little-endian. */
 #ifndef RSDK_DEVICE_CODE_EXTENT_H
 #define RSDK_DEVICE_CODE_EXTENT_H
 
@@ -27,7 +26,7 @@ rsdk_status rsdk_extent_read(const rsdk_extent *extent, uint64_t offset, void *b
 rsdk_status rsdk_extent_read_some(const rsdk_extent *extent, uint64_t offset, void *buffer, size_t size, size_t *got,
                                   rsdk_error *error);
 
-/* What lies from `offset` to the end; the offset lies in it. */
+/* The rest of the extent from `offset`, which must lie in it. */
 static inline rsdk_extent rsdk_extent_from(const rsdk_extent *extent, uint64_t offset) {
     return (rsdk_extent){extent->file, extent->start + offset, extent->size - offset};
 }

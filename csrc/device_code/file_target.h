@@ -10,7 +10,8 @@
  * a '.', *start becomes the position of the separator before it ("_gfx942" of "libck_gfx942.so"); else 0. */
 bool rsdk_file_target_find(const char *name, char target[RSDK_TARGET_ID_SIZE], size_t *start);
 
-/* The target of a performance database, to which the number of compute units is glued; NULL: none that is known. */
+/* The target in the name of a performance database, which the number of compute units follows without a separator.
+ * NULL: no known target. */
 const rsdk_target *rsdk_file_target_of_database(const char *name);
 
 #endif

@@ -63,7 +63,7 @@ rsdk_status rsdk_fit_table_init(rsdk_fit_table *table, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* Computes the next row; whether it differs from that of other targets. */
+/* Computes the next row; returns whether it differs from that of other targets. */
 static bool compute(rsdk_fit_table *table, const char *target) {
     bool differs = false;
     for (size_t i = 0; i < table->modes.count; i++) {

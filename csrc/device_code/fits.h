@@ -25,7 +25,7 @@ typedef struct rsdk_fit_table {
     rsdk_arena *arena;
     unsigned patches; /* of the runtime, RSDK_PATCHES_* */
     rsdk_gpu_modes modes;
-    rsdk_name_table places; /* of targets of which a processor is among the modes */
+    rsdk_name_table places; /* of targets whose processor is among the modes */
     RSDK_LIST(rsdk_compatibility) cells;
     rsdk_compatibility *next; /* the row in hand */
     rsdk_compatibility *none; /* the row of all other targets */
@@ -46,7 +46,7 @@ typedef struct rsdk_file_fit {
     size_t covered, total; /* bundles. What lies outside of bundles counts as one */
 } rsdk_file_fit;
 
-/* Fills `fits`, one for each mode. Everything that is needed on the way lives in `scratch`. */
+/* Fills `fits`, one for each mode. Temporary data lives in `scratch`. */
 rsdk_status rsdk_file_fits(const rsdk_device_code *code, rsdk_fit_table *table, rsdk_arena *scratch,
                            rsdk_file_fit *fits, rsdk_error *error);
 

@@ -1,6 +1,6 @@
-/* HIP registers its code by wrappers (`.hipFatBinSegment`), each of which has the address of a bundle. The linker
- * relocates that address, so it stands in a relocation, in the word itself or in both. Where there are no wrappers, as
- * in object files, where the addresses are not known yet, the section of code is walked by its grammar. */
+/* HIP registers its code through wrappers (`.hipFatBinSegment`). Each has the address of a bundle. The linker relocates
+ * that address, so it stands in a relocation, in the word itself or in both. Without wrappers, and in object files,
+ * whose addresses are not known yet, the items in the section of code are read one after another. */
 #include "device_code/host_elf.h"
 
 #include <elf.h>
@@ -56,7 +56,7 @@ typedef struct wrappers {
     uint64_t *addresses; /* of bundles, sorted, each once */
     size_t count;
     bool has_references; /* there is a wrapper whose code is in kpack archives */
-    bool has_unresolved; /* there is a wrapper of which the address is not known */
+    bool has_unresolved; /* there is a wrapper whose address is not known */
 } wrappers;
 
 static int compare_addresses(const void *a, const void *b) {

@@ -10,7 +10,7 @@
 typedef struct rsdk_listing {
     rsdk_arena *arena;
     rsdk_error *error;
-    const char *section, *member; /* where what is being read lies; NULL: in none */
+    const char *section, *member; /* that hold what is being read; NULL: none */
     RSDK_LIST(rsdk_device_bundle) bundles;
     RSDK_LIST(rsdk_device_image) images;
     rsdk_kernel_reference kernels;
@@ -20,7 +20,7 @@ typedef struct rsdk_listing {
     unsigned char *head; /* room for the head of a container, RSDK_LISTING_HEAD_LIMIT bytes at most */
     size_t head_capacity;
     size_t entries,
-        name_bytes; /* passed so far: a small file may claim any number, and say the same bytes many times */
+        name_bytes; /* passed so far: a small file may claim any number, and name the same bytes many times */
 } rsdk_listing;
 
 enum { RSDK_LISTING_HEAD_LIMIT = 1 << 20 };
@@ -28,15 +28,15 @@ enum { RSDK_LISTING_HEAD_LIMIT = 1 << 20 };
 /* Begins a bundle, to which the images that are added next belong. `member` and `section` are filled in. */
 rsdk_status rsdk_listing_add_bundle(rsdk_listing *listing, const rsdk_extent *extent, rsdk_device_bundle bundle);
 
-/* Adds an image; its target is the one that the object tells where nothing else names it. */
+/* Adds an image. If nothing else names its target, the object does. */
 rsdk_status rsdk_listing_add_image(rsdk_listing *listing, rsdk_device_image image);
 
-/* Says what an image is that begins at `image->offset` of the extent: fills format, object_target, version,
- * generic_version, and makes the offset that in the file. */
+/* Recognises the image at `image->offset` of the extent: fills in format, object_target, version and generic_version,
+ * and turns the offset into that in the file. */
 rsdk_status rsdk_listing_look_at_image(rsdk_listing *listing, const rsdk_extent *extent, rsdk_device_image *image);
 
-/* Counts an entry of a container that names itself with `name_size` bytes, wanted or not. RSDK_BAD_ELF where there are
- * more than any file has. */
+/* Counts an entry of a container, wanted or not; its name has `name_size` bytes. RSDK_BAD_ELF where there are more than
+ * any file has. */
 rsdk_status rsdk_listing_count(rsdk_listing *listing, const rsdk_extent *extent, size_t name_size);
 
 /* Makes listing->head at least this large; what was in it is lost. */

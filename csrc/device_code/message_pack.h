@@ -41,7 +41,7 @@ rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *a
 /* The same into memory of the caller, of `size` bytes; a longer one is cut short. */
 rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size);
 
-/* Passes the next value over, whatever is in it. */
+/* Skips the next value and all that is in it. */
 rsdk_status rsdk_message_skip(rsdk_message *message);
 
 #endif

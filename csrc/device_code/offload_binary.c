@@ -1,5 +1,5 @@
-/* OffloadBinary, versions 1 to 3. In version 3 all from the entries on may be compressed: then a head of it is
- * decompressed, which has the entries and their strings. Source: llvm/Object/OffloadBinary.h. */
+/* OffloadBinary, versions 1 to 3. In version 3 everything from the entries on may be compressed. Then only its head is
+ * decompressed: it has the entries and their strings. Source: llvm/Object/OffloadBinary.h. */
 #include "device_code/offload_binary.h"
 
 #include "base/fail.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A library that compiles its kernels when they are used first. */
+/* A library that compiles its kernels at first use. */
 typedef struct rsdk_compiling_library {
     const char *name;      /* "MIOpen" of libMIOpen.so.1 */
     const char *databases; /* directories of its performance databases end with this; NULL: it has none */

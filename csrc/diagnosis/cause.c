@@ -101,7 +101,7 @@ static rsdk_status look_closer(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena 
     return rsdk_finding_add_owner(finding, sdk, arena, NULL);
 }
 
-/* What the linker refused: a failure on the way to the explanation is the explanation. */
+/* Explains what the linker refused. If that itself fails, its error is the explanation. */
 static rsdk_status explain_load(const rsdk_finding *refused, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding) {
     rsdk_error reason = RSDK_ERROR_INIT;
     *finding = (rsdk_finding){0};

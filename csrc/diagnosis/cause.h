@@ -1,4 +1,4 @@
-/* What an error means: errors that several things may lie behind are looked into, once they have happened. */
+/* Finds what an error means. An error that may have several causes is examined after it has happened. */
 #ifndef RSDK_DIAGNOSIS_CAUSE_H
 #define RSDK_DIAGNOSIS_CAUSE_H
 

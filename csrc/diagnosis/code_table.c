@@ -1,11 +1,11 @@
 /* The table of problems: what can be wrong, how it comes about and how to fix it.
  *
  * The first letter of a code was its severity when the code was made; the severity of today is the column. {name} in a
- * text stands for a fact, {name|words} for the same with what stands there while it is not known (else those of
- * fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a
- * command of the installer (installer_table.c). Of several fixes that a system has, the first counts whose facts are
- * all there. TRIED: a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it
- * needs a GPU. WORDS: it is not a command. A note that asks for nothing has NO_FIX: its cause says what is to be known.
+ * text stands for a fact, {name|words} for the same with the words that replace it if it is not known (else those of
+ * fact_words.c), {$name} for the fact as a word of a shell command; {install}, {reinstall} ... stand for a command of
+ * the installer (installer_table.c). If a system has several fixes, the first whose facts are all known counts. TRIED:
+ * a test runs the fix, and the problem is gone. ELSEWHERE: it needs another system. HARDWARE: it needs a GPU. WORDS: it
+ * is not a command. A note that asks for nothing has NO_FIX: its cause says what is to be known.
  */
 #include "diagnosis/tables.h"
 
@@ -34,8 +34,8 @@
 #define HARDWARE  RSDK_FIX_HARDWARE
 #define WORDS     RSDK_FIX_WORDS
 
-/* Where no installer can be told: a ROCm that is not a package of Python, a version that no index is known to have, a
- * file that is nobody's. */
+/* For what no installer can restore: a ROCm that is not a Python package, a version whose index is not known, a file
+ * that belongs to no package. */
 #define PREFIX                                                                                                         \
     {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                        \
         ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"                        \

@@ -28,8 +28,8 @@ const char *rsdk_fact_find(const rsdk_fact *facts, size_t count, const char *nam
 const char *rsdk_finding_fact(const rsdk_finding *finding, const char *name);
 
 /* Adds distribution, version and requirement of the package that the path of the finding belongs to: the one whose
- * RECORD lists it, else the package whose platform directory it is in; of a ROCm that is not a package its prefix. Adds
- * nothing where there is none. */
+ * RECORD lists it, else the package whose platform directory it is in; for a ROCm that is not a package, its prefix.
+ * Adds nothing if there is none. */
 rsdk_status rsdk_finding_add_owner(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_error *error);
 
 #endif

@@ -1,6 +1,7 @@
-/* What installers are told, one per row. The exact version is always given: it alone keeps out the empty placeholders
- * that the public index has under the names of the SDK. The index is named for the same reason ({source}, {index}),
- * where the installer's configuration does not name one. Sources: the documentation of pip, uv, pipx and conda. */
+/* The commands of installers, one installer per row. The exact version is always given: it alone keeps out the empty
+ * placeholders that the public index has under the names of the SDK. The index is named for the same reason ({source},
+ * {index}), where the installer's configuration does not name one. Sources: the documentation of pip, uv, pipx and
+ * conda. */
 #include "diagnosis/tables.h"
 
 #define SDK "--upgrade --index-url {index} \"{index_requirement}\""

@@ -98,7 +98,7 @@ static const char *who_needs(const explanation *e, const char *name) {
     return e->path;
 }
 
-/* A file of the SDK has the name, and the linker did not take it. */
+/* A file of the SDK has the name, but the linker did not take it. */
 static rsdk_status explain_present(explanation *e, const char *name, const char *present) {
     const rsdk_elf_file *file = NULL;
     RSDK_TRY(rsdk_inventory_read(&e->inventory, present, &file, e->error));
@@ -113,8 +113,8 @@ static rsdk_status explain_present(explanation *e, const char *name, const char 
     return find(e, RSDK_E_LIB_004, needing);
 }
 
-/* The SDK has no list of its files, so that a missing one may have been among them. A ROCm of the system has: that of
- * the system's packages. */
+/* The SDK has no list of its files, so a missing file may have been one of them. A ROCm of the system has a list: that
+ * of the system's packages. */
 static bool may_have_had(const explanation *e, const rsdk_recorded_file *recorded) {
     const char *place = rsdk_sdk_fallback(e->sdk);
     return !recorded->has_records && (place == NULL || strcmp(place, "system") != 0);

@@ -1,6 +1,6 @@
 /* The check of segments, dynamic section and relocations. Addresses are those of the file; the linker adds where it was
- * mapped. What cannot be told from damage is let pass: an undefined symbol, a version that nobody has. The linker
- * reports it. */
+ * mapped. An undefined symbol, or a version that nobody has, need not be damage: it passes, and the linker reports it.
+ */
 #include "elf/elf_check.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@ enum {
     RELR_BITS = WORD_SIZE * 8 - 1, /* words that one bitmap of DT_RELR covers */
 };
 
-/* Behind it no process has memory, and sums of addresses stay far from overflowing. */
+/* No process has memory beyond it, and sums of smaller addresses do not overflow. */
 #define ADDRESS_LIMIT ((uint64_t)1 << 48)
 
 /* A table that dynamic entries describe; size 0: none. */
@@ -234,7 +234,7 @@ static bool can_write(check *c, ElfW(Addr) address) {
            (c->has_text_relocations && rsdk_elf_view_segment(&c->view, address, WORD_SIZE, 0) != NULL);
 }
 
-/* What is called, and what fills the list of constructors in, must lead to code. */
+/* A relocation that is called, or that fills in the list of constructors, must lead to code. */
 static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool must_be_relative) {
     const unsigned type = sizeof(void *) == 8 ? (unsigned)ELF64_R_TYPE(entry->r_info) : ELF32_R_TYPE(entry->r_info);
     const uint64_t symbol = sizeof(void *) == 8 ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);

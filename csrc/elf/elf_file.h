@@ -49,11 +49,11 @@ typedef struct rsdk_elf_file {
  * is RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND. */
 rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_file *file, rsdk_error *error);
 
-/* As many relocations are looked at before a library is loaded: some 40 microseconds. */
+/* Up to this many relocations are checked before a library is loaded, which takes some 40 microseconds. */
 #define RSDK_ELF_RELOCATIONS_TO_LOAD 20000
 
-/* The same for a library that is to be loaded: RSDK_BAD_ELF too where the linker must not get its tables
- * (elf_check.h). Relocations are looked at where there are at most `relocation_limit`. */
+/* The same for a library that is to be loaded: RSDK_BAD_ELF also if the linker must not get its tables (elf_check.h).
+ * Relocations are checked if there are at most `relocation_limit`. */
 rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
                                        rsdk_elf_file *file, rsdk_error *error);
 

@@ -1,4 +1,4 @@
-/* Reading an ELF header field by field, and the extent of a file whose end nobody tells. */
+/* Reading an ELF header field by field, and finding the end of a file whose size is not known. */
 #include "elf/elf_header.h"
 
 #include <elf.h>

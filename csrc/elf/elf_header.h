@@ -23,8 +23,8 @@ typedef struct rsdk_elf_header {
 /* False where `bytes`, the first `size` of a file, are not an ELF header. */
 bool rsdk_elf_header_parse(const void *bytes, size_t size, rsdk_elf_header *header);
 
-/* Where an ELF file ends that starts at `start` of an open one and has at most `limit` bytes: behind its segments and
- * its tables of headers. RSDK_BAD_ELF where that is not within the limit. 64-bit, little-endian files only. */
+/* Finds the end of an ELF file that starts at `start` of an open file and has at most `limit` bytes: it is behind the
+ * segments and the tables of headers. RSDK_BAD_ELF if it is beyond the limit. 64-bit, little-endian files only. */
 rsdk_status rsdk_elf_header_extent(const rsdk_file *file, uint64_t start, uint64_t limit, uint64_t *extent,
                                    rsdk_error *error);
 

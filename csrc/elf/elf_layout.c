@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* No undamaged library has more program headers; more damages are not told. */
+/* No undamaged library has more program headers; further damages are not reported. */
 enum { HEADER_LIMIT = 1024, DAMAGE_LIMIT = 16 };
 
 typedef struct layout {
@@ -108,7 +108,7 @@ static rsdk_status check_parts(layout *l, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* A note's place in the file and in memory must say the same. */
+/* A note's file offset and address must agree. */
 static rsdk_status check_notes(layout *l, rsdk_error *error) {
     for (size_t i = 0; i < l->count; i++) {
         const ElfW(Phdr) *note = &l->segments[i];
@@ -132,8 +132,8 @@ static bool has_sections(const layout *l) {
     return is_within(l->header.e_shoff, size, 0, l->file.size);
 }
 
-/* A section's place in the file and in memory must say the same: a tool that moves sections, as objcopy does with a
- * table of program headers that stands behind them, believes the section and forgets the segment. */
+/* A section's file offset and address must agree: a tool that moves sections, as objcopy does with a table of program
+ * headers that stands behind them, believes the section and forgets the segment. */
 static bool is_misplaced(const layout *l, const ElfW(Shdr) * section) {
     if ((section->sh_flags & SHF_ALLOC) == 0 || section->sh_type == SHT_NOBITS || section->sh_size == 0) {
         return false;

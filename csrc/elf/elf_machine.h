@@ -4,8 +4,9 @@
 
 #include "elf/elf_file.h"
 
-/* RSDK_BAD_ELF, with both machines named, where this process cannot load the file, or with both levels where the
- * library needs a later kind of processor (x86-64-v3): its code would end the process by SIGILL. */
+/* RSDK_BAD_ELF if this process cannot load the file: the error names both machines. The same if the library needs a
+ * later kind of processor (x86-64-v3), because its code would end the process with SIGILL: the error names both levels.
+ */
 rsdk_status rsdk_elf_machine_check(const rsdk_elf_file *file, rsdk_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* The section header table of an ELF file: names and extents of its sections. The dynamic linker reads none of it, so
- * the loading path does not either: this is for whoever inspects a file. Source: gABI chapter 4. */
+ * the loading path does not either: this is for inspecting files. Source: gABI chapter 4. */
 #ifndef RSDK_ELF_ELF_SECTIONS_H
 #define RSDK_ELF_ELF_SECTIONS_H
 

@@ -167,8 +167,8 @@ static rsdk_status read_name(check *c, uint64_t index, char name[NAME_SIZE]) {
     return RSDK_OK;
 }
 
-/* Whether versions are needed of a library: the linker ends the process where the name is of none that is loaded. A
- * need may have been removed, with patchelf say, so what looks like the name of a library is let pass. */
+/* Checks that a name of which versions are needed is a library's: the linker ends the process if no loaded library has
+ * it. A tool such as patchelf may have removed the DT_NEEDED entry, so a name that looks like a library's passes. */
 static rsdk_status check_library_name(check *c, uint32_t index) {
     char name[NAME_SIZE], needed[NAME_SIZE];
     RSDK_TRY(read_name(c, index, name));
@@ -229,7 +229,7 @@ static rsdk_status check_version_definitions(check *c) {
     return count < CHAIN_LIMIT ? RSDK_OK : rsdk_elf_view_damaged(c->view, bad_versions);
 }
 
-/* Each symbol has the index of a version: the linker takes it for a place in its list of them. */
+/* Each symbol has the index of a version, which the linker uses as an index into its list of versions. */
 static rsdk_status check_version_symbols(check *c) {
     rsdk_elf_walk w = {
         .next = c->tables->version_symbols, .left = c->tables->count, .unit = sizeof(ElfW(Half)), .what = bad_versions};

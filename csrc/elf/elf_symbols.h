@@ -12,7 +12,7 @@ typedef struct rsdk_elf_symbol_tables {
     uint64_t strings_size;
     ElfW(Addr) span_start, span_end; /* of all segments */
     uint64_t count;                  /* of symbols; rsdk_elf_symbols_count fills it in */
-    bool is_counted;                 /* false: nothing tells, and `count` is how many there is room for */
+    bool is_counted;                 /* false: not known, and `count` is how many there is room for */
 } rsdk_elf_symbol_tables;
 
 /* A symbol such as _end is aligned, and may lie a little behind the last segment. */

@@ -54,7 +54,7 @@ bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size) {
 }
 
 /* The bytes at an address, `size` of them, at most a window; valid until the next call. `*available` is how many more
- * the window holds. `what` is said where the file does not hold them. */
+ * the window holds. The error says `what` if the file does not hold them. */
 static rsdk_status look_at(rsdk_elf_view *view, ElfW(Addr) address, size_t size, const char **bytes, size_t *available,
                            const char *what) {
     if (!rsdk_elf_view_has(view, address, size)) {
@@ -85,7 +85,7 @@ rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *ta
 rsdk_status rsdk_elf_walk_next(rsdk_elf_view *view, rsdk_elf_walk *walk) {
     size_t available = 0;
     walk->count = 0;
-    walk->bytes = view->window; /* a pointer to nothing is none that memcpy takes */
+    walk->bytes = view->window; /* never NULL: memcpy does not accept it */
     if (walk->left == 0) {
         return RSDK_OK;
     }

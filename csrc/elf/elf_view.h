@@ -51,7 +51,7 @@ uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address);
 /* Whether the file holds what the linker will read there. */
 bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size);
 
-/* Copies `size` bytes, at most some KiB. `what` is said where the file does not hold them. */
+/* Copies `size` bytes, at most some KiB. The error says `what` if the file does not hold them. */
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what);
 
 /* A table of records of one size that is passed through from its first to its last: records are many. */
@@ -59,7 +59,7 @@ typedef struct rsdk_elf_walk {
     ElfW(Addr) next;
     uint64_t left; /* records behind those of `bytes` */
     size_t unit;
-    const char *what; /* is said where the file does not hold a record */
+    const char *what; /* for the error if the file does not hold a record */
     const char *bytes;
     size_t count; /* records in `bytes` */
 } rsdk_elf_walk;

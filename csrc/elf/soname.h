@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The length of the linker name in a SONAME: up to and with ".so", all of it where it has none. */
+/* The length of the linker name in a SONAME: up to and including ".so", or all of it if it has none. */
 size_t rsdk_soname_linker_name_length(const char *soname);
 
 /* Whether `linker_name` is the linker name of the SONAME. */

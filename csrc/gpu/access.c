@@ -1,5 +1,5 @@
-/* Checks what it takes to use a GPU. Permissions are asked for with faccessat for the effective user, which knows of
- * groups, capabilities and the device cgroup alike. */
+/* Checks what a process needs to use a GPU. faccessat tells the permissions of the effective user: it takes groups,
+ * capabilities and the device cgroup into account. */
 #include "gpu/access.h"
 
 #include <dirent.h>

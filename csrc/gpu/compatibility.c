@@ -51,7 +51,7 @@ static bool can_choose(rsdk_xnack_support xnack) {
     return xnack == RSDK_XNACK_OF_DRIVER || xnack == RSDK_XNACK_OF_PROCESS;
 }
 
-/* Of a processor that is not in the table nothing is known but what the id says. */
+/* For a processor that is not in the table, nothing but the id is known. */
 static features features_of(const side *gpu, const rsdk_target *target) {
     features found = {.sramecc = state_of(gpu->parts.sramecc, target == NULL || target->has_sramecc),
                       .xnack = state_of(gpu->parts.xnack, target == NULL || can_choose(target->xnack))};
@@ -89,7 +89,7 @@ static rsdk_compatibility judge_same(const side *code, const rsdk_target *target
     return judge(leaves_open ? RSDK_FIT_COMPATIBLE : RSDK_FIT_EXACT, code, gpu);
 }
 
-/* A feature that the generic target has not got does not count: gfx906 has sramecc, gfx9-generic has not. */
+/* A feature that the generic target does not have does not count: gfx906 has sramecc, gfx9-generic does not. */
 static rsdk_compatibility judge_generic(const side *code, unsigned version, const rsdk_generic_target *generic,
                                         features gpu) {
     gpu.sramecc = generic->has_sramecc ? gpu.sramecc : ABSENT;

@@ -49,7 +49,7 @@ static bool is_meant(const char *value) {
     return strcmp(value, "-1") == 0;
 }
 
-/* Says of the devices of `all` that are not in `left` that a variable hides them. */
+/* Marks the devices of `all` that are not in `left` as hidden by a variable. */
 static rsdk_status leave_out_others(const rsdk_device_numbering *n, const char *variable, const char *value,
                                     const selected *all, const selected *left, rsdk_error *error) {
     rsdk_shown_input shown = rsdk_shown_input_make(value, strlen(value));
@@ -89,15 +89,15 @@ static rsdk_status select_devices(const rsdk_device_numbering *n, const char *va
     return RSDK_OK;
 }
 
-/* The same, and says of the others that the variable hides them. */
+/* The same, and marks the others as hidden by the variable. */
 static rsdk_status filter_devices(const rsdk_device_numbering *n, const char *variable, const char *value,
                                   grammar select, const selected *all, selected *left, rsdk_error *error) {
     RSDK_TRY(select_devices(n, variable, value, select, all, left, error));
     return left->count < all->count ? leave_out_others(n, variable, value, all, left, error) : RSDK_OK;
 }
 
-/* ROCm has no agent for a GPU whose version it does not know. What our table lacks a newer ROCm may know, but not what
- * an override invents. */
+/* ROCm has no agent for a GPU whose version it does not know. A newer ROCm may know a version that our table lacks, but
+ * not one that an override invents. */
 static rsdk_status drop_unknown(const rsdk_device_numbering *n, selected *all, rsdk_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {

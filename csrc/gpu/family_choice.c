@@ -71,7 +71,7 @@ size_t rsdk_family_find_best(const char *const *families, size_t count, const ch
 }
 
 /* Whether `a` weighs more than `b`: visible before hidden, discrete before integrated, then more memory. The list is in
- * the order of nodes, which decides the rest. */
+ * the order of nodes, which decides between equals. */
 static bool outweighs(const rsdk_gpu *a, const rsdk_gpu *b) {
     bool a_visible = a->hip_index >= 0, b_visible = b->hip_index >= 0;
     bool a_integrated = a->gpu_class == RSDK_GPU_INTEGRATED, b_integrated = b->gpu_class == RSDK_GPU_INTEGRATED;

@@ -1,5 +1,5 @@
-/* Target ids: the name by the rule of the ISA numbers, sramecc by the capability bits, xnack by a static rule. Which
- * xnack mode the driver really gives a process can only be asked with /dev/kfd open, so it is a guess here. */
+/* Target ids: the ISA numbers give the name, the capability bits sramecc, and a static rule xnack. Only an open
+ * /dev/kfd would tell which xnack mode the driver really gives a process, so it is a guess here. */
 #include "gpu/features.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What is needed of the look-ups beyond the public header. */
+/* Look-ups in the tables that the public header does not have. */
 #ifndef RSDK_GPU_TARGETS_H
 #define RSDK_GPU_TARGETS_H
 
@@ -8,7 +8,7 @@
  * nearest names, where there is none. */
 rsdk_status rsdk_target_find_or_fail(const char *name, const rsdk_target **target, rsdk_error *error);
 
-/* The order of names by their numbers, as strcmp has that of texts: gfx90a before gfx942 before gfx1030, a target
+/* Compares names by their numbers, with a result like strcmp's: gfx90a comes before gfx942 before gfx1030, a target
  * before the same one with features, generic ones behind. */
 int rsdk_target_compare(const char *one, const char *other);
 

@@ -1,6 +1,6 @@
-/* Reads KFD's topology. The kernel counts its changes in generation_id: what is read between two different counts may
- * be half old and half new, and is read again. Attribute files are read in one go, as the kernel composes them at each
- * read. */
+/* Reads KFD's topology. The kernel counts its changes in generation_id: if it differs before and after, what was read
+ * may be half old and half new, and is read again. An attribute file is read with one call, because the kernel composes
+ * it at each read. */
 #include "gpu/topology.h"
 
 #include <dirent.h>

@@ -81,8 +81,8 @@ static unsigned digit_value(char c) {
                                           : 16;
 }
 
-/* The index that the whole token is for strtol with base 0: "0x1F", "017", "+3", "-0". Not strtol itself, which also
- * reads "0b1" in newer C libraries. */
+/* The index that strtol with base 0 reads from the whole token: "0x1F", "017", "+3", "-0". Not strtol itself, which
+ * also reads "0b1" in newer C libraries. */
 static rsdk_token_fault rocr_index(token t, size_t count, size_t *index) {
     const char *at = t.start;
     bool is_negative = at < t.end && *at == '-', is_too_large = false;

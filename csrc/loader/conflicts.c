@@ -33,7 +33,7 @@ rsdk_status rsdk_conflicts_check_namesake(const rsdk_conflicts *conflicts, const
                              soname, loaded_path, who_brought(conflicts, loaded_path), sdk_path);
 }
 
-/* A needed library of the SDK of whose SONAME the process has another file. */
+/* A needed library of the SDK: the process has another file with its SONAME. */
 static rsdk_status check_loaded_edge(const rsdk_conflicts *c, const rsdk_node *node, const rsdk_edge *edge,
                                      rsdk_error *error) {
     const char *path = NULL;

@@ -1,12 +1,11 @@
-/* What is already loaded of what a plan brings in: libraries of the SDK that the process has from outside the SDK, or
- * in another version. */
+/* Finds libraries of a plan that the process has already, from outside the SDK or in another version. */
 #ifndef RSDK_LOADER_CONFLICTS_H
 #define RSDK_LOADER_CONFLICTS_H
 
 #include "loader/dependency_graph.h"
 #include "loader/warnings.h"
 
-/* What conflicts are looked for in, and where they are noted. Everything is borrowed. */
+/* The input of the search for conflicts, and the list that it adds them to. Everything is borrowed. */
 typedef struct rsdk_conflicts {
     const rsdk_graph *graph;
     const rsdk_strings *library_path; /* the directories of LD_LIBRARY_PATH */

@@ -74,7 +74,7 @@ bool rsdk_edge_is_path(const rsdk_edge *edge) {
     return strchr(edge->name, '/') != NULL;
 }
 
-/* An entry with a '/': the linker fills its tokens in and opens it. */
+/* An entry with a '/': the linker replaces its tokens and opens it. */
 static rsdk_status resolve_path(rsdk_graph *graph, size_t from, rsdk_edge *edge, rsdk_location *location,
                                 rsdk_error *error) {
     const char *needing = graph->nodes.items[from]->file->path;
@@ -163,8 +163,7 @@ rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error) {
 
 /* ---- strongly connected components ---- */
 
-/* Tarjan's algorithm, with a stack of its own instead of recursion: the depth of the graph is somebody else's choice.
- */
+/* Tarjan's algorithm, with a stack of its own instead of recursion: the input decides how deep the graph is. */
 typedef struct tarjan {
     const rsdk_graph *graph;
     const bool *members;

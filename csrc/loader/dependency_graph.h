@@ -13,7 +13,7 @@
 typedef enum rsdk_edge_kind {
     RSDK_EDGE_SDK,     /* to a node: a file of the SDK, or of a file that was given and leads to the SDK */
     RSDK_EDGE_LOADED,  /* the process has an object of this SONAME: the linker takes that */
-    RSDK_EDGE_OUTSIDE, /* the linker's business; where it was asked, `path` says what it would find */
+    RSDK_EDGE_OUTSIDE, /* the linker resolves it; if the linker was asked, `path` is what it would find */
     RSDK_EDGE_MISSING, /* the linker was asked and finds nothing */
 } rsdk_edge_kind;
 
@@ -22,7 +22,7 @@ typedef struct rsdk_edge {
     bool is_optional; /* DT_AUXILIARY */
     rsdk_edge_kind kind;
     size_t node;      /* for RSDK_EDGE_SDK */
-    const char *path; /* for LOADED, and for OUTSIDE where the linker was asked, or where the entry is a path */
+    const char *path; /* for LOADED, and for OUTSIDE if the linker was asked or the entry is a path */
     bool is_sought;   /* an anchor has asked for `path` */
 } rsdk_edge;
 
@@ -37,7 +37,7 @@ typedef struct rsdk_node {
     size_t parent;  /* the node that led here first, RSDK_NO_NODE for a root; set again when a step takes it in */
     bool is_placed; /* in the process, or brought in by a step of the plan */
     rsdk_load_chain chain; /* how it comes into the process: by `parent` */
-    uint64_t walk;         /* the last walk that came by */
+    uint64_t walk;         /* the last walk that visited it */
     RSDK_LIST(rsdk_edge) edges;
 } rsdk_node;
 
@@ -62,9 +62,9 @@ rsdk_status rsdk_graph_complete(rsdk_graph *graph, rsdk_error *error);
 /* Notes that `node` comes into the process by `parent`, or, where that is RSDK_NO_NODE, by itself. */
 void rsdk_graph_set_parent(rsdk_graph *graph, size_t node, size_t parent);
 
-/* Groups of the nodes marked in `members` in which every one needs every other, directly or through others:
- * component[i] is a number for each node, equal within a group, and a group that needs another has the higher number.
- */
+/* Numbers the strongly connected components of the nodes marked in `members`: in a component every node needs every
+ * other, directly or through others. component[i] is the number of node i. A component that needs another has the
+ * higher number. */
 rsdk_status rsdk_graph_components(const rsdk_graph *graph, const bool *members, size_t *component, rsdk_error *error);
 
 #endif

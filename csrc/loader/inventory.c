@@ -36,7 +36,7 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
     for (size_t i = 0; i < rsdk_library_place_count; i++) {
         const rsdk_library_place *place = &rsdk_library_places[i];
         const char *relative = rsdk_sdk_library_place(inventory->sdk, place->path);
-        /* What is not installed as packages may share its directories with everything else. */
+        /* A ROCm that is not installed as packages may share its directories with other software. */
         bool is_shared = rsdk_sdk_fallback(inventory->sdk) != NULL;
         rsdk_library_directory directory = {.package = package,
                                             .path = rsdk_path_join(inventory->arena, platform, relative),
@@ -50,8 +50,8 @@ static rsdk_status add_directories_of(rsdk_inventory *inventory, rsdk_package_id
     return RSDK_OK;
 }
 
-/* Whether a shortname leads to the package. Libraries of the other packages (the profiler's) are needed by their own
- * kind only, so none but a given file can lead there. */
+/* Whether a shortname leads to the package. Only libraries of the same package need those of the other packages (the
+ * profiler's), so only a given file can lead there. */
 static bool holds_named_libraries(rsdk_package_id package) {
     for (size_t i = 0; i < rsdk_library_count; i++) {
         if (rsdk_library_table[i].package == package) {
@@ -72,7 +72,7 @@ static rsdk_status need_directories(rsdk_inventory *inventory, rsdk_error *error
     return RSDK_OK;
 }
 
-/* Whether the listing of a directory above says that this one does not exist: that spares the system a question. */
+/* Whether the listing of a directory above says that this one does not exist: that saves a system call. */
 static rsdk_status is_absent_above(rsdk_inventory *inventory, const rsdk_library_directory *directory, bool *is_absent,
                                    rsdk_error *error) {
     for (size_t i = 0; i < inventory->directories.count; i++) {
@@ -190,7 +190,7 @@ rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_c
     return RSDK_OK;
 }
 
-/* The override that has this SONAME or, with `is_linker_name`, this SONAME in whatever version; NULL: none. */
+/* The override that has this SONAME or, with `is_linker_name`, this SONAME in any version; NULL: none. */
 static const rsdk_overriding_file *override_named(const rsdk_inventory *inventory, const char *name,
                                                   bool is_linker_name) {
     for (size_t i = 0; i < inventory->overrides.count; i++) {
@@ -210,7 +210,7 @@ static bool may_be_library(const char *name) {
     return strstr(name, ".so") != NULL || strncmp(name, "lib", 3) == 0;
 }
 
-/* What is read of one file is forgotten, but for its SONAME. */
+/* Of what it reads of a file it keeps only the SONAME. */
 static rsdk_status take_soname(rsdk_inventory *inventory, rsdk_library_directory *directory, const char *name,
                                rsdk_arena *scratch, rsdk_error *error) {
     rsdk_elf_file file;

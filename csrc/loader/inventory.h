@@ -80,8 +80,7 @@ rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_c
 rsdk_status rsdk_inventory_find(rsdk_inventory *inventory, const char *near, const char *name, const char **path,
                                 rsdk_package_id *package, rsdk_error *error);
 
-/* Reads the SONAME of every file of the directory that may be a library; files that are none, and damaged ones, are
- * left out. */
+/* Reads the SONAME of every file of the directory that may be a library; other files and damaged ones are left out. */
 rsdk_status rsdk_inventory_need_sonames(rsdk_inventory *inventory, const rsdk_library_directory *directory,
                                         rsdk_error *error);
 

@@ -81,7 +81,7 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
 
 /* ---- look-ups ---- */
 
-/* Where a SONAME is found: one that is missing is the empty one. */
+/* The key of a SONAME in the table. An object without SONAME has the empty one. */
 static const char *soname_key(const char *soname) {
     return soname != NULL ? soname : "";
 }

@@ -1,4 +1,5 @@
-/* What the process has loaded, read from the dynamic linker's own list, which holds what anyone has loaded. */
+/* The objects that the process has loaded, read from the dynamic linker's own list. It has them all, whoever loaded
+ * them. */
 #ifndef RSDK_LOADER_LINK_MAP_H
 #define RSDK_LOADER_LINK_MAP_H
 
@@ -31,7 +32,7 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
 /* The loaded object with this SONAME, which the linker would take for any library of that name; NULL: none. */
 const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname);
 
-/* The first loaded object of this library, in whatever version (`name`: a SONAME or a linker name), and the one after
+/* The first loaded object of this library, in any version (`name`: a SONAME or a linker name), and the one after
  * `object`; NULL: none. */
 const rsdk_mapped_object *rsdk_link_map_find_library(const rsdk_link_map *map, const char *name);
 const rsdk_mapped_object *rsdk_link_map_next_of_library(const rsdk_link_map *map, const rsdk_mapped_object *object);

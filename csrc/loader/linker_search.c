@@ -1,6 +1,6 @@
 /* The dynamic linker's search, followed without loading anything. The directories come from the linker itself (dlinfo),
  * so that setenv and a glibc with other defaults make no difference. Subdirectories for one kind of processor
- * (glibc-hwcaps) are not followed: who cares asks rsdk_linker_search_may_hold_variants. */
+ * (glibc-hwcaps) are not followed: rsdk_linker_search_may_hold_variants tells whether there may be any. */
 #include "loader/linker_search.h"
 
 #include <ctype.h>
@@ -253,7 +253,7 @@ static rsdk_status read_cache(rsdk_linker_search *search, rsdk_error *error) {
     if (status == RSDK_NO_MEMORY) {
         return rsdk_fail_no_memory(error);
     }
-    /* A cache that is missing or unreadable is none: the linker does without, too. */
+    /* A missing or unreadable cache counts as empty: the linker does without it, too. */
     if (status == RSDK_OK) {
         rsdk_linker_search_use_cache(search, text, size);
     }

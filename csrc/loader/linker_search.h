@@ -17,7 +17,7 @@
  * that have the same RPATH share it. */
 typedef struct rsdk_search_path {
     rsdk_strings list;
-    uint64_t walk; /* the last walk that came by */
+    uint64_t walk; /* the last walk that visited it */
 } rsdk_search_path;
 
 /* How a library comes into the process, which decides which RPATHs count for what it needs. */
@@ -52,8 +52,8 @@ rsdk_status rsdk_linker_search_start_chain(rsdk_linker_search *search, const rsd
                                            rsdk_load_chain *chain, rsdk_error *error);
 void rsdk_load_chain_attach(rsdk_load_chain *chain, const rsdk_load_chain *above);
 
-/* A walk over the RPATHs that count for a name that the library of the chain needs, each once, in the linker's order.
- * Where the library has a RUNPATH there are none: that is searched later. */
+/* A walk over the RPATHs that the linker searches for a name that the library of the chain needs: each once, in the
+ * linker's order. There are none if the library has a RUNPATH: that is searched later. */
 typedef struct rsdk_rpath_walk {
     const rsdk_load_chain *at;
     uint64_t number;

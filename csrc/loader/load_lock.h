@@ -1,6 +1,6 @@
-/* The locks: the only global state of the library. One load runs at a time in a process, so that of two threads that
- * ask for the same libraries one loads and both see them. fork() waits for both locks, so that no child inherits a
- * library whose constructors are half run, or the linker's own lock, which nobody would ever release there. */
+/* The locks: the only global state of the library. One load runs at a time in a process: if two threads ask for the
+ * same libraries, one loads them and both see them. fork() waits for both locks. Otherwise a child could inherit a
+ * library whose constructors are still running, or the linker's own lock, which nobody would release in the child. */
 #ifndef RSDK_LOADER_LOAD_LOCK_H
 #define RSDK_LOADER_LOAD_LOCK_H
 
@@ -9,7 +9,7 @@
 void rsdk_load_lock_take(void);
 void rsdk_load_lock_release(void);
 
-/* Around each dl_iterate_phdr: glibc's fork renews the linker's main lock in the child, and not the one that this
+/* Around each dl_iterate_phdr: glibc's fork renews the linker's main lock in the child, but not the one that this
  * function takes. No code of others runs under it, so it is held for a moment only. Never around dlopen or dlinfo: they
  * wait for constructors, and those may call us. */
 void rsdk_load_lock_begin_iteration(void);

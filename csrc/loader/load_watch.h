@@ -3,7 +3,7 @@
 #ifndef RSDK_LOADER_LOAD_WATCH_H
 #define RSDK_LOADER_LOAD_WATCH_H
 
-/* NULL where `seconds` is not positive, and where no thread can be made: the load goes on without being watched. */
+/* NULL if `seconds` is not positive or no thread can be made: the load goes on unwatched. */
 typedef struct rsdk_load_watch rsdk_load_watch;
 rsdk_load_watch *rsdk_load_watch_start(double seconds);
 void rsdk_load_watch_stop(rsdk_load_watch *watch); /* waits for the thread; NULL is allowed, here and below */

@@ -84,7 +84,7 @@ rsdk_memory_outcome rsdk_memory_object_open(const rsdk_elf_stub *stub, const cha
     *handle = dlopen(path, mode);
     rsdk_memory_outcome outcome = RSDK_MEMORY_OPENED;
     if (*handle == NULL) {
-        const char *text = dlerror(); /* "OBJECT: what is wrong"; about this object it is a refusal */
+        const char *text = dlerror(); /* "OBJECT: what is wrong"; a text about this object means that it was refused */
         *reason = rsdk_arena_copy(arena, text != NULL ? text : "dlopen failed");
         outcome = text != NULL && strncmp(text, path, strlen(path)) == 0 ? RSDK_MEMORY_REFUSED : RSDK_MEMORY_FAILED;
     }

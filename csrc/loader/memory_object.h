@@ -10,7 +10,7 @@
 
 typedef enum rsdk_memory_outcome {
     RSDK_MEMORY_OPENED,
-    RSDK_MEMORY_REFUSED, /* the kernel or a policy does not let us: nothing is wrong with what the object needs */
+    RSDK_MEMORY_REFUSED, /* the kernel or a policy forbids it; what the object needs may be sound */
     RSDK_MEMORY_FAILED,  /* something that the object needs cannot be loaded */
 } rsdk_memory_outcome;
 

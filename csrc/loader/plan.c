@@ -25,7 +25,8 @@ static rsdk_node *node_at(const rsdk_plan *plan, size_t index) {
 
 /* ---- what the linker would find by itself ---- */
 
-/* Whether `directories` have a file of the name of `target` (a path), and whether the first that has one is its own. */
+/* Whether a directory of the list has a file with the name of `target` (a path), and whether the first such directory
+ * is the target's own. */
 static rsdk_status look_in(rsdk_plan *plan, const rsdk_search_path *directories, const char *target, bool *has,
                            bool *leads, rsdk_error *error) {
     const char *name = rsdk_path_name(target);
@@ -133,21 +134,22 @@ static rsdk_status gather_members(rsdk_plan *plan, rsdk_planned_step *step, rsdk
     return RSDK_OK;
 }
 
-/* What the anchor needs so that `name`, which the system provides for `from`, keeps its place in the order. The anchor
- * has no paths, and as the one that brings a library in it takes the place of those that would have lent theirs: where
- * paths count, the linker's find goes in instead of the name. */
+/* Adds the anchor's DT_NEEDED entry for a name that the system provides for `from`, so that it keeps its place in the
+ * order. Because the anchor brings the library in, the RPATHs of `from` and of those that brought that in do not count,
+ * and the anchor has none of its own. So if there are such paths, the entry is the file that the linker finds by them,
+ * instead of the name. */
 static rsdk_status name_outside(rsdk_plan *plan, size_t from, rsdk_edge *edge, rsdk_unique_strings *names,
                                 rsdk_error *error) {
     const rsdk_load_chain *chain = &node_at(plan, from)->chain;
     bool has_paths = chain->runpath != NULL || chain->rpath != NULL || chain->above != NULL;
     bool is_path = rsdk_edge_is_path(edge);
     if (edge->is_optional) {
-        return RSDK_OK; /* an anchor must not need what need not be there */
+        return RSDK_OK; /* an anchor must not need a library that may be absent */
     }
     if (!is_path && (!has_paths || rsdk_link_map_find_soname(&plan->map, edge->name) != NULL)) {
         return rsdk_unique_strings_add(names, &plan->arena, edge->name, error);
     }
-    if (!is_path && !edge->is_sought) { /* once, for other anchors come by here as well */
+    if (!is_path && !edge->is_sought) { /* once: other anchors come here too */
         RSDK_TRY(rsdk_linker_search_find(&plan->search, chain, edge->name, &edge->path, error));
         edge->is_sought = true;
     }

@@ -59,7 +59,7 @@ static const char *copy_dlerror(const preloader *p) {
 
 /* ---- one step ---- */
 
-/* Names the members that need each other, where no order of opening them one by one can work. */
+/* Names the members that need each other: no order of opening them one by one works. */
 static const char *describe_cycle(const preloader *p, const rsdk_planned_step *step, const size_t *component,
                                   size_t number, const char *dlerror_text, const char *reason) {
     rsdk_text text = RSDK_TEXT_INIT;
@@ -83,8 +83,8 @@ typedef struct member_group {
     size_t count;
 } member_group;
 
-/* Opens a group: its only member, or, where they need each other, through the first. The step's library itself, on its
- * own, is left to the caller, who knows its mode. */
+/* Opens a group: its only member or, if its members need each other, the first, which brings in the others. A group
+ * that is only the step's library is left to the caller, who knows its mode. */
 static bool open_group(const preloader *p, const rsdk_planned_step *step, const member_group *group,
                        const char **dlerror_text) {
     bool is_left_to_caller =
@@ -96,8 +96,8 @@ static bool open_group(const preloader *p, const rsdk_planned_step *step, const 
     return false;
 }
 
-/* Without an anchor: the members one by one, dependencies first. What differs: a library does not interpose the symbols
- * of its dependencies then, nor lend them any. */
+/* Without an anchor: opens the members one by one, dependencies first. The difference: a library then neither
+ * interposes the symbols of its dependencies nor provides any to them. */
 static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, const char *reason,
                             const char **dlerror_text) {
     size_t count = p->plan->graph.nodes.count;
@@ -208,8 +208,8 @@ static rsdk_status add_unversioned_names(const preloader *p) {
 
 /* ---- the whole ---- */
 
-/* `dlerror_text` NULL: out of memory. That a dlopen dependency cannot be loaded is not a reason to fail: its opener is
- * loaded, and may never open it. */
+/* `dlerror_text` NULL: out of memory. A dlopen dependency that cannot be loaded is not a failure: its opener is loaded,
+ * and may never open it. */
 static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, const char *dlerror_text) {
     if (dlerror_text == NULL) {
         return rsdk_fail_no_memory(p->error);
@@ -234,7 +234,7 @@ static rsdk_status fail_step(const preloader *p, const rsdk_planned_step *step, 
     return status;
 }
 
-/* Takes a library that was opened, or tried: its time counts for the one that opens it at run time. */
+/* Records a library that was opened, or tried. Its time counts for the library that opens it at run time. */
 static rsdk_status take_entry(const preloader *p, const rsdk_loaded_entry *entry) {
     rsdk_loaded *loaded = p->loaded;
     if (entry->is_requested) {

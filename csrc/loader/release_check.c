@@ -1,4 +1,4 @@
-/* What a file needs and the SDK has in another version only. */
+/* Finds the libraries that a file needs and that the SDK has only in another version. */
 #include "loader/release_check.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static const char runtime[] = "libamdhip64.so.";
 
-/* A need that the SDK meets in another version only. */
+/* A needed library that the SDK has only in another version. */
 typedef struct mismatch {
     const char *file, *wanted, *present; /* file: NULL, there is none */
     rsdk_unique_strings names;           /* of all that are wanted */
@@ -39,7 +39,7 @@ static rsdk_status consider(mismatch *found, const rsdk_node *node, const char *
     return rsdk_unique_strings_add(&found->names, arena, name, error);
 }
 
-/* HIP has the major version of the release, and of SONAMEs its alone has. */
+/* HIP has the major version of the release, and only HIP's SONAME has it. */
 static rsdk_status fail(const mismatch *found, rsdk_sdk *sdk, rsdk_error *error) {
     const char *version = rsdk_sdk_version(sdk), *number = NULL, *file = rsdk_path_name(found->file);
     rsdk_text built_for = RSDK_TEXT_INIT, more = RSDK_TEXT_INIT, requirement = RSDK_TEXT_INIT;

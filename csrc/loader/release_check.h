@@ -4,8 +4,8 @@
 
 #include "loader/plan.h"
 
-/* RSDK_BAD_ELF where a file that is not the SDK's needs a library that nobody has, and the SDK has it in another
- * version: the linker would refuse the file. One error stands for all such libraries; HIP's version is told first. */
+/* RSDK_BAD_ELF if a file from outside the SDK needs a library that is nowhere, and the SDK has another version of it:
+ * the linker would refuse the file. One error stands for all such libraries, and names HIP's version first. */
 rsdk_status rsdk_release_check(const rsdk_plan *plan, rsdk_sdk *sdk, rsdk_error *error);
 
 #endif

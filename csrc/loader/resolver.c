@@ -1,5 +1,5 @@
-/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add a way of problem, add a
- * step. */
+/* From a shortname to the one file: by the catalog's file name pattern, else by SONAME. To add another way, add a step.
+ */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static rsdk_status by_file_name(resolution *r) {
     return RSDK_OK;
 }
 
-/* Files that are not this library may be as damaged as they like. */
+/* Damage to files that are not this library does not matter. */
 static rsdk_status by_soname(resolution *r) {
     RSDK_TRY(rsdk_inventory_need_sonames(r->inventory, r->directory, NULL));
     for (size_t i = 0; i < r->directory->sonames.count; i++) {
@@ -164,7 +164,7 @@ static rsdk_status search_file(resolution *r, rsdk_location *location, rsdk_erro
             return RSDK_OK;
         }
         if (r->first_failure->status != RSDK_OK) {
-            break; /* the file is there, and broken: no other one is meant */
+            break; /* the file is there but broken: no other file takes its place */
         }
     }
     return accept_absence(r, location, error);

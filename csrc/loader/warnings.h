@@ -1,4 +1,4 @@
-/* What the user should be told once loading is over. Each sentence is kept once. */
+/* Warnings for the user, shown after loading. Each sentence is kept once. */
 #ifndef RSDK_LOADER_WARNINGS_H
 #define RSDK_LOADER_WARNINGS_H
 

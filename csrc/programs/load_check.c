@@ -7,11 +7,12 @@
  * which children begin and end, six fields each, each ended by a NUL: index of the path; "begun", then "loaded",
  * "refused" (by the linker), "killed" (by a signal), "ended" (the library ended its process) or "stuck" (killed after
  * SECONDS); the number of the signal or the exit status, else 0; microseconds; the dlerror text; what the library
- * printed, at most OUTPUT-LIMIT bytes. Should this program be killed, what was begun and has no result was in hand. The
- * exit status is 0 if there are all results.
+ * printed, at most OUTPUT-LIMIT bytes. If this program is killed, a path that was begun and has no result was being
+ * loaded. The exit status is 0 if there is a result for each path.
  *
  * No child outlives this program, nor does what a library has started, daemons too: they become our children when their
- * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order. */
+ * own parents end. This program does not outlive the one that started it; SIGTERM and SIGINT end it in good order.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -164,7 +165,7 @@ static void start(checker *c, child *slot) {
     c->running++;
 }
 
-/* Takes what is there; not for ever, should a library print without end. */
+/* Reads what is there, but not for ever: a library may print without end. */
 static void drain(capture *from) {
     char rest[4096];
     for (int i = 0; i < 64 && from->descriptor >= 0; i++) {
@@ -203,7 +204,7 @@ static void print_result(const child *ended, int status) {
     (void)fflush(stdout);
 }
 
-/* The child and, in its session, what the library has started. It may not have come to make one. */
+/* The child and, in its session, what the library has started. The child may not have made it yet. */
 static void end(const child *each) {
     (void)kill(-each->process, SIGKILL);
     (void)kill(each->process, SIGKILL);
@@ -235,7 +236,7 @@ static void reap(checker *c) {
     }
 }
 
-/* Ends what is a child of ours still: what ran, and daemons whose parents have ended. Each round finds those that the
+/* Ends the remaining children: those that ran, and daemons whose parents have ended. Each round finds those that the
  * round before has orphaned; a program that forks faster than it can be killed wins. */
 static void end_strays(const checker *c) {
     char path[64], text[STRAYS_SIZE];
@@ -261,7 +262,7 @@ static void end_strays(const checker *c) {
     }
 }
 
-/* Whoever started us wants no more, or is gone. */
+/* Our parent wants no more results, or is gone. */
 static void take_signals(const checker *c) {
     struct signalfd_siginfo taken;
     while (read(c->signals, &taken, sizeof taken) > 0) {
@@ -272,7 +273,7 @@ static void take_signals(const checker *c) {
     }
 }
 
-/* Waits for output, an end, or the next deadline; whoever is over it is killed, and reaped like others. */
+/* Waits for output, an end, or the next deadline; a child past its deadline is killed, and reaped like others. */
 static void wait_for_something(checker *c) {
     long long nearest = now() + c->limit;
     nfds_t count = 0;

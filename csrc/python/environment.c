@@ -65,7 +65,7 @@ static int read_override(const char *variable, rsdk_library_override *override) 
     return name != NULL ? 1 : -1;
 }
 
-/* A program with the rights of somebody else takes no libraries from who started it. */
+/* A program with other privileges than its caller's (AT_SECURE) takes no libraries from the caller. */
 static int take_overrides(rsdk_environment *environment) {
     for (char **variable = environ; getauxval(AT_SECURE) == 0 && variable != NULL && *variable != NULL; variable++) {
         rsdk_library_override override = {0};

@@ -77,7 +77,7 @@ void rsdk_exceptions_raise_as(const char *class_name, const rsdk_error *error, r
 int rsdk_exceptions_warn(const char *class_name, const char *text) {
     PyObject *errors = PyImport_ImportModule("rocm_sdk.errors");
     PyObject *class = errors != NULL ? PyObject_GetAttrString(errors, class_name) : NULL;
-    PyObject *message = class != NULL ? rsdk_result_path(text) : NULL; /* a path in it may be no UTF-8 */
+    PyObject *message = class != NULL ? rsdk_result_path(text) : NULL; /* a path in it may not be UTF-8 */
     PyObject *none = message != NULL ? PyObject_CallMethod(errors, "warn", "OO", message, class) : NULL;
     int result = none != NULL ? 0 : -1;
     Py_XDECREF(none);

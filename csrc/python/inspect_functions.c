@@ -28,7 +28,7 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
     return RSDK_OK;
 }
 
-/* What the loader would refuse, and in all relocations. */
+/* Looks for what the loader would refuse, in all relocations. */
 static rsdk_status find_bad_tables(inspection *i, rsdk_error *error) {
     rsdk_elf_file file;
     rsdk_arena scratch = RSDK_ARENA_INIT;

@@ -17,7 +17,7 @@ typedef struct rsdk_inspection {
 
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state);
 
-/* Those that loading does without, when they are needed first: importing the module does not pay for them. */
+/* Makes the types that loading does not use, at their first use: importing the module does not pay for them. */
 int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state);
 
 /* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,

@@ -91,7 +91,7 @@ static bool is_too_long(const rsdk_literal *value) {
     return length > (size_t)VALUE_LIMIT * ESCAPE_LIMIT;
 }
 
-/* The value of a string, in characters that the fact may have; `fault` says what is wrong where it has others. */
+/* The value of a string. If it has characters that the fact must not have, `fault` says what is wrong. */
 static rsdk_status take_text(const statement *s, const fact *f, const rsdk_literal *value, const char *fault,
                              const char **text) {
     if (is_too_long(value)) {

@@ -13,7 +13,7 @@ enum { VERSION_LIMIT = 64 };
 
 static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so";
 
-/* Where distributions have it. */
+/* Where distributions install ROCm. */
 static const char *const system_prefixes[] = {"/opt/rocm", "/usr"};
 
 /* Below a prefix; those of Debian and its like are by the machine (multiarch). */

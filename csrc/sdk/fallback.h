@@ -4,8 +4,8 @@
 
 #include "sdk/open_sdk.h"
 
-/* Makes the first of the places that holds a ROCm the directory of all packages. RSDK_BAD_ARGUMENT for what is no
- * place. */
+/* Makes the first of the places that holds a ROCm the directory of all packages. RSDK_BAD_ARGUMENT for a word that does
+ * not name a place. */
 rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error);
 
 #endif

@@ -15,7 +15,7 @@ rsdk_status rsdk_sdk_fail_unknown(const char *source, const char *shortname, rsd
 /* A directory of libraries of the catalog, as this SDK has it, relative to the platform directory. */
 const char *rsdk_sdk_library_place(const rsdk_sdk *sdk, const char *directory);
 
-/* The file that takes the place of the SDK's own: its path, and the source of the wish; NULL: there is none. */
+/* The file that takes the place of the SDK's own: its path, and who asked for it; NULL: there is none. */
 const char *rsdk_sdk_override(const rsdk_sdk *sdk, const rsdk_catalog_entry *entry, const char **source);
 
 #endif

@@ -17,8 +17,8 @@ bool rsdk_sdk_is_kpack_split(const rsdk_sdk *sdk) {
     return sdk->info.path == NULL || strstr(dist_template(sdk, RSDK_LIBRARIES), family_placeholder) == NULL;
 }
 
-/* The distribution's name with the family, up to its first `:`, put in ("gfx942:xnack+" shares the packages of gfx942);
- * without a family the placeholder goes, and the dash before it. */
+/* The distribution's name. The family, up to its first `:`, replaces the placeholder ("gfx942:xnack+" shares the
+ * packages of gfx942). Without a family the placeholder is removed, and the dash before it. */
 char *rsdk_package_name_distribution(rsdk_sdk *sdk, rsdk_package_id package, const char *family) {
     const char *template = dist_template(sdk, package);
     const char *placeholder = strstr(template, family_placeholder);

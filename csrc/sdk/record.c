@@ -35,7 +35,7 @@ static char *read_quoted(char **at) {
         *to++ = *from++;
     }
     if (*from == '\0') {
-        *at = from; /* what has been read is not the text any more */
+        *at = from; /* unquoting has changed the part that was read */
         return NULL;
     }
     char *rest = from + strcspn(from, "\n");
@@ -69,8 +69,8 @@ static bool matches(const query *q, const char *path) {
     return below != NULL && fnmatch(q->pattern, rsdk_path_name(below), 0) == 0;
 }
 
-/* Takes the path of a row if it is the one. A name is asked for because a file is missing: one that is there, perhaps
- * in another directory, is not it. */
+/* Takes the path of a row if it matches. The caller searches by name because a file is missing: a file of that name
+ * that exists, perhaps in another directory, is not the one. */
 static rsdk_status consider(query *q, const char *row, rsdk_arena *scratch, rsdk_arena *arena, rsdk_error *error) {
     if (!matches(q, row)) {
         return RSDK_OK;
@@ -125,7 +125,8 @@ static bool is_of_sdk(const char *name) {
     return strncasecmp(name, "rocm", 4) == 0 && length > suffix && strcmp(name + length - suffix, dist_info) == 0;
 }
 
-/* Asks the distribution that `name` ("rocm_sdk_core-7.10.0.dist-info") is the directory of, if it is one of the SDK. */
+/* Searches the RECORD in the directory `name` ("rocm_sdk_core-7.10.0.dist-info"), if that is of a distribution of the
+ * SDK. */
 static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *q, rsdk_recorded_file *found,
                                     rsdk_error *error) {
     size_t length = strlen(name), suffix = sizeof dist_info - 1;
@@ -153,7 +154,7 @@ static rsdk_status ask_distribution(const char *name, rsdk_arena *arena, query *
     return RSDK_OK;
 }
 
-/* Asks all RECORDs of a site; *has_any is whether there are any. */
+/* Searches all RECORDs of a site; *has_any says whether there are any. */
 static rsdk_status ask_site(rsdk_arena *arena, query *q, bool *has_any, rsdk_recorded_file *found, rsdk_error *error) {
     rsdk_directory listing;
     *has_any = false;

@@ -18,7 +18,7 @@ extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
 /* A directory, within a platform directory, whose libraries belong to the SDK. */
 typedef struct rsdk_library_place {
     const char *path;
-    bool holds_host_libraries; /* the SDK's own copies: that a process has another is not a conflict */
+    bool holds_host_libraries; /* the SDK's own copies: another copy in the process is not a conflict */
 } rsdk_library_place;
 
 extern const rsdk_library_place rsdk_library_places[];

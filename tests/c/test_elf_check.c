@@ -1,7 +1,8 @@
-/* Libraries with damaged tables: what the check accepts, the dynamic linker must survive. A real library is damaged at
- * random where the linker reads it, and opened in a child where the check has found nothing.
+/* Libraries with damaged tables: the dynamic linker must survive what the check accepts. Each mutant is a real library,
+ * damaged at random where the linker reads it. If the check finds nothing, a child opens it.
  *
- * ROCM_SDK_TEST_MUTANTS says how many are tried (3000), ROCM_SDK_TEST_SEED where they begin (1). */
+ * ROCM_SDK_TEST_MUTANTS says how many are tried (3000), ROCM_SDK_TEST_SEED where they begin (1).
+ */
 #include <dlfcn.h>
 #include <link.h>
 #include <setjmp.h>
@@ -36,7 +37,7 @@ static struct {
 } sound[STYLE_COUNT];
 static uint64_t random_state;
 
-/* No code runs when it is opened, which damage to an address could lead anywhere. */
+/* No code runs when it is opened: damage to an address could lead it anywhere. */
 static const char source[] =
     "#include <stdio.h>\n"
     "__thread int local = 7; int number = 8; static int hidden; int *pointers[40] = {&number};\n"

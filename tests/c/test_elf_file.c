@@ -323,7 +323,7 @@ static void a_32_bit_header_alone_has_nothing_to_load(void **state) {
     assert_damaged(f, "not an ELF file");
 }
 
-/* ---- files that are none ---- */
+/* ---- files that are not libraries ---- */
 
 static void what_is_not_a_library_is_named(void **state) {
     fixture *f = *state;

@@ -60,7 +60,7 @@ static void driver(void **state) {
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:00:1f.0/vendor", "0x8086\n");
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.1/vendor", "0x1002\n");
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.1/class", "0x040300\n");
-    only_problem(f, RSDK_N_GPU_011); /* the sound of one is none */
+    only_problem(f, RSDK_N_GPU_011); /* the sound device of a GPU is not a GPU */
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.0/vendor", "0x1002\n");
     sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:03:00.0/class", "0x030000\n");
     only_problem(f, RSDK_W_GPU_010);

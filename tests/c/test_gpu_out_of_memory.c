@@ -87,7 +87,7 @@ static int make_machine(void **state) {
     return 0;
 }
 
-/* One attempt with allocation number `number` failing; returns whether it came so far. */
+/* One attempt with allocation number `number` failing; returns whether there was such an allocation. */
 static bool attempt(sample_gpu_fixture *f, const rsdk_gpu_environment *environment, size_t number, rsdk_status wanted) {
     rsdk_gpu_options options = {.root = f->machine.root, .environment = environment};
     rsdk_gpu_list *list = NULL;

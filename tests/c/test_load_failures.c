@@ -110,7 +110,7 @@ static void make_foreign(const sample_site *site) {
     assert_int_equal(close(descriptor), 0);
 }
 
-/* As GNU ld for AArch64 writes the library: what takes static TLS does not say so. */
+/* As GNU ld for AArch64 writes it: the library takes static TLS and does not say so. */
 static void clear_static_tls_flag(const sample_site *site) {
     int descriptor = open(sample_path(site, CORE_LIB "/libroctx64.so.4"), O_RDWR);
     struct stat status;

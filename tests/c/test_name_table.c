@@ -1,4 +1,4 @@
-/* The table of names: found are those that were added and no others, however many there are. */
+/* The table of names: it finds exactly the names that were added, however many there are. */
 #include "base/name_table.h"
 
 #include <setjmp.h>

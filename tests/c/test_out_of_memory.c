@@ -193,7 +193,7 @@ static rsdk_status locate_missing(rsdk_sdk *sdk, rsdk_error *error) {
 
 /* ---- problems ---- */
 
-/* A problem that is made is whole, and the one that it is with enough memory. */
+/* A problem that is made is complete, and the same as with enough memory. */
 static rsdk_status explain(rsdk_sdk *sdk, const rsdk_error *reason, const char *code, const char *fix,
                            rsdk_error *error) {
     static const rsdk_installation known = {.installer = "conda", .environment = "/an env", .note = "it is root's"};
@@ -301,7 +301,7 @@ static rsdk_status read_coverage(rsdk_sdk *sdk, rsdk_error *error) {
     return status;
 }
 
-/* One attempt with allocation number `number` failing; returns whether it came so far. */
+/* One attempt with allocation number `number` failing; returns whether there was such an allocation. */
 static bool attempt(work body, size_t number, rsdk_status wanted) {
     const char *search_path[] = {"", site.path};
     rsdk_sdk_options options = {.search_path = search_path, .search_path_count = 2};

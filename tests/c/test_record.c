@@ -1,5 +1,5 @@
-/* RECORD files: their rows, and which distribution a file belongs to. Nothing in them or in their place is more than a
- * text that does not match. */
+/* RECORD files: their rows, and which distribution a file belongs to. Whatever is in them, or in their place, is at
+ * worst a text that does not match. */
 #include "sdk/record.h"
 
 #include <setjmp.h>
@@ -176,7 +176,7 @@ static void a_name_stands_for_a_file_that_is_not_there(void **state) {
     assert_non_null(find_path(f, CORE_LIB "/libomp.so").distribution);
 }
 
-/* ---- RECORDs that are none ---- */
+/* ---- what is not a RECORD ---- */
 
 static void replace_record(const sample_fixture *f) {
     assert_int_equal(unlink(sample_path(&f->site, CORE "/RECORD")), 0);

@@ -50,7 +50,7 @@ static inline bool find_parts(elf_parts *parts) {
     return memcmp(parts->header.e_ident, ELFMAG, SELFMAG) == 0 && parts->header.e_ident[EI_CLASS] == ELFCLASS64;
 }
 
-/* A value that a field of `width` bytes, which holds `before`, may be hurt by. */
+/* A value that may do harm in a field of `width` bytes, which holds `before`. */
 static inline uint64_t border_value(elf_parts *parts, uint64_t before) {
     const uint64_t values[] = {0,          1,           before + 1,      before - 1,        before * 2,
                                before ^ 8, parts->size, UINT64_MAX,      parts->size - 1,   UINT64_MAX - 8,

@@ -1,10 +1,11 @@
-/* Stands for a symbolic link to a program, which wheels cannot hold: starts the program that the link leads to from
- * the directory of this file, with the arguments unchanged. It has no C library, so that it needs no newer one than the
- * program does.
+/* Replaces a symbolic link to a program, because wheels cannot hold links. It follows the link from the directory of
+ * this file, and starts that program with the same arguments. It has no C library, so it does not need a newer one than
+ * the program does.
  *
  * Given by the compiler's command line, both texts:
  *   NAME   the file's name, for messages
- *   LINK   the text of the link */
+ *   LINK   the text of the link
+ */
 #include "freestanding.h"
 
 _Noreturn void start(long *stack);

@@ -104,7 +104,7 @@ static bool look_around(search *s, const char *command) {
     return s->is_sure;
 }
 
-/* From the file that runs; then from each name that led to it, as uv can make commands links into its cache. */
+/* From the file that runs; then from each name that led to it, because uv can make commands links into its cache. */
 static bool look_everywhere(search *s, const char *invoked) {
     path command, link;
     if (read_link("/proc/self/exe", &command) && look_around(s, command.text)) {

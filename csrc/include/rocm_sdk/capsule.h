@@ -70,7 +70,7 @@ typedef struct rsdk_capsule {
 
 #ifdef Py_PYTHON_H
 /* Imports rocm_sdk, and returns its functions for as long as the process lives. NULL, with an ImportError or what the
- * import raised, where the package is not installed, or has not got all that this header declares. Limited API. */
+ * import raised, if the package is not installed, or lacks something that this header declares. Limited API. */
 static inline const rsdk_capsule *rsdk_capsule_import(void) {
     PyObject *package = PyImport_ImportModule("rocm_sdk._native");
     if (package == NULL) {

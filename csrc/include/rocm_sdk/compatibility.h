@@ -15,11 +15,11 @@
 extern "C" {
 #endif
 
-/* How code fits a GPU, the better the greater: of several images the runtime takes the one that fits best. */
+/* How well code fits a GPU; a greater value is better. Of several images the runtime takes the one that fits best. */
 typedef enum rsdk_code_fit {
     RSDK_FIT_NONE,       /* it does not run there */
     RSDK_FIT_UNOFFICIAL, /* a patched runtime may try it: no promise of AMD's */
-    RSDK_FIT_SPIRV,      /* it is compiled for the GPU when it is used first */
+    RSDK_FIT_SPIRV,      /* it is compiled for the GPU at first use */
     RSDK_FIT_GENERIC,    /* it is for a generic target that covers the GPU */
     RSDK_FIT_COMPATIBLE, /* it is for the processor, and leaves a feature open */
     RSDK_FIT_EXACT,      /* it is for the processor and names the features of the GPU, or there are none to name */

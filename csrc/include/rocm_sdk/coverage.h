@@ -26,11 +26,11 @@
 extern "C" {
 #endif
 
-/* What a library has for a GPU, the better the greater. */
+/* What a library has for a GPU; a greater value is better. */
 typedef enum rsdk_coverage_verdict {
     RSDK_COVERAGE_NONE,
     RSDK_COVERAGE_BEST_EFFORT, /* code for another processor, which patched runtimes try */
-    RSDK_COVERAGE_COMPILED,    /* its kernels are compiled when they are used first */
+    RSDK_COVERAGE_COMPILED,    /* its kernels are compiled at first use */
     RSDK_COVERAGE_GENERIC,
     RSDK_COVERAGE_COMPATIBLE,
     RSDK_COVERAGE_EXACT,
@@ -112,9 +112,9 @@ typedef struct rsdk_coverage_options {
     const char *kpack_path_prefix; /* ROCM_KPACK_PATH_PREFIX: archives that are tried first; NULL */
 } rsdk_coverage_options;
 
-/* Reads the files. A file that cannot be read is a fault, not a failure. RSDK_IO_ERROR where a directory cannot be
- * listed, or is deeper or larger than any installation; RSDK_FILE_NOT_FOUND where one of those given is not there;
- * RSDK_BAD_ARGUMENT where a GPU is none. */
+/* Reads the files. A file that cannot be read is a fault, not a failure. RSDK_IO_ERROR if a directory cannot be listed,
+ * or is deeper or larger than any installation; RSDK_FILE_NOT_FOUND if a given directory is not there;
+ * RSDK_BAD_ARGUMENT if a GPU is not a target id. */
 rsdk_status rsdk_coverage_read(const rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error);
 void rsdk_coverage_free(rsdk_coverage *coverage); /* NULL is allowed */
 

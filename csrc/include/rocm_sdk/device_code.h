@@ -49,7 +49,7 @@ typedef struct rsdk_device_image {
     uint64_t size;            /* bytes of the plain image */
 } rsdk_device_image;
 
-/* A container with its images, in file order. That of a host is left out. */
+/* A container with its images, in file order. The image of a host is left out. */
 typedef struct rsdk_device_bundle {
     rsdk_device_container container;
     const char *section;     /* of the ELF file that it lies in; NULL: in none */

@@ -15,7 +15,7 @@ extern "C" {
 typedef enum rsdk_status {
     RSDK_OK = 0,
     RSDK_NO_MEMORY,             /* an allocation failed */
-    RSDK_BAD_ARGUMENT,          /* the caller passed something that cannot be meant */
+    RSDK_BAD_ARGUMENT,          /* the caller passed an invalid argument */
     RSDK_IO_ERROR,              /* a file cannot be opened or read */
     RSDK_BAD_ELF,               /* a file is not a shared library for this process, or a damaged one */
     RSDK_BAD_METADATA,          /* _dist_info.py or dist_info.json is damaged or hostile */
@@ -25,8 +25,8 @@ typedef enum rsdk_status {
     RSDK_LOAD_FAILED,           /* the dynamic linker refused the library */
 } rsdk_status;
 
-/* What is owned by an error may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear. What it means and what
- * to do about it says rsdk_problem_of_error (rocm_sdk/problem.h). */
+/* The texts and facts that an error owns may be NULL. Start with RSDK_ERROR_INIT, end with rsdk_error_clear.
+ * rsdk_problem_of_error (rocm_sdk/problem.h) says what an error means and what to do about it. */
 typedef struct rsdk_error {
     rsdk_status status;
     rsdk_code code;   /* more precise than the status; RSDK_NO_CODE: that of the status */

@@ -111,7 +111,7 @@ rsdk_status rsdk_target_package_owner(const char *target, const char **owner, rs
 
 /* Checks a target id, a target and the features its code is built for in any order, and writes it as the tools do:
  * "gfx942:xnack-:sramecc+" becomes "gfx942:sramecc+:xnack-". RSDK_BAD_ARGUMENT for an unknown target, as above, and for
- * features that it has not got. */
+ * features that it does not have. */
 enum { RSDK_TARGET_ID_SIZE = 64 };
 rsdk_status rsdk_target_id_normalize(const char *id, char normal[RSDK_TARGET_ID_SIZE], rsdk_error *error);
 
@@ -143,8 +143,8 @@ typedef struct rsdk_gpu_environment {
 typedef struct rsdk_gpu_options {
     const char *root;                        /* the file system's root; NULL: "/" */
     const rsdk_gpu_environment *environment; /* NULL: no variable is set */
-    bool targets_only; /* quicker: name, gpu_id, uuid, places, partitions and memory are left out, and device files
-                          taken as there */
+    bool targets_only; /* quicker: name, gpu_id, uuid, places, partitions and memory are left out, and device files are
+                          assumed to exist */
 } rsdk_gpu_options;
 
 typedef enum rsdk_feature { RSDK_FEATURE_UNSUPPORTED, RSDK_FEATURE_OFF, RSDK_FEATURE_ON } rsdk_feature;

@@ -138,8 +138,8 @@ rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options,
 
 /* Loads whatever ELF files, an extension module say, need of the SDK, directly or through others, with RTLD_GLOBAL. The
  * files themselves are not loaded: dlopen does it after this. Errors and *loaded are as with rsdk_loader_preload;
- * RSDK_BAD_ELF too where a file was built for another release, whose libraries the SDK has in other versions. What
- * neither the SDK nor the system has otherwise is a warning of *loaded. */
+ * RSDK_BAD_ELF too where a file was built for another release, whose libraries the SDK has in other versions. Any other
+ * library that neither the SDK nor the system has becomes a warning of *loaded. */
 rsdk_status rsdk_loader_preload_for(rsdk_sdk *sdk, const char *const *files, size_t count, rsdk_loaded **loaded,
                                     rsdk_error *error);
 
@@ -153,7 +153,7 @@ const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t i
 size_t rsdk_loaded_opened_count(const rsdk_loaded *loaded);
 const rsdk_loaded_entry *rsdk_loaded_opened(const rsdk_loaded *loaded, size_t index);
 
-/* What should be said once loading is over. */
+/* What to tell the user after loading. */
 size_t rsdk_loaded_warning_count(const rsdk_loaded *loaded);
 const rsdk_warning *rsdk_loaded_warning(const rsdk_loaded *loaded, size_t index);
 

@@ -51,12 +51,12 @@ typedef struct rsdk_problem {
     size_t fact_count;
 } rsdk_problem;
 
-/* The problem that an error means. `sdk` (NULL: none is open) is asked for what belongs to which package, and, where
- * the dynamic linker refused a library, for what that needs. RSDK_NO_MEMORY is the only failure. */
+/* The problem that an error means. `sdk` (NULL: none is open) tells which file belongs to which package and, if the
+ * dynamic linker refused a library, what that needs. RSDK_NO_MEMORY is the only failure. */
 rsdk_status rsdk_problem_of_error(const rsdk_error *error, rsdk_sdk *sdk, const rsdk_installation *installation,
                                   rsdk_problem **problem);
 
-/* A problem from its code and facts. A fact that a text names and that is missing, or NULL, is told in general words.
+/* A problem from its code and facts. General words replace a fact that a text names and that is missing or NULL.
  * RSDK_BAD_ARGUMENT for what is not a code. */
 rsdk_status rsdk_problem_make(rsdk_code code, const char *path, const rsdk_fact *facts, size_t count,
                               const rsdk_installation *installation, rsdk_problem **problem);

@@ -61,8 +61,8 @@ size_t rsdk_catalog_size(void);
 const rsdk_catalog_entry *rsdk_catalog_get(size_t index);
 const rsdk_catalog_entry *rsdk_catalog_find(const char *shortname); /* NULL: unknown */
 
-/* The library whose shortname is `word` with '_' for what the name of a variable cannot hold ("rocprofiler_sdk"). No
- * two libraries have the same. NULL: none has it. */
+/* The library whose shortname is `word` with '_' for characters that a variable's name cannot hold ("rocprofiler_sdk").
+ * No two libraries have the same. NULL: none has it. */
 const rsdk_catalog_entry *rsdk_catalog_find_word(const char *word);
 
 /* Up to `limit` catalog shortnames that resemble `name`, best first; returns how many. */
@@ -76,7 +76,7 @@ typedef struct rsdk_module_location {
     const char *directory;
 } rsdk_module_location;
 
-/* A file to use in place of the SDK's own library, by whatever name that is asked for or needed. */
+/* A file to use in place of the SDK's own library, under every name by which that is requested or needed. */
 typedef struct rsdk_library_override {
     const char *shortname;
     const char *path;   /* absolute */
@@ -138,7 +138,7 @@ rsdk_status rsdk_sdk_built_targets(rsdk_sdk *sdk, const char **targets, rsdk_err
 /* Whether the SDK declares in `share/therock/dist_info.json` that it was built without this library. */
 rsdk_status rsdk_sdk_is_declared_absent(rsdk_sdk *sdk, const char *shortname, bool *is_absent, rsdk_error *error);
 
-/* What was noticed and did not stop us (two SDKs on the search path, ...): sentences for the user. */
+/* Warnings, such as two SDKs on the search path: sentences for the user. */
 size_t rsdk_sdk_warning_count(const rsdk_sdk *sdk);
 const char *rsdk_sdk_warning(const rsdk_sdk *sdk, size_t index);
 
