@@ -38,7 +38,7 @@
  * that belongs to no package. */
 #define PREFIX                                                                                                         \
     {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                        \
-        ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"                        \
+        ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"                                     \
     }
 #define SAME                                                                                                           \
     { ANY, WORDS, "install {$requirement} again from where it came: its index is not known" }
@@ -83,7 +83,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", NULL)
     ROW(E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
         FIXES({ANY, WORDS, "{fix}"}),
-        "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, uninstalling either removes those of both.", NULL)
+        "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", NULL)
     ROW(W, PKG, 007, WARNING, "{path} is left over from a package that is no longer installed", "no distribution owns it",
         FIXES({ANY, TRIED, "rm -r {$path}"}),
         "pip leaves what it did not install: files that appeared later, and directories that hold them.", NULL)
@@ -93,15 +93,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both: tools that compare paths as texts may see two SDKs",
         NO_FIX,
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
-    ROW(W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was exchanged",
+    ROW(W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was replaced",
         FIXES({ANY, HARDWARE, "{rebuild}"},
               {ANY, WORDS, "install {$selector} from where the SDK came: its index is not known"}),
-        "The package rocm looks at the GPU when pip builds it; a cached wheel remembers the machine where that was.", NULL)
+        "The package rocm looks at the GPU when pip builds it; a cached wheel fits the machine where it was built.", NULL)
     ROW(E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "The profiler's programs load libraries out of the core package.", NULL)
-    ROW(W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that no pip knows",
+    ROW(W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that pip does not know",
         FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
     ROW(E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
@@ -123,13 +123,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.", NULL)
     ROW(E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
-        "AMD's packages come from AMD's own index. On the public index lie placeholders of the same names, which an installer takes if it is given neither the index nor the exact version.", NULL)
-    ROW(N, PKG, 018, NOTE, "the SDK in {path|this environment} was installed by something else than a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
+        "AMD's packages come from AMD's own index. The public index has placeholders of the same names. An installer takes one of them if it is given neither AMD's index nor the exact version.", NULL)
+    ROW(N, PKG, 018, NOTE, "the SDK in {path|this environment} was not installed by a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
         NO_FIX,
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
     ROW(W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
         FIXES({ANY, WORDS, "remove it if nobody needs it: rm {$path}"}),
-        "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and does not fit then.", NULL)
+        "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and then does not fit.", NULL)
 
     /* ---- files ---- */
     ROW(E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
@@ -151,7 +151,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
     ROW(E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
-        FIXES({ANY, TRIED, "{reinstall}  # if that does not help, tell who built the package"},
+        FIXES({ANY, TRIED, "{reinstall}  # if that does not help, report it to the package's builder"},
               PREFIX, SAME, FILE_ITSELF),
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
     ROW(E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
@@ -185,7 +185,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
-        "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built so: tell who built it.", NULL)
+        "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built that way: report it to its builder.", NULL)
     ROW(E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than that of this system}", "this system has glibc {present|of an older release}",
         FIXES({CONTAINER, WORDS, "start from a newer base image, or use an SDK that was built for glibc {present}"}, {ANY, WORDS, "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
@@ -204,41 +204,41 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A library must not call exit.", NULL)
     ROW(E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
         FIXES({ANY, WORDS, "rocm-sdk test --only libraries"}),
-        "If it happens again, a constructor of one of the libraries that are named kills the process that started it; if not, somebody else did, or the kernel for a lack of memory.", NULL)
+        "If it happens again, a constructor of one of the named libraries kills the process that started it. If not, something else killed it, or the kernel did because memory ran out.", NULL)
     ROW(E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
         FIXES({ANY, WORDS, "use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
     ROW(W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
-        "Who needs it by its SONAME does not find it, or finds another copy.", NULL)
+        "A library that needs it by its SONAME does not find it, or finds another copy.", NULL)
     ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory|a directory of the build machine}",
-        FIXES({ANY, WORDS, "tell who built the package; LD_LIBRARY_PATH and files there can change what is loaded"}),
+        FIXES({ANY, WORDS, "report it to the package's builder; LD_LIBRARY_PATH and files there can change what is loaded"}),
         "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
     ROW(E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
         FIXES({ANY, WORDS, "install the packages that were built for this machine, not a copy of another one's: {reinstall}"},
               {ANY, WORDS, "take files that were built for this machine"}),
         "Usual after copying an environment, or after `pip download` for another platform.", NULL)
     ROW(W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
-        FIXES({ANY, WORDS, "tell who built the package; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
-        "It was built without -fPIC in part. Pages of its code are then not shared between processes.", NULL)
-    ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly by mistake of an assembler file; glibc 2.41 and later refuse it in a running program",
+        FIXES({ANY, WORDS, "report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
+        "Part of it was built without -fPIC. Pages of its code are then not shared between processes.", NULL)
+    ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
         FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
-        "The flag is mostly there by mistake of an assembler file. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
+        "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
     ROW(W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
-        FIXES({ANY, WORDS, "tell who built the packages; or uninstall one of them, or remove {library} if no package has it"}),
+        FIXES({ANY, WORDS, "report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
     ROW(E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path|there}",
         FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
         "Usual for /tmp and for home directories on hardened systems.", NULL)
-    ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|N} bytes of thread-local memory from a reserve of {reserve|512}, which what was loaded before has used",
+    ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|N} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
         FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
               {ANY, WORDS, "load ROCm earlier in the program"}),
-        "Libraries that were built with -ftls-model=initial-exec do it.", NULL)
+        "Libraries that were built with -ftls-model=initial-exec take this memory.", NULL)
     ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "they have no RPATH; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
@@ -248,20 +248,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
     ROW(N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}; none was loaded",
         NO_FIX,
-        "Said of a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
+        "Reported for a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
     ROW(E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
         FIXES({ANY, TRIED, "{install}"},
-              {ANY, WORDS, "install the ROCm in {$prefix} again, in the way in which it was installed"}),
+              {ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
     ROW(E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|HIP X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
               {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
-        "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with what programs may rely on, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
+        "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with the ABI, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
-              {ANY, WORDS, "add it to the ROCm in {$prefix}, in the way in which that was installed"},
+              {ANY, WORDS, "add it to the ROCm in {$prefix} the way that was installed"},
               SAME,
               {ANY, WORDS, "rocm-sdk test  # shows what the package of {shortname} lacks"},
               {ANY, WORDS, "name a file that is there: {$path} is not"}),
@@ -282,11 +282,11 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
-        "Each program of the packages is started with an option that makes it say its version or its help.", NULL)
+        "Each program of the packages is started with an option that makes it print its version or its help.", NULL)
     ROW(E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
-              {ANY, WORDS, "report it to who built {distribution}: its RECORD never had the program"}),
-        "The command is a small script that starts the real program inside the packages: one of both is not there, or the interpreter that the script names, as after a virtual environment was moved.", NULL)
+              {ANY, WORDS, "report it to the builder of {distribution}: its RECORD never had the program"}),
+        "The command is a small script that starts the real program inside the packages: one of the two is missing, or the interpreter that the script names is, for example after a virtual environment was moved.", NULL)
     ROW(E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds|60} s",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "It was killed.", NULL)
@@ -312,12 +312,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
     ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
-        FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, tell who built the package"},
-              {ANY, WORDS, "tell who built the package"}),
+        FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
+              {ANY, WORDS, "report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
     ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
         FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
-        "The compiler takes the C++ headers of the newest GCC that has a directory, which may be there without headers.", NULL)
+        "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers.", NULL)
     ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
         NO_FIX,
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
@@ -326,12 +326,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
     ROW(E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
         FIXES({ANY, WORDS, "do what the message says, then rocm-sdk init"}),
-        "Raised as DevelopmentTreeError. What was there before is there still.", NULL)
+        "Raised as DevelopmentTreeError. What was there before is still there.", NULL)
     ROW(E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
-    ROW(E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the time that was to be waited",
+    ROW(E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the waiting time",
         FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
         "Raised as DevelopmentTreeLockedError.", NULL)
     ROW(E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
@@ -353,20 +353,20 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
         FIXES({ANY, WORDS, "try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
         "They are damaged, or change all the time while they are read: the message names the file. Raised as TopologyError.", NULL)
-    ROW(E, GPU, 005, ERROR, "no GPU target or family has this name, or it has not got the feature", "{detail}",
+    ROW(E, GPU, 005, ERROR, "no GPU target or family has this name, or it does not have the feature", "{detail}",
         FIXES({ANY, WORDS, "did you mean {near}?"},
               {ANY, WORDS, "{advice}"},
               {ANY, WORDS, "targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
         "Raised as UnknownTargetError.", NULL)
     ROW(E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
         FIXES({ANY, WORDS, "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"}),
-        "Raised as EmptySelectionError. An empty list is never printed, for build systems take it for a default of theirs.", NULL)
+        "Raised as EmptySelectionError. An empty list is never printed, because build systems would use their default instead.", NULL)
     ROW(E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
         FIXES({ANY, WORDS, "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
     ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
         FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
-        "An AMD GPU is on the PCI bus, and no driver serves it.", NULL)
+        "An AMD GPU is on the PCI bus, but no driver serves it.", NULL)
     ROW(N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail|none was found}; libraries load and compilers work without one",
         NO_FIX,
         "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
@@ -375,7 +375,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The module is being loaded or unloaded.", NULL)
     ROW(W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
         FIXES({ANY, HARDWARE, "use a kernel that is built with CONFIG_HSA_AMD"}),
-        "The kernel's driver amdgpu is there, and KFD, which ROCm talks to, is not.", NULL)
+        "The kernel's driver amdgpu is there, but KFD, which ROCm talks to, is not.", NULL)
     ROW(W, GPU, 014, WARNING, "the kernel's compute driver knows no GPU", "{detail}",
         FIXES({ANY, HARDWARE, "see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
         "KFD is there without a GPU: the driver did not take the GPU, or it is not supported for compute.", NULL)
@@ -421,23 +421,23 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
-              {ANY, WORDS, "take files that have code for it; what these have it for is printed by rocm-sdk code"}),
-        "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. What they carry code for is printed by `rocm-sdk code`.", NULL)
+              {ANY, WORDS, "take files that have code for it; rocm-sdk code prints the targets of these"}),
+        "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. `rocm-sdk code` prints the targets that they have code for.", NULL)
     ROW(E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the package of the archive in the version of the library"}),
-        "The code of these libraries lies in files of its own (.kpack), which they name. HIP finds the archive missing, or nothing of the library in it, when a kernel is launched.", NULL)
+        "The code of these libraries is in separate files (.kpack), which they name. When a kernel is launched, HIP finds that the archive is missing or has nothing of the library.", NULL)
     ROW(N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
         FIXES({ANY, WORDS, "try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 
     ROW(E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
-        FIXES({ANY, WORDS, "get the archive again; if it is meant to be so, unpack it and ask about the directory"}),
-        "A wheel, zip file or tar archive was asked for the GPU code of its files. Refused are sizes that its bytes cannot hold, members that overlap, encrypted ones, compression other than that of wheels, and what is cut short.", NULL)
+        FIXES({ANY, WORDS, "get the archive again; if it is meant to be like that, unpack it and ask about the directory"}),
+        "A wheel, zip file or tar archive was asked for the GPU code of its files. The command refuses sizes that its bytes cannot hold, members that overlap or are encrypted, compression other than that of wheels, and archives that are cut short.", NULL)
     ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
         FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
-        "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be what is too much.", NULL)
+        "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be too much.", NULL)
 
     ROW(W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "do without them, or take another SDK: no package of this one has the code"}),
@@ -460,15 +460,15 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
     ROW(E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target|a target}, which no package supports", "supported: {supported|the targets of the installed packages}",
         FIXES({ANY, WORDS, "unset it, or install the packages of {target}"}),
-        "Kernels of the presented target are looked for.", NULL)
+        "HIP looks for kernels of the presented target.", NULL)
     ROW(W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
         FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"},
               {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
         "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
     ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
-        FIXES({ANY, WORDS, "unset {variable}, if it is not meant"}),
+        FIXES({ANY, WORDS, "unset {variable} if it is not intended"}),
         "Reported because it changes which files are found.", NULL)
-    ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for what fails", "{detail}",
+    ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for a library that fails", "{detail}",
         FIXES({ANY, WORDS, "correct or unset ROCM_SDK_PRELOAD_LIBRARIES"}),
         "A library that it names is unknown, not installed or cannot be loaded. Raised as EnvironmentOverrideError, which chains the error of that library with its own code.", NULL)
     ROW(E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
@@ -489,12 +489,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "ask as its user ({owner}) or as root"},
               {ANY, WORDS, "ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
               {ANY, WORDS, "give the number of a process that runs"}),
-        "What is read is /proc/PID/maps and /proc/PID/environ.", NULL)
+        "The command reads /proc/PID/maps and /proc/PID/environ.", NULL)
 
     /* ---- rewriting files of GPU code ---- */
     ROW(E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",
         FIXES({ANY, WORDS, "use it as it is: the file was not changed"}),
-        "Files are rewritten where all their code is in bundles that wrappers of HIP lead to, or that lie in the file alone. What is not understood wholly is left alone. Raised as RewriteError.", NULL)
+        "A file is rewritten if all its code is in bundles that HIP's wrappers lead to, or that are files by themselves. A file that is not fully understood is left alone. Raised as RewriteError.", NULL)
     ROW(E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
         FIXES({ANY, WORDS, "install the module into the Python that runs rocm-sdk: python -m pip install backports.zstd"}),
         "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
@@ -506,14 +506,14 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Each new file is read back, compared with the original and loaded before it gets its name. The original is unchanged, and the new file was not kept. Raised as RewriteError.", NULL)
     ROW(E, CODE, 014, ERROR, "{path} would grow from {before|N} to {size|M} bytes", "its code is compressed, and is to be stored plain",
         FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
-        "More than four times the size is asked about first. Raised as RewriteError.", NULL)
+        "A file that would grow to more than four times its size is not written without --force. Raised as RewriteError.", NULL)
     ROW(N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"},
-              {ANY, WORDS, "take {$path} as it was from where it came, if its other code is needed"}),
-        "`rocm-sdk code` has made it of another file, mostly to leave out code for GPUs that are not there.", NULL)
+              {ANY, WORDS, "get the original of {$path} from where it came, if its other code is needed"}),
+        "`rocm-sdk code` has made it from another file, mostly to leave out code for GPUs that are not there.", NULL)
     ROW(W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"},
-              {ANY, WORDS, "where results are wrong or a GPU hangs, take {$path} as it was from where it came"}),
+              {ANY, WORDS, "where results are wrong or a GPU hangs, get the original of {$path} from where it came"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
     ROW(E, CODE, 017, ERROR, "{path} cannot be written without /proc", "/proc is not mounted here: a new file is checked, and gets its name, through it",
         FIXES({ANY, TRIED, "mount -t proc proc /proc"}),

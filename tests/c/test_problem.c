@@ -211,7 +211,7 @@ static void a_fix_that_cannot_be_filled_in_is_not_printed(void **state) {
     make_with(RSDK_E_FILE_001, "/a b", NULL, 0, NULL);
     assert_string_equal(fix, "get '/a b' again from where it came");
     make_with(RSDK_E_FILE_001, "/a", FACTS({"prefix", "/opt/rocm"}), NULL);
-    assert_string_equal(fix, "install the ROCm in /opt/rocm again, in the way in which it was installed");
+    assert_string_equal(fix, "install the ROCm in /opt/rocm again the way it was installed");
     make_with(RSDK_E_FILE_001, "/usr/lib/a", FACTS({"prefix", "/usr"}, {"system_prefix", "/usr"}), NULL);
     assert_non_null(strstr(fix, "  # the ROCm in /usr belongs to the system"));
     make_with(RSDK_E_PKG_014, NULL, FACTS({"requirement", "rocm"}), NULL); /* a placeholder would do */

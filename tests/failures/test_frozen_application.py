@@ -1,4 +1,4 @@
-"""A program was frozen: it carries the SDK, and no pip knows of it."""
+"""A program was frozen: it carries the SDK, and pip does not know of it."""
 
 from __future__ import annotations
 

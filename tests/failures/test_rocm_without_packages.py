@@ -48,7 +48,7 @@ def test_what_is_wrong_with_a_prefix_is_not_mended_by_pip(empty: Path, tmp_path:
     said = run_test(empty, "--only", "packages,libraries,api", ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/rocm")
     found = said.only("E-LIB-023")
     assert found["title"] == "libamdhip64.so.6 needs libhsakmt.so.1, which is not there"
-    assert found["fix"] == f"install the ROCm in {tmp_path}/rocm again, in the way in which it was installed"
+    assert found["fix"] == f"install the ROCm in {tmp_path}/rocm again the way it was installed"
     (directory / "libamdhip64.so.6").write_text("damaged")
     said = run_test(empty, "--only", "packages,libraries,api", ROCM_SDK_FALLBACK=f"prefix:{tmp_path}/rocm")
     assert said.only("E-LIB-006")["fix"] == found["fix"]
