@@ -221,9 +221,9 @@ def initialize_process(
     fallback: where to take a whole ROCm from if no package of the SDK is installed, in place of ROCM_SDK_FALLBACK:
         "prefix:/opt/rocm", "conda", "system", with `,` between; "" is none.
 
-    Unknown keyword arguments are ignored: callers may be newer than this package. One that is a slip of the pen away
-    from a known one is a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are
-    already loaded are reused.
+    Unknown keyword arguments are ignored: callers may be newer than this package. One that is probably a misspelt known
+    one causes a RocmSdkWarning. Repeated calls and calls from several threads are safe: libraries that are already
+    loaded are reused.
     """
     if future:
         from ._arguments import warn_of_misspelt

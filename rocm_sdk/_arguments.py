@@ -1,4 +1,4 @@
-"""Keyword arguments that nobody knows: some are those of a later release, some are misspelt."""
+"""Unknown keyword arguments: some belong to a later release, some are misspelt."""
 
 from collections.abc import Callable, Iterable
 
@@ -14,7 +14,7 @@ def warn_of_misspelt(names: Iterable[str], function: Callable[..., object]) -> N
 
 
 def _is_one_edit_away(one: str, other: str) -> bool:
-    """Whether one letter more, less or another one, or two that change places, make one text of the other."""
+    """Whether the texts differ by one letter (added, removed or replaced), or by two neighbours that are swapped."""
     length = len(_common_beginning(one, other))
     one, other = one[length:], other[length:]
     length = len(_common_beginning(one[::-1], other[::-1]))

@@ -1,4 +1,4 @@
-"""Why the extension cannot be imported, in words. What needs the extension cannot be imported here."""
+"""Explains why the extension cannot be imported. This module imports nothing that needs the extension."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from .own_wheels import install_command
 
 
 def explained(error: ImportError) -> ImportError:
-    """The error with what to do; the same one where nothing is known about it."""
+    """The error with a fix added; the same error if no fix is known."""
     text = str(error)
     directory = os.path.dirname(os.path.abspath(__file__))
     if not os.path.isdir(directory):

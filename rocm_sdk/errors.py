@@ -1,8 +1,8 @@
 """The exceptions and warnings of rocm_sdk.
 
 Each exception is a RocmSdkError and also the built-in exception that callers of the established API catch. The
-extension creates them from the C library's errors. What they hold may be text of any file: as texts (`str`, a
-traceback, a printed warning) they are harmless, their attributes are exact.
+extension creates them from the C library's errors. They may hold text of any file. Their texts (`str`, a traceback, a
+printed warning) are harmless; their attributes are exact.
 """
 
 from .value_text import harmless
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._native import Code
 
     class Described(Protocol):
-        """What this module knows of a rocm_sdk.Problem, which is above it."""
+        """What this module uses of a rocm_sdk.Problem, which is in a higher layer."""
 
         @property
         def facts(self) -> dict[str, str]:

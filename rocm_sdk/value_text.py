@@ -7,10 +7,10 @@ _NO_SIGNS = frozenset("@%+=:,./-_")  # of a shell
 
 
 def harmless(text: str) -> str:
-    r"""A text in which a terminal finds nothing to obey: \x1b, \u202e and the like in place of what is not printable.
+    r"""A text without anything that a terminal obeys: escapes such as \x1b and \u202e replace what is not printable.
 
-    These are control characters, line breaks too, marks of the direction of writing and others without width, and
-    unpaired surrogates, which stand for bytes that are not UTF-8.
+    Not printable are control characters and line breaks; marks without width, such as those for the direction of
+    writing; and unpaired surrogates, which stand for bytes that are not UTF-8.
     """
     if text.isprintable():
         return text

@@ -3,8 +3,8 @@
 The distribution that is installed last overwrites the files of the other, and uninstalling either breaks the other.
 Adoption makes this distribution the only owner of these files.
 
-It works where `rocm` has overwritten or removed these files, too: it imports none of them, nor does anything that it
-imports, and it runs on its own as `python -m rocm_sdk.adoption`.
+It works even after `rocm` has overwritten or removed these files: nothing that it runs imports one of them. It runs on
+its own as `python -m rocm_sdk.adoption`.
 """
 
 from .adopt import Adoption, adopt, undo

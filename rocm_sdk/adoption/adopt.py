@@ -49,7 +49,7 @@ class Adoption(NamedTuple):
     theirs: str
     released: tuple[str, ...]
     restored: tuple[str, ...]
-    shared: tuple[str, ...] = ()  # after undoing: names that both list, for the content of `rocm` is lost
+    shared: tuple[str, ...] = ()  # after undoing: names that both list, because the content of `rocm` is lost
 
 
 def adopt(site: Path = SITE) -> Adoption:

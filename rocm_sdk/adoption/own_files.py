@@ -25,7 +25,7 @@ _LONGEST_LINE = 127  # bytes that every kernel reads of the first line
 def read(site: Path, name: str) -> bytes | None:
     """The content of one of our files, named as in RECORD; None if there is no copy of it.
 
-    That of the command is the wrapper that is there, if it works: each installer writes it in a form of its own.
+    For the command, it is the installed wrapper, if that works: each installer writes its own form.
     """
     if is_script(name):
         path = site / name
@@ -59,7 +59,7 @@ def _beginnings() -> Iterator[str]:
         words = [shlex.quote(interpreter), f'"$(dirname -- "$(realpath -- "$0")")"/{shlex.quote(name)}']
         if "'" not in interpreter:
             words.append(f"'{interpreter}'")
-        if not any(each in interpreter for each in '$`"\\'):  # which mean something between these quotes
+        if not any(each in interpreter for each in '$`"\\'):  # these are special between double quotes
             words.append(f'"{interpreter}"')
         yield from map(_SHELL.format, words)
 
@@ -69,7 +69,7 @@ def _fits_first_line(interpreter: str) -> bool:
 
 
 def wrapper(interpreter: str) -> bytes:
-    """A wrapper for an interpreter. Where a first line cannot name it, the shell does, in a line that Python skips.
+    """A wrapper for an interpreter. If the first line cannot name it, a line for the shell does, which Python skips.
 
     Raises AdoptionError for a path that neither can hold.
     """

@@ -39,7 +39,7 @@ def code_in(path: str) -> Iterator[Found]:
 
 
 def _codes_of_archive(path: str) -> Iterator[Found] | None:
-    """None where it is not an archive, or cannot be read; reading it as a file says why."""
+    """None if it is not an archive or cannot be read; reading it as a file then reports why."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None

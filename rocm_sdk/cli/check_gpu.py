@@ -76,7 +76,7 @@ def _is_best_effort(found: "Coverage") -> bool:
 
 
 def _chosen(words: list[str]) -> tuple[list[str], list[str]]:
-    """The target ids, each once, and what each is sold as."""
+    """The target ids, each once, and the product name of each."""
     from rocm_sdk import targets
 
     chosen: dict[str, str] = {}

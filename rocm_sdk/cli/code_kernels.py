@@ -13,7 +13,7 @@ from .demangled import demangled
 from .output import complain, succeeds, tell
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
-# What is told of a kernel: the key of its metadata, and a word.
+# What is shown of a kernel: the key in its metadata, and a label.
 _FACTS = (
     (".vgpr_count", "VGPRs"),
     (".sgpr_count", "SGPRs"),

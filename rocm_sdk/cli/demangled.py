@@ -1,7 +1,7 @@
-"""The names of functions as their source has them, by the C++ library of the system (__cxa_demangle).
+"""Demangles the names of functions, by the C++ library of the system (__cxa_demangle).
 
-Names come from files of others, and the shortest can have the longest result, so that a process of its own does the
-work, with little memory and time.
+Names come from untrusted files, and a short name can have a very long result. So a separate process does the work, with
+limits on memory and time.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _MANGLED = re.compile(r"_Z[A-Za-z0-9_.$]{1,4000}")
 
 
 def demangled(names: Iterable[str]) -> dict[str, str] | None:
-    """The names that are mangled -> those of the source; None where libstdc++ is not there, or fails."""
+    """Mangled name -> name in the source; None if libstdc++ is not there or fails."""
     wanted = list(dict.fromkeys(filter(_MANGLED.fullmatch, names)))
     if not wanted:
         return {}
     if getattr(sys, "frozen", False):
-        return None  # sys.executable is the program, and no interpreter
+        return None  # sys.executable is the program, not an interpreter
     command = [sys.executable, "-I", "-c", _PROGRAM]
     try:
         done = subprocess.run(

@@ -110,7 +110,7 @@ def _reporter() -> "Reporter":
 
 
 def _compiler_variables(name: str, selection: str, variables: Variables) -> dict[str, str]:
-    """HIPCXX, HIPFLAGS and HIP_PLATFORM. hipconfig takes the last for nvidia where it finds CUDA.
+    """HIPCXX, HIPFLAGS and HIP_PLATFORM. Without the last, hipconfig assumes nvidia if it finds CUDA.
 
     Raises RocmSdkError if there is no such compiler, or the selection has no target.
     """
@@ -130,7 +130,7 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
 
 
 def _targets(selection: str) -> tuple[str, ...]:
-    """What the user compiles need not be what the SDK's libraries have code for."""
+    """The user may compile for targets that the SDK's libraries have no code for."""
     from rocm_sdk import targets
     from rocm_sdk.errors import EmptySelectionError
     from rocm_sdk.targets.selection import select

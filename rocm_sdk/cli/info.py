@@ -127,7 +127,7 @@ def _belongs_to(distribution: str) -> Callable[[str], bool]:
 
 
 def _harmless(value: Any) -> Any:
-    """A document with every text in it made harmless: lines are styled, so that it is too late for whole lines."""
+    """Makes every text in a document harmless. Whole lines would be too late: they contain styles."""
     from rocm_sdk.value_text import harmless
 
     if isinstance(value, dict):

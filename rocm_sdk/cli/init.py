@@ -53,7 +53,7 @@ def run(options: "Namespace") -> int:
 
 
 def _differences(root: str, options: "Namespace") -> "list[Problem]":
-    """What is not as it was extracted, which is said unless the output is for programs."""
+    """What differs from the extracted tree; prints it unless the output is for programs."""
     from rocm_sdk.devel.verify import verify_tree
     from rocm_sdk.problems import fix_of
 

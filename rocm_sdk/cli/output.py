@@ -53,7 +53,7 @@ def complain_of(error: "RocmSdkError") -> None:
 
 
 def succeeds(name: str, work: "Callable[[], None]") -> bool:
-    """Does work on a file of this name, and complains where it fails."""
+    """Does work on a file of this name, and complains if it fails."""
     from rocm_sdk.errors import RocmSdkError
 
     try:

@@ -22,7 +22,7 @@ class Options:
 
 
 class _NotPlainError(Exception):
-    """The command, or the call, takes argparse."""
+    """The command or the call needs argparse."""
 
 
 class _Group:
@@ -78,7 +78,7 @@ class _Recorder:
 
 
 def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
-    """The options of a call with these words; None where argparse has to look."""
+    """The options of a call with these words; None if argparse has to parse them."""
     recorder = _Recorder()
     given: list[str] = []
     positional: list[str] = []
@@ -113,7 +113,7 @@ def plain_options(module: "ModuleType", words: list[str]) -> Options | None:
 
 
 def _take_names(recorder: _Recorder, words: list[str], given: list[str]) -> bool:
-    """Gives the words to the one argument that takes them; False where there is none, or a choice."""
+    """Gives the words to the one argument that takes them; False if they do not fit it, or there are several."""
     if len(recorder.names) > 1:
         return False
     for name, nargs in recorder.names:

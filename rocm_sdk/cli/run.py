@@ -58,7 +58,7 @@ def run(options: "Namespace") -> int:
 
 
 class _Libraries(NamedTuple):
-    """What the dynamic linker has to be told to open the files of the load plan."""
+    """What the dynamic linker needs to open the files of the load plan."""
 
     directories: list[str]
     files: list[str]
@@ -67,8 +67,8 @@ class _Libraries(NamedTuple):
 def _planned_libraries() -> _Libraries:
     """The directories of all libraries, and of what they need if their RPATHs do not lead the linker there.
 
-    Files that it would not find there are named: those that are called otherwise than their SONAME, and those that are
-    used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may have a whole other ROCm.
+    Files that it would not find there are named: those whose names differ from their SONAMEs, and those that are used
+    in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
     from rocm_sdk.installed.libraries import installed_libraries
 

@@ -43,7 +43,7 @@ def width_of(stream: "TextIO") -> int | None:
 
 
 def wrapped(line: str, width: int, indent: str = "") -> "Iterator[str]":
-    """The lines that a line makes which is broken between words; all but the first begin with `indent`."""
+    """Breaks a line between words; all lines but the first begin with `indent`."""
     rest = ""
     for word in line.split():
         if rest and len(rest) + 1 + len(word) > width:

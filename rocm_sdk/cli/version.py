@@ -17,7 +17,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 
 def run(options: "Namespace") -> int:
-    """Prints the version. Raises BadMetadataError if there is none, and for a text that no version is."""
+    """Prints the version. Raises BadMetadataError if there is none, and for a text that is not a version."""
     version = sdk_version()
     if version is None or not version.isascii() or not version.isprintable() or " " in version:
         from rocm_sdk._native import package_directory

@@ -179,7 +179,7 @@ def _open_stream(path: str, raw: io.FileIO) -> tuple[_Readable, tuple[type[Excep
 
 
 def _import_reader(name: str, path: str, form: str, fix: str) -> Any:
-    """A module for a form of compression: not each Python has it. Only who reads such an archive needs it."""
+    """Imports the module for a form of compression, when an archive needs it: not every Python has it."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""What the archive of a development tree may contain. Whoever made it, nothing outside the tree is ever written.
+"""What the archive of a development tree may contain. No archive can write outside the tree.
 
 All rules concern texts: the tree is written into a new directory in which this package made every directory, so a path
 that is safe as a text is safe on the disk.
@@ -150,8 +150,8 @@ class ArchiveRules:
 def directory_of_link(depth: int, text: str) -> str | None:
     """What a symbolic link with `text`, `depth` directories below the tree, points into.
 
-    "" is the tree, another text the name of a directory beside the tree, None any other place. `..` is allowed only at
-    the beginning of the text, where every directory that it leaves is a real one.
+    Returns "" for the tree, the name of a directory beside the tree, or None for any other place. `..` is allowed only
+    at the beginning of the text, where every directory that it leaves is a real one.
     """
     parts = text.split("/")
     ups = 0

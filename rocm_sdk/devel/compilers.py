@@ -1,4 +1,4 @@
-"""Compilers that are not AMD's: where they are, and what they have to be told of a development tree."""
+"""Compilers that are not AMD's: where they are, and which flags they need to use a development tree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def device_libraries(root: str) -> str | None:
 
 
 def driver_name(name: str) -> str:
-    """The file name of the C++ driver that belongs to `clang`, `clang-19` or a path of one."""
+    """The file name of the C++ driver that belongs to `clang`, `clang-19` or the path of such a program."""
     base = os.path.basename(name)
     return base if "++" in base else base.replace("clang", "clang++", 1)
 

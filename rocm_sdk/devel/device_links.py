@@ -118,7 +118,7 @@ class DeviceLinker:
                 self._notices.append(f"{path}: the link {relative} to {text} leaves the SDK's packages and is refused")
 
     def _place_of(self, path: str, name: str) -> tuple[str, str]:
-        """The directory to stay in and the name in it, for an installed file, which may be the installer's link."""
+        """The directory and the name in it of an installed file. Links of the installer are followed."""
         file = installed_file(path)
         return (self._workspace.site, name) if file == path else posixpath.split(file)
 
@@ -164,7 +164,7 @@ def is_device_link(path: str, text: str, nonce: str) -> bool:
 
 
 def read_device_links(tree: str, tree_name: str) -> dict[str, str]:
-    """The device links that were created in a tree: path -> text of the link. What can be none is left out."""
+    """The device links that were created in a tree: path -> text of the link. Invalid entries are left out."""
     try:
         links = {str(path): str(text) for path, text in read_json(tree, DEVICE_LINKS).items()}
     except (OSError, ValueError, AttributeError):

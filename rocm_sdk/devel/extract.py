@@ -76,7 +76,7 @@ class Extraction:
         return tree, result
 
     def _require_owner(self, tree: str) -> None:
-        """Takes the tree back where its package was uninstalled meanwhile: no RECORD would list it."""
+        """Removes the tree if its package was uninstalled meanwhile: no RECORD would list it."""
         try:
             self._record.require_unchanged()
         except DevelopmentTreeError:

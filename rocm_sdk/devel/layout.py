@@ -56,7 +56,7 @@ def find_tree(site: str) -> str | None:
 def _made_at(tree: str) -> int:
     """When the tree was made, in nanoseconds; 0 if it is not a tree, or is just being removed.
 
-    A symbolic link is none: it leads to a directory of others, in which nothing may be written.
+    A symbolic link is not a tree: it leads to a directory that is not ours, and nothing may be written there.
     """
     if os.path.islink(tree):
         return 0

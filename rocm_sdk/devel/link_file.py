@@ -28,7 +28,7 @@ _FICLONE = 0x40049409
 class FileLinker:
     """Links files of the directories beside a tree into it. `counts` says how often each method was used.
 
-    staging: a staging directory; None if nothing will be linked, and any method by which a file was linked is right.
+    staging: a staging directory; None if nothing will be linked. Then a file that was linked by any method is right.
     """
 
     def __init__(self, site: str, staging: str | None) -> None:

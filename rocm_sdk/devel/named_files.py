@@ -1,6 +1,6 @@
 """Headers, static libraries, bitcode and tools of the SDK, by the names under which their users know them.
 
-The runtime packages are looked into first, then the development tree, which is extracted for it.
+The runtime packages are searched first, then the development tree, which is extracted if needed.
 """
 
 from __future__ import annotations

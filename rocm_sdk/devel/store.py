@@ -95,7 +95,7 @@ class Store:
 
     @classmethod
     def made_in(cls, directory: str) -> Store:
-        """The store in `directory`, which is made one if it is absent or empty."""
+        """The store in `directory`. A directory that is absent or empty becomes a store."""
         make_store(_absolute(directory))
         return cls(directory)
 
@@ -160,7 +160,7 @@ class Store:
                 os.rename(partial, last, dst_dir_fd=parent)
 
     def recall(self, archive: Digest) -> KnownTree | None:
-        """The tree of an archive; None if the store has no list of it, or a damaged one, of which a notice tells."""
+        """The tree of an archive; None if the store has no list of it. A damaged list gives None and a notice."""
         name = _list_name(archive)
         try:
             return self._read_list(name)
@@ -190,7 +190,7 @@ class Store:
     def prune(self, timeout: float, say: Callable[[str], None]) -> Pruned:
         """Removes the files that no tree links to, and the lists of archives that had them.
 
-        say: called once for each name that no store has; what has it is left alone.
+        say: called once for each foreign name, which is left alone.
         """
         self._require_writable()
         with exclusive(f"{self.directory}/{LOCK}", timeout, say):
@@ -210,7 +210,7 @@ class Store:
         return Pruned(files, size, len(incomplete))
 
     def verify(self, say: Callable[[str], None]) -> list[str]:
-        """Reads every file and list; returns the paths of those that are not what their names promise.
+        """Reads every file and list; returns the paths of those whose content does not fit their names.
 
         say: as of prune.
         """
@@ -278,7 +278,7 @@ class Store:
         return parse_tree_list(read_json(self.directory, name, self._admit), f"{self.directory}/{name}")
 
     def _is_complete(self, name: str) -> bool:
-        """Whether a list is one, and the store has all files of it."""
+        """Whether a list is valid, and the store has all its files."""
         try:
             known = self._read_list(name)
             files = (each for each in known.members if each.kind == FILE)
@@ -313,7 +313,7 @@ class Store:
                 (found.files if is_ours else found.foreign).append(f"{FILES}/{prefix}/{name}")
 
     def _names(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
-        """The names in a directory of the store ("" or "files/"), sorted, with what each of them is."""
+        """The names in a directory of the store ("" or "files/"), sorted, each with its stat result."""
         with parent_inside(self.directory, f"{directory}x") as (parent, _):
             for name in sorted(os.listdir(parent)):
                 yield name, os.stat(name, dir_fd=parent, follow_symlinks=False)

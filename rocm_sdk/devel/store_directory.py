@@ -31,7 +31,7 @@ _PARTIAL_NAME = re.compile(re.escape(_PARTIAL) + r"[a-z0-9_]{8}(\.new)?", re.ASC
 
 
 class NotAStoreError(DevelopmentTreeError):
-    """The directory is not a store, and is not made one."""
+    """The directory is not a store and cannot become one."""
 
 
 def is_partial(name: str) -> bool:

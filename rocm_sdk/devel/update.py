@@ -90,8 +90,8 @@ def write_stamp(workspace: Workspace, tree: str, identities: dict[str, Identity]
 def tree_rows(tree_name: str, entries: Iterable[Entry]) -> list[str]:
     """The paths that the development package's RECORD lists besides those that pip wrote.
 
-    The tree itself is one of them: pip skips symbolic links that point to nothing, which some do once the runtime
-    packages are removed, and empty directories.
+    The tree itself is one of them, because pip skips empty directories and dangling symbolic links. Links dangle once
+    the runtime packages are removed.
     """
     files = (entry.path for entry in entries if entry.kind != DIRECTORY)
     return [LOCK, tree_name, *(f"{tree_name}/{path}" for path in (*files, MANIFEST, DEVICE_LINKS, STAMP))]

@@ -27,7 +27,7 @@ Need = Literal["update", "install", "reinstall"]  # what has to be done
 
 
 def verify_tree(tree: str) -> list[Problem]:
-    """Everything in the tree that is not as its manifest says; [] if all is well. Reads every file, changes nothing.
+    """Everything in the tree that differs from its manifest; [] if nothing does. Reads every file, changes nothing.
 
     A tree without a manifest was made by another program: one problem says so. Raises BadMetadataError if the manifest
     is damaged.
@@ -96,7 +96,7 @@ def difference(path: str, detail: str, need: Need, version: str = "", known: Kno
 
 
 def _fault(tree: str, entry: Entry, linker: FileLinker) -> tuple[str, Need] | None:
-    """What is wrong with an entry, half a sentence, and what has to be done; None: nothing."""
+    """What is wrong with an entry, as half a sentence, and what has to be done; None if nothing is wrong."""
     try:
         return _verify(tree, entry, linker)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Offload bundles as they are taken apart and put together, not compressed and compressed (CCOB).
+"""Takes offload bundles apart, not compressed and compressed (CCOB).
 
-Source: clang's "Clang Offload Bundler". What a file holds is found by the extension (`_native.device_code`); here are
-the entries for the host too, and the exact bytes of the IDs.
+Source: clang's "Clang Offload Bundler". The extension finds what a file holds (`_native.device_code`). This module adds
+the entries for the host and the exact bytes of the IDs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENTRY_LIMIT, _ID_LIMIT = 4096, 4096
 
 
 class Change(NamedTuple):
-    """Bytes of a code object that are others in the new file."""
+    """Bytes of a code object that differ in the new file."""
 
     offset: int
     data: bytes
@@ -74,10 +74,10 @@ def read_bundle(
     scratch: Scratch,
     is_dropped: Callable[[str], bool] = lambda _: False,
 ) -> Bundle:
-    """Takes apart what was found; the plain bytes of a compressed one are written to `scratch`.
+    """Takes apart a bundle that was found; the plain bytes of a compressed bundle are written to `scratch`.
 
-    is_dropped: entries by their names whose bytes are not wanted, and not written. Refuses damaged ones: those whose
-    entries overlap, whose sizes or hash are not what they say.
+    is_dropped: whether the bytes of the entry of this name are not wanted, and not written. Refuses a damaged bundle:
+    one whose entries overlap, or whose sizes or hash are wrong.
     """
     align = _align_of(found.offset)
     if found.container == "none":
@@ -128,7 +128,7 @@ def _refuse_overlaps(entries: Sequence[Entry], start: int, header_size: int, pat
 
 
 class _Decompression:
-    """The plain bytes of a CCOB on their way into the scratch file, where those that nobody wants leave holes."""
+    """Writes the plain bytes of a CCOB to the scratch file, with holes in place of bytes that are not wanted."""
 
     def __init__(
         self, descriptor: int, found: DeviceBundle, path: str, scratch: Scratch, is_dropped: Callable[[str], bool]
@@ -139,7 +139,7 @@ class _Decompression:
         self.wanted: list[tuple[int, int]] = []  # [start, end) in the plain data
 
     def run(self, align: int) -> Bundle:
-        """Refuses one that is not what its header says."""
+        """Refuses a bundle that does not fit its header."""
         layout = HEADERS[self.found.version]
         header = b"".join(read_range(self.descriptor, self.found.offset, layout.size, self.path))
         _, _, method, *_, digest = layout.unpack(header)

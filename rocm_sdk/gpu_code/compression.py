@@ -1,5 +1,7 @@
-"""Compressed streams, piece by piece: zlib of the standard library, zstd of Python 3.14 or its backport; and hashing
-beside them, which takes as long as they do."""
+"""Reads compressed streams piece by piece: zlib of the standard library, zstd of Python 3.14 or its backport.
+
+A second thread hashes the pieces, because hashing takes as long as decompressing.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The kernels of a file of GPU code, as the metadata of its code objects describes them.
 
-Source: LLVM's AMDGPUUsage, "Code Object Metadata". Version 2 has YAML there, in which arguments may be called Y and N:
-it is told as the text that it is. Versions 3 and newer have msgpack.
+Source: LLVM's AMDGPUUsage, "Code Object Metadata". Version 2 has YAML, of which only the names of kernels are read.
+Versions 3 and newer have msgpack.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Kernel(NamedTuple):
 
     target: str
     bundle: int  # number of its bundle in the file
-    name: str  # as the compiler has made it of the name in the source
+    name: str  # as the compiler writes it: mangled, if it is C++
     metadata: dict[str, object]  # what describes it: ".vgpr_count", ".args", ...; {} in version 2
 
 

@@ -1,4 +1,4 @@
-"""The note that a rewritten file carries: what it was made from, and what was done.
+"""The note that a rewritten file carries: the digest of the original, and what was done to it.
 
 An ELF note, owner `rocm-sdk`, type 1; its description is JSON: {"schema": 1, "sha256": of the file that it began with,
 "steps": [{"operation": "keep", "targets": ["gfx1030"]}, ...]}, in the order in which they were done.

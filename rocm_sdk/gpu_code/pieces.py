@@ -1,4 +1,4 @@
-"""Ranges of open files, read in chunks that never are the whole, and written whole."""
+"""Reads ranges of open files in chunks, and writes all bytes of a chunk."""
 
 from __future__ import annotations
 

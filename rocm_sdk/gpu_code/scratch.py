@@ -1,4 +1,4 @@
-"""A file for what lies in no other one: decompressed code, headers, compressed bundles."""
+"""A file for bytes that no other file holds: decompressed code, headers, compressed bundles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pieces import write_all
 
 
 class Scratch:
-    """A file without a name, which goes with the block that it is used in."""
+    """A file without a name, which is removed at the end of the block that uses it."""
 
     def __init__(self, directory: str) -> None:
         self._file = tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-", buffering=0)  # noqa: SIM115 - __exit__

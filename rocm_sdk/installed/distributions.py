@@ -68,7 +68,7 @@ class Distribution:
 
     @property
     def has_sdk_files(self) -> bool:
-        """Whether it holds files of an SDK, as neither the selector `rocm` nor this package does."""
+        """Whether it holds files of an SDK. The selector `rocm` and this package hold none."""
         return self.name.startswith(("rocm-sdk-", "rocm-profiler")) and self.name != LOADER
 
     @property

@@ -1,4 +1,4 @@
-"""How the SDK was installed: by which installer, into which environment, from where. Fixes are composed of it.
+"""How the SDK was installed: by which installer, into which environment, from where. Fixes are made from it.
 
 Only files are read, and only once something is wrong.
 """
@@ -21,7 +21,7 @@ _PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-m
 _SITES = frozenset({"site-packages", "dist-packages"})
 _SYSTEM_PREFIXES = ("/usr",)
 
-# What an installer asks that is told of no index: placeholders lie there under the names of the SDK.
+# The index that an installer asks by default. It has placeholders under the names of the SDK's packages.
 _PUBLIC_INDEXES = frozenset({"https://pypi.org/simple", "https://pypi.python.org/simple"})
 _UV_SECTIONS = frozenset({"", "pip"})  # of uv.toml, or below [tool.uv]
 
@@ -34,7 +34,7 @@ def installation_facts(site: str, distribution: str | None = None) -> dict[str, 
     prefix = _prefix_of(site)
     python = _python_of(prefix) if prefix is not None else sys.executable
     metadata = _metadata_of(site, distribution)
-    if prefix is None and metadata is None:  # nothing that an installer of Python has filled, or may fill
+    if prefix is None and metadata is None:  # a directory that no Python installer has filled or may fill
         installer = "other"
     else:
         installer = _installer_of(site, prefix, python, _first_word(metadata, "INSTALLER"))

@@ -14,7 +14,7 @@ EXAMPLES = 3
 
 
 def one_of_many(problems: "Iterable[Problem]", limit: "Callable[[str], int]") -> list[Problem]:
-    """The problems, those first of which there were many. limit: how many of a code are told one by one."""
+    """The problems, the grouped ones first. limit: how many of a code are reported one by one."""
     alike: dict[tuple[str, str | None], list[Problem]] = {}
     for found in problems:
         alike.setdefault((found.code, found.fix), []).append(found)
@@ -36,7 +36,7 @@ def _example_of(alike: list[Problem]) -> Problem:
 
 
 def _other_than(first: Problem, other: Problem) -> str:
-    """What names another problem of the same kind: its file, if that is another one."""
+    """The name of another problem of the same kind: its file, or its title if the file is the same."""
     if first.path is None or other.path is None or other.path == first.path:
         return other.title
     common = os.path.commonpath([os.path.dirname(os.path.abspath(each)) for each in (first.path, other.path)])

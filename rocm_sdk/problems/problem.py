@@ -65,7 +65,7 @@ def problem(
     """The entry `code` of the table, filled in. Raises KeyError for an unknown code.
 
     site: the directory that the packages are in, where the path does not say it. known: tells how they were installed,
-    by default from what is installed now. A fact that a text names and that is missing is told in general words.
+    by default from what is installed now. General words replace a missing fact.
     """
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"))
@@ -89,7 +89,7 @@ def _exact(value: str) -> str:
 
 
 def _ask_installed(site: str, distribution: str | None) -> dict[str, str]:
-    """{} if the interpreter cannot import what it takes, as one without rights to its own library."""
+    """{} if the interpreter cannot import the modules, for example without permission to read its own library."""
     try:
         from rocm_sdk.installed.installer import installation_facts, own_site  # here: only a problem needs it
 

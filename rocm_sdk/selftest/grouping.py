@@ -16,9 +16,9 @@ from rocm_sdk.value_text import one_line
 from .recorder import Recorder
 from .shared_objects import library_name
 
-_MANY = 3  # problems with one code and one fix that are told one by one
+_MANY = 3  # problems with one code and one fix that are reported one by one
 
-# Codes about one file, of which the first says best what is wrong with it: a damaged library has also another size.
+# Codes about one file, the most specific first: a damaged library has the wrong size too.
 _OF_ONE_FILE = (
     "E-FILE-001",
     "E-FILE-004",
@@ -44,7 +44,7 @@ _OF_ONE_FILE = (
     "E-FILE-003",
 )
 
-# What a problem of a package brings with it, which goes with it.
+# Code of a problem of a package -> codes of problems that follow from it, and are dropped.
 _SWALLOWS = {
     "E-PKG-003": frozenset({"E-FILE-001"}),  # the __init__.py of the directory
     "E-PKG-001": frozenset({"E-LIB-003"}),  # the core package
@@ -53,12 +53,12 @@ _SWALLOWS = {
     "E-PKG-013": frozenset({"W-PKG-007", "W-PKG-019"}),  # without its RECORD nobody owns the files
 }
 
-# What the system lacks, whichever library needs it: the fact that says what it is.
+# Codes of what the system lacks, whichever library needs it -> the fact that names what is missing.
 _OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted"}
 
 _OF_ENDING = frozenset({"E-LIB-007", "E-LIB-008", "E-LIB-009"})
 
-# Obstacles that several GPUs have alike: one problem names all.
+# Obstacles that several GPUs can share: one problem names all of these GPUs.
 _OF_GPUS = frozenset({"W-GPU-018", "W-GPU-019"})
 
 
@@ -75,7 +75,7 @@ def grouped(recorders: Iterable[Recorder]) -> list[Problem]:
 
 
 def _limit(code: str) -> int:
-    """How many problems with one code and one fix are told one by one: all of the tree are of one cause."""
+    """How many problems with one code and one fix are reported one by one. Those of the tree have one cause."""
     return 1 if code == "E-DEVEL-002" else _MANY
 
 
@@ -99,7 +99,7 @@ def _merge(known: Problem, found: Problem) -> Problem:
 
 
 def _fold_files(problems: list[Problem]) -> list[Problem]:
-    """Several problems of one file are one: that which says it best."""
+    """Of several problems of one file, keeps the most specific."""
     best: dict[str, Problem] = {}
     for found in problems:
         if found.code in _OF_ONE_FILE and found.path is not None:
@@ -127,7 +127,7 @@ def _place(found: Problem) -> str:
 
 
 def _fold_packages(problems: list[Problem]) -> list[Problem]:
-    """Drops what a problem of a package brings with it."""
+    """Drops the problems that follow from a problem of a package."""
     swallowing = [found for found in problems if found.code in _SWALLOWS]
     return [found for found in problems if not any(_swallows(each, found) for each in swallowing)]
 

@@ -50,7 +50,7 @@ class Installation:
 
     @cached_property
     def placeholders(self) -> tuple[Distribution, ...]:
-        """The distributions that have the name of a package of the SDK and nothing in it."""
+        """The distributions that have the name of a package of the SDK but no content."""
         return tuple(each for each in self.distributions if each.is_placeholder)
 
     @cached_property

@@ -33,10 +33,10 @@ class LoadFailures:
         return list(dict.fromkeys(os.path.dirname(each.path) for each in self._by_name.values()))
 
     def is_unaided(self, result: LoadResult) -> bool:
-        """Whether it failed only because the linker does not look where the SDK has it, and the loader does.
+        """Whether it failed only because the linker does not search a directory of the SDK that the loader searches.
 
-        That is so where no RPATH leads into the SDK; and with a library of systems that the SDK brings, for this system
-        does not have it, behind an RPATH that leads to ROCm's own alone.
+        There are two cases. No RPATH leads into the SDK. Or the SDK brings a system library that this system lacks, and
+        the RPATH leads only to ROCm's own libraries.
         """
         match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
         present = [each for each in self.directories if match and os.path.exists(os.path.join(each, match[1]))]

@@ -20,7 +20,7 @@ class LoadResult(NamedTuple):
     """The result of loading one library."""
 
     path: str
-    outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died with it in hand)
+    outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died while loading it)
     number: int  # of the signal, or the exit status
     seconds: float
     dlerror_text: str
@@ -33,8 +33,8 @@ def load_all(
     """Loads each path alone with RTLD_NOW; yields results as they come, one for each path.
 
     seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. If the program is
-    killed, what it had in hand is lost, and it is started again with the rest. Raises OSError if the program does not
-    start, and RuntimeError with its message if it fails.
+    killed, the result of the current library is "lost", and the program is started again with the rest. Raises OSError
+    if the program does not start, and RuntimeError with its message if it fails.
     """
     waiting = list(paths)
     while waiting:
@@ -60,7 +60,7 @@ def load_all(
 
 @contextmanager
 def search_path(directories: Iterable[str]) -> Iterator[str]:
-    """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links stand for such."""
+    """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links replace such names."""
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as links:
         names = []
         for number, directory in enumerate(directories):

@@ -43,7 +43,7 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
 
 
 def _untested(name: str, installation: Installation, recorder: Recorder) -> str | None:
-    """What a subject should have tested and did not, nor said why; None if all is well."""
+    """What a subject should have tested but skipped without a reason; None if all is well."""
     if recorder.count or recorder.problems or recorder.not_tried:
         return None
     if name == "files" and installation.owners:
@@ -57,7 +57,7 @@ def _untested(name: str, installation: Installation, recorder: Recorder) -> str 
 
 
 def _is_wanted(name: str, row: Subject, options: Options) -> bool:
-    """A subject runs if it is requested, or one of its codes."""
+    """A subject runs if it or one of its codes is requested."""
     return name not in options.skip and (
         not options.only
         or name in options.only

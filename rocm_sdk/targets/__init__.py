@@ -72,6 +72,6 @@ def compatibility(
     gpu: the target that ROCm presents for the GPU (`Gpu.target`). Where it leaves a feature of its processor open, as
         "gfx90a", code for either mode fits, and the result says which mode that takes.
     generic_version: of code for a generic target; None where it is not known.
-    unofficial: whether code counts that only runtimes with patches of distributions try.
+    unofficial: whether to count code that only runtimes with distributions' patches try.
     """
     return _native.compatibility(code, gpu, generic_version, unofficial)

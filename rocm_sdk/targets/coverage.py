@@ -23,7 +23,7 @@ def coverage(
     gpus: targets and families ("gfx1151", "gfx90a:xnack-", "gfx94X-dcgpu"); None: the GPUs of this machine as ROCm
         presents them. A target without features, as "gfx90a", stands for a GPU in any mode.
     sdk: a directory, with all below it; None: the packages of the installed SDK.
-    unofficial: whether code for other processors counts that runtimes with patches of distributions try.
+    unofficial: whether to count code for other processors that runtimes with distributions' patches try.
 
     Raises UnknownTargetError for what is not a target, PackageNotInstalledError without an SDK, LibraryNotFoundError or
     LibraryAccessError for a directory that is not there or cannot be listed. A file that cannot be read is among the
@@ -67,7 +67,7 @@ def supported_by_code(found: _native.Coverage) -> tuple[str, ...]:
 
 
 def _has_code(library: _native.LibraryCoverage, on: _native.GpuCoverage) -> bool:
-    """Whether the library has code for the GPU, SPIR-V too. That it would compile what it lacks does not count."""
+    """Whether the library has code for the GPU; SPIR-V counts. Code that it could compile itself does not."""
     if on.verdict == "compiled at first use":
         return any(each.target == _SPIRV for each in library.targets)
     return on.verdict in _HAVING_CODE

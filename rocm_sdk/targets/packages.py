@@ -1,6 +1,6 @@
 """Which gfx targets the installed packages of the SDK support, and which packages the GPUs of this machine need.
 
-The code in the files decides, where there is any that can be read; else what the packages say of themselves.
+The code in the files decides. If none can be read, what the packages say of themselves decides.
 Libraries have two layouts. Either there is a package for each target family, with the device code of that family. Or
 one neutral package has no device code, and there is a device package for each target.
 """

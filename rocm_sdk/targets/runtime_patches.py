@@ -9,8 +9,9 @@ import sys
 
 _SECONDS = 20.0
 
-# A bundle with an ELF header for gfx1030 as its only code. gfx1030 must be found, gfx1100 must not: else comgr has not
-# understood the question. One processor is asked for at a time, for comgr gives an entry to the first of several.
+# A bundle with an ELF header for gfx1030 as its only code. comgr must find code for gfx1030 and none for gfx1100:
+# otherwise its answer means nothing. Each query names one processor, because comgr gives an entry to the first of
+# several.
 _PROGRAM = """
 import ctypes, struct
 import rocm_sdk
@@ -44,7 +45,7 @@ print({(True, False, False): "exact", (True, True, False): "others"}.get(tuple(f
 
 
 def comgr_tries_other_processors() -> bool | None:
-    """Whether the SDK's comgr finds code for gfx1030 where it is asked for gfx1031; None where it cannot be told.
+    """Whether the SDK's comgr finds code for gfx1030 if it is asked for gfx1031; None if that is unknown.
 
     comgr is loaded in a process of its own.
     """

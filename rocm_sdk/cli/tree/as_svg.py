@@ -45,7 +45,7 @@ def as_svg(tree: Tree) -> str:
 
 
 def as_html(tree: Tree) -> str:
-    """The same in a page: the row under the pointer is marked, and told about below the picture."""
+    """The same in a page: the row under the pointer is marked, and described below the picture."""
     hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: #f1f4f7 }"
     picture = _picture(tree, f"<style>{_STYLE}\n{hover}</style>", hovers=True)
     style = "body { margin: 24px; background: #ffffff } svg { max-width: 100%; height: auto }"

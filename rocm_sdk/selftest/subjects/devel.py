@@ -55,7 +55,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 
 def _check_tree(tree: str, recorder: Recorder) -> bool:
-    """Whether the tree itself is as it was extracted; else the fix of what differs makes its links too."""
+    """Whether the tree itself is unchanged. If not, the fix for the tree makes its links too."""
     try:
         differences = verify_tree(tree)
     except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON

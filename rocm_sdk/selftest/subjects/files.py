@@ -23,7 +23,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _LFS_SIZE = 1024  # bytes: a pointer is smaller
 _PROGRAM_DIRECTORIES = ("/bin/", "/libexec/")
 _PROGRAM_MAGICS = (b"\x7fELF", b"#!")
-_MODULES = (".pm", ".so")  # endings of files there that begin like programs and are none
+_MODULES = (".pm", ".so")  # endings of files there that begin like programs but are not programs
 
 # Directories whose files other programs write.
 _NOT_OWNED = frozenset({"__pycache__", ".devel_links"})

@@ -52,7 +52,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 
 
 def _with_node(found: Problem) -> Problem:
-    """A problem of one GPU breaks that one; those that several have are one problem in the report."""
+    """A problem of one GPU breaks that GPU. The report makes one problem of those that several GPUs share."""
     node = found.facts.get("node")
     return found if node is None else found._replace(breaks=(f"the GPU of node {node}",))
 

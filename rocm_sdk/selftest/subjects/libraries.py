@@ -62,7 +62,7 @@ def _check_file(installation: Installation, each: SharedObject, recorder: Record
 
 
 def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
-    """Says what was done to a library, at each test: what is unofficial is a warning."""
+    """Reports on every run what was done to a library; an unofficial change is a warning."""
     text = _native.device_code(each.path).history
     if text is not None:
         unofficial = any(step.operation == "retarget" for step in parse_history(text, each.path).steps)
@@ -175,7 +175,7 @@ def _load(
         _judge(failures, result, ended, recorder, options)
 
 
-# Outcomes of a process that a constructor ended, and the codes that they are.
+# Outcome of a process that a constructor ended -> code of the problem.
 _ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
 
 
@@ -192,7 +192,7 @@ def _judge(
         recorder.bad("E-LIB-021", result.path, name, **facts)
     else:
         below = [each.path for each in failures.needed_by(result.path) if each.path in ended]
-        guilty = ended[below[-1]]  # the last that comes in runs its constructors first
+        guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
         output = f'; it printed "{guilty.output}"' if guilty.output else ""
         recorder.bad(
             _ENDINGS[guilty.outcome],

@@ -39,7 +39,7 @@ class MappedFile(NamedTuple):
 
 
 def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
-    """The ROCm libraries in a process, and what is wrong with it. That it cannot be read is a problem too."""
+    """The ROCm libraries in a process, and what is wrong with it. A process that cannot be read is a problem too."""
     try:
         process = Process(installation, pid)
     except OSError as error:
@@ -110,14 +110,15 @@ def _soname_of(path: str) -> str | None:
 def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
     """The ROCm libraries that are in a process (by default this one), whatever brought them in.
 
-    First those that this interpreter opened, in the order of opening, then the others by path. Of one from outside
-    the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if the process cannot be read.
+    First those that this interpreter opened, in the order of opening, then the others by path. For a library from
+    outside the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if the process cannot be
+    read.
     """
     return tuple(Process(current(), os.getpid() if pid is None else pid).libraries)
 
 
 def _who_may(pid: int) -> dict[str, str | None]:
-    """Facts about who may look at a process that this user may not."""
+    """Facts about who may inspect a process, if this user may not."""
     if os.geteuid() == 0:
         return {"capability": "SYS_PTRACE"}
     return {"owner": _owner_of(pid)}
@@ -159,7 +160,7 @@ def _mapped_files(pid: int) -> Iterator[MappedFile]:
             if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
                 seen.add((fields[3], fields[4], fields[5]))
                 path = fields[5].removesuffix(_DELETED)
-                # The kernel writes a line break of a name, and nothing else, in this form.
+                # The kernel escapes a line break in a name like this, and nothing else.
                 yield MappedFile(path.replace(r"\012", "\n"), (fields[3], fields[4]), path != fields[5])
 
 
