@@ -57,7 +57,7 @@ class Wish(NamedTuple):
     """What is to be built."""
 
     artifacts: Sequence[Path]
-    output: Path  # where it works; gets a directory `dist`
+    output: Path  # working directory; gets a directory `dist`
     version: str
     nonce: str = ""
     linux_families: str | None = None
@@ -85,8 +85,10 @@ class Wish(NamedTuple):
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
-    """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
-    is left in `dist`."""
+    """Writes the packages; returns their files.
+
+    PackagingError says what is missing or wrong. Nothing half-written is left in `dist` then.
+    """
     check_names(wish)
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
     present = {each.family for each in catalog if each.family != GENERIC}
@@ -112,7 +114,7 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
 
 
 def check_names(wish: Wish) -> None:
-    """PackagingError for a version or nonce that packages cannot have, and for a loader that is none."""
+    """PackagingError for an invalid version or nonce, and for a file that is not the loader's wheel."""
     check_version(wish.version)
     if wish.loader is not None and not _is_loader(wish.loader):
         raise PackagingError(f"--loader {wish.loader}: is not a wheel of rocm-sdk-loader")
@@ -218,7 +220,7 @@ class _Build:
     # ---- packages ----
 
     def _runtime(self) -> dict[Package, Population]:
-        """What the runtime packages have, before one is made: whether a file finds what it needs depends on all."""
+        """Populates all runtime packages before one is made: whether a file finds what it needs depends on all."""
         core = self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools")
         found = {core: self._of("core", self.catalog), **self._profiler(), **dict(self._libraries())}
         for package, population in found.items():
@@ -310,7 +312,7 @@ class _Build:
         return needs_of((file.source for file in population.files.values() if not file.link), self._sonames())
 
     def _sonames(self) -> frozenset[str]:
-        """Of the libraries that the packages have."""
+        """The SONAMEs and file names of the files that the packages have."""
         files = (file for population in self.runtime.values() for file in population.files.values())
         return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
 
@@ -365,7 +367,7 @@ class _Build:
         )
 
     def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
-        """The libraries that ask for an executable stack by mistake, of which the user is told."""
+        """The libraries that ask for an executable stack by mistake. The log lists them."""
         files = population.files.values()
         flagged = {file.path: file.source for file in files if file.facts.executable_stack and not file.link}
         decision = decide(flagged, self.wish.keeps_stack)
@@ -393,7 +395,7 @@ class _Build:
     def _make(
         self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Contents]
     ) -> None:
-        """Makes a wheel, or takes it as an earlier run has made it. sources, facts: all that it is made from."""
+        """Makes a wheel, or takes the one of an earlier run. sources, facts: everything that decides its content."""
         package = making.package
         self.packages.add(package.logical_name)
         name = f"{package.file_name}-{self.sdk.version}"

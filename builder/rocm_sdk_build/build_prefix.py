@@ -1,4 +1,4 @@
-"""From an installed ROCm to packages: what is there becomes artifacts, and these become packages."""
+"""From an installed ROCm to packages: its files become artifacts, and these become packages."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ class Wish(NamedTuple):
     packages: artifacts_build.Wish  # of roots in place of artifacts
     lists: Sequence[Path] = ()  # files with the names of files
     families: str | None = None  # the libraries become a package for each
-    is_split: bool = False  # what is for single targets becomes packages for these
+    is_split: bool = False  # the files for single targets become a package for each
     llvm: Path | None = None  # a root that is laid out below lib/llvm
-    is_complete: bool = False  # the roots have all that libraries need, but for what every system has
+    is_complete: bool = False  # the roots have all that libraries need, except what every system has
 
 
 def build(wish: Wish, rules: Rules) -> list[Path]:
-    """Writes the packages; returns their files. PackagingError says what is missing or wrong, and nothing half-written
-    is left in the output."""
+    """Writes the packages; returns their files.
+
+    PackagingError says what is missing or wrong. Nothing half-written is left in the output then.
+    """
     packages = wish.packages
     check_names(packages)
     families = _families(wish.families)
@@ -157,7 +159,7 @@ class _Build:
     def _split(
         self, libraries: Iterable[Entry], single: Iterable[Entry], core: Iterable[Entry]
     ) -> tuple[Sequence[Entry], Mapping[str, Sequence[Entry]]]:
-        """What is for all targets, and base target -> what is for it alone."""
+        """The entries for all targets, and base target -> the entries for it alone."""
         found, devices = split(single)
         neutral: Sequence[Entry] = [*libraries, *found]
         if reads_archives(core):

@@ -1,7 +1,7 @@
 """Makes an SDK of Debian's ROCm: fetches and unpacks packages, which then are the roots of a prefix.
 
-Everything is kept in a cache directory, and made anew only if what it is made from changed. One process at a time works
-on a cache. What a killed run leaves there is called `.partial*`, and the next run removes it.
+Everything is kept in a cache directory, and made anew only if its input changed. One process at a time works on a
+cache. What a killed run leaves there is called `.partial*`, and the next run removes it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from .packages.platform_tag import checked_tag
 
 _log = logging.getLogger(__name__)
 
-# Debian's packages with ROCm's libraries, and those to develop with. Of what the former depend on, the files are taken
-# that they need.
+# Debian's packages with ROCm's libraries, and those to develop with. Of the packages that the former depend on, only
+# the needed files are taken.
 RUNTIME_PACKAGES = (
     "libamd-comgr2",
     "libamdhip64-5",
@@ -60,7 +60,7 @@ DEVELOPMENT_PACKAGES = (
 # The package whose upstream version is the version of the SDK: HIP answers hipRuntimeGetVersion().
 _VERSION_PACKAGE = "libamdhip64-5"
 
-# They have the libraries of every system.
+# Packages with the libraries that every system has.
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 
 _PROJECTS = {"rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel"}
@@ -134,7 +134,7 @@ def _build(apt: Apt, packages: Sequence[DebianPackage], wish: Wish) -> list[Path
 
 
 def _made_before(output: Path, version: str, key: str) -> list[Path]:
-    """The packages, if an earlier run has made them all from the same."""
+    """The packages, if an earlier run has made all of them with this key."""
     wheels = [wheel for wheel in output.glob("*.whl") if wheel_key(wheel) == key]
     selector = output / f"rocm-{version}.tar.gz"
     is_whole = {wheel.name.partition("-")[0] for wheel in wheels} == _PROJECTS and selector.exists()
@@ -142,7 +142,7 @@ def _made_before(output: Path, version: str, key: str) -> list[Path]:
 
 
 def _key(packages: list[DebianPackage], shape: Shape, version: str, keeps_stack: bool = False) -> str:
-    """Names everything that the result depends on: packages, choices, tools and this code."""
+    """A digest of everything that the result depends on: packages, choices, tools and this code."""
     names = [package.store_name for package in packages]
     choices = [shape.value, version, keeps_stack, checked_tag(None), source_date()]
     inputs = [names, choices, program_digest()]

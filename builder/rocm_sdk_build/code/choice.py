@@ -18,7 +18,7 @@ _UNOFFICIAL = "unofficial"
 def choose_images(images: Sequence[DeviceImage], gpus: Sequence[str], unofficial: bool) -> list[DeviceImage]:
     """The images that one of the GPUs runs, in their order.
 
-    SPIR-V counts where a GPU has nothing else, and what only patched runtimes try where it is asked for.
+    SPIR-V counts if a GPU has no other code. Code that only patched runtimes try counts if it is asked for.
     """
     kept: set[int] = set()
     for gpu in gpus:

@@ -10,7 +10,7 @@ from rocm_sdk.gpu_code.pieces import Piece, read_range, write_all
 from rocm_sdk.gpu_code.refusal import refusal
 
 _CHUNK = 1 << 20
-# What copy_file_range answers where the two files are not of one file system, or of one that cannot.
+# Errors of copy_file_range if the files are on different file systems, or on one that does not support it.
 _NOT_THERE = (errno.EXDEV, errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 
 

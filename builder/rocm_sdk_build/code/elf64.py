@@ -145,7 +145,7 @@ class Elf:
 
     @property
     def is_library(self) -> bool:
-        """Whether it is not a program, which has an interpreter."""
+        """Whether it is a library. A program has an interpreter."""
         kinds = {segment.type for segment in self.segments}
         return self.type == ET_DYN and PT_DYNAMIC in kinds and PT_INTERP not in kinds
 

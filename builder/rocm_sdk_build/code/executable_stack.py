@@ -1,7 +1,7 @@
 """The flag of a library that wants an executable stack (PF_X of PT_GNU_STACK), which glibc refuses from 2.41 on.
 
 GNU ld sets it where one object file has no section .note.GNU-stack, as assembler files without that line. A linked file
-does not tell which object asked for it, or why. What needs an executable stack is code that compilers write there: a
+does not tell which object asked for it, or why. An executable stack is needed by code that runs on the stack: a
 trampoline, with which a nested function of C, or an internal procedure of Fortran, finds the variables around it. On
 x86-64 the code that writes one has the trampoline's instructions (mov to r11, mov to r10, jmp to r11) as constants.
 """

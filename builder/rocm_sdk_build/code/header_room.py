@@ -42,7 +42,7 @@ _INTERPRETER = b".interp"
 
 
 class NoRoomError(Exception):
-    """What moves has no place."""
+    """There is no place for what has to move."""
 
 
 class Place(NamedTuple):
@@ -85,7 +85,7 @@ def make_room(elf: Elf, more: int) -> Room:
 def place_tail(elf: Elf, tail: Sequence[int], address: int, shift: int) -> tuple[dict[int, Place], int]:
     """Places for sections from an address on, and the address behind them. shift: from addresses to offsets.
 
-    Symbols come last: where nothing else tells how many there are, readers take them to fill their segment.
+    Symbols come last: a reader that finds no count assumes that they fill the rest of their segment.
     """
     places = {}
     for index in sorted(tail, key=lambda index: elf.sections[index].type == SHT_DYNSYM):

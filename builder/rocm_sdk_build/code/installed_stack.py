@@ -15,7 +15,7 @@ from .executable_stack import clear_executable_stack, writes_trampolines
 
 
 def run(options: Namespace) -> int:
-    """Tells what was done; status 1 where the library stays as it was."""
+    """Prints what was done; status 1 if the library is unchanged."""
     path = options.file
     try:
         why = _clear(path, options.record)
@@ -28,9 +28,9 @@ def run(options: Namespace) -> int:
 
 
 def _clear(path: str, record: str | None) -> str:
-    """Puts a copy without the flag in the place of a library: other names of the file, as in uv's cache, stay.
+    """Replaces a library by a copy without the flag. Other names of the old file, as in uv's cache, keep it.
 
-    Returns why not. record: the RECORD that has the library's digest.
+    Returns the reason if it does not; else "". record: the RECORD that has the library's digest.
     """
     if writes_trampolines(path):
         return "its code writes to the stack what it executes there"
@@ -45,7 +45,7 @@ def _clear(path: str, record: str | None) -> str:
 
 
 def _renew_digest(record: str, path: str, new: int) -> None:
-    """Puts the digest of the new file into RECORD, before the file gets its name: what is cut short is made again."""
+    """Puts the digest of the new file into RECORD before the file gets its name. An interrupted run can be repeated."""
     name = os.path.relpath(path, os.path.dirname(os.path.dirname(record)))
     rows = with_new_digests(read_record(record).rows, {name: f"/proc/self/fd/{new}"})
     with open(record, "rb", buffering=0) as source, new_file(record, source.fileno()) as renewed:

@@ -107,7 +107,7 @@ class _Planner:
         self._refuse_overlaps()
 
     def _refuse_overlaps(self) -> None:
-        """Nothing but its segment may lie where the code does."""
+        """Only the segment of the code may overlap the code."""
         code = self.section
         for section in self.elf.sections:
             if section is not code and _overlap(section.offset, section.file_size, code.offset, code.size):
@@ -277,7 +277,7 @@ class _Planner:
 
 
 def largest_align(elf: Elf) -> int:
-    """By which segments can be moved in the file, at least a page. Refuses a file that is aligned as none is."""
+    """Segments can move in the file by multiples of this, at least a page. Refuses a file with an absurd alignment."""
     page = max(_PAGE, *(each.align for each in elf.loads()))
     aligns = {page, *(max(1, each.align) for each in elf.sections if each.is_loaded)}
     if any(align & (align - 1) or align > _LARGEST_ALIGN for align in aligns):
@@ -286,8 +286,10 @@ def largest_align(elf: Elf) -> int:
 
 
 def end_of_content(elf: Elf) -> int:
-    """Behind which a file has nothing but the names and headers of its sections, and zeros, which tools add to align
-    what they append. Refuses one that has more."""
+    """The offset behind which a file has only names and headers of sections, and zeros.
+
+    Tools add the zeros to align what they append. Refuses a file that has more there.
+    """
     names = elf.sections[elf.names_index]
     ends = [
         section.offset + section.file_size for section in elf.sections if section is not names and section.file_size

@@ -1,6 +1,6 @@
-"""Loads a library in a process of its own and looks where the wrappers of its code lead there.
+"""Loads a library in a process of its own, and reads where the wrappers of its code lead in that process.
 
-That a library loads says nothing about its code: HIP registers a wrapper that leads to garbage, too.
+A library that loads can still have damaged code: HIP also registers a wrapper that leads to garbage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Offload bundles as they are put together, not compressed and compressed (CCOB).
+"""Puts offload bundles together, not compressed and compressed (CCOB).
 
 Source: clang's "Clang Offload Bundler".
 """
@@ -32,7 +32,7 @@ def paired(found: DeviceBundle, bundle: Bundle) -> Iterator[tuple[DeviceImage, E
 
 
 def place_in_row(places: Iterable[tuple[int, int]]) -> tuple[list[int], int]:
-    """Where things lie one behind another, and the end. places: alignment and size of each."""
+    """The offsets of things that lie one behind another, and the end. places: alignment and size of each."""
     offsets, position = [], 0
     for align, size in places:
         position = -(-position // align) * align

@@ -1,4 +1,4 @@
-"""Who will say that a file differs: the package that installed it has its digest."""
+"""Finds the package that installed a file: it has the digest of the file, and will report a change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _LEVELS = 8  # of directories between a file and site-packages
 
 
 def checks_of(path: str) -> str | None:
-    """The command that will tell a changed file from the installed one: `dpkg -V PACKAGE`, `rpm -V PACKAGE`, or the
-    RECORD that lists it. None where no package has the file."""
+    """The command that will report the changed file: `dpkg -V PACKAGE`, `rpm -V PACKAGE`, or the RECORD that lists it.
+
+    None if no package has the file.
+    """
     place = os.path.abspath(path)
     return _record_of(place) or _ask(["dpkg-query", "-S", place], "dpkg -V") or _ask(["rpm", "-qf", place], "rpm -V")
 

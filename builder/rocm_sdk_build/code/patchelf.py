@@ -57,9 +57,9 @@ def find_patchelf() -> tuple[str, str]:
 def set_search_path(path: Path, more: list[str], rest: Rest | None, shape: Shape = Shape.RPATH) -> Rest | None:
     """Adds entries behind those that a library or program has relative to itself, each once.
 
-    The file is the caller's own copy. Absolute entries are of the machine that it was built on, and go. With DT_RPATH,
+    The file is the caller's own copy. Absolute entries belong to the build machine, and are removed. With DT_RPATH,
     LD_LIBRARY_PATH comes behind the entries, with DT_RUNPATH before them. rest: what the copy lacks; returns what it
-    lacks then. PackagingError where that does not work.
+    lacks afterwards. PackagingError if that does not work.
     """
     before = read_dynamic_section(path).search_path
     entries = list(dict.fromkeys([*filter(_is_relative, before.split(":")), *more]))

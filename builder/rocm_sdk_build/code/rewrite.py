@@ -71,7 +71,7 @@ class Rewritten(NamedTuple):
     """What a file became. Sizes are in bytes."""
 
     path: str
-    output: str | None  # None: nothing was written, it was only asked how large it would be
+    output: str | None  # None: nothing was written, only its size was computed
     size_before: int
     size: int
     bundle_count: int

@@ -25,13 +25,13 @@ _NULL, _STRTAB, _STRSZ, _RPATH, _RUNPATH = 0, 5, 10, 15, 29
 
 
 def set_rpath(path: str, entries: list[str], *, is_runpath: bool = False) -> bool:
-    """Makes DT_RPATH of a file these entries, and removes its DT_RUNPATH; False where it is so already.
+    """Sets DT_RPATH of a file to these entries, and removes its DT_RUNPATH; False if nothing has to change.
 
-    is_runpath: the other way round.
+    is_runpath: sets DT_RUNPATH and removes DT_RPATH.
 
-    The file is changed in place: it must be the caller's own copy. Raises RewriteError (E-CODE-010) where the file is
-    of no form that this can be done to, and nothing is changed then; (E-CODE-013) where the result is not what it
-    should be, and OSError: then the file is to be thrown away.
+    The file is changed in place: it must be the caller's own copy. Raises RewriteError (E-CODE-010) if the form of the
+    file does not allow it; the file is unchanged then. After RewriteError (E-CODE-013: the result is wrong) or OSError
+    the file must be thrown away.
     """
     text = ":".join(entries).encode()
     if b"\0" in text or not text:
@@ -141,7 +141,7 @@ def _segments(elf: Elf, room: Room, places: dict[int, Place], extra: Segment) ->
 
 
 def _verify(new: Elf, old: Elf, wanted: dict[int, bytes]) -> None:
-    """Reads the file back: what the linker would read is what it was, but for the search path."""
+    """Reads the file back, and checks that only the search path differs for the linker."""
     table, tags = _dynamic(new)
     if _texts(new, table, tags) != wanted:
         raise refusal(new.path, "its search path is not the one that was written", "E-CODE-013")

@@ -1,4 +1,4 @@
-"""Copies of libraries that have a hole where the GPU code is, which is most of them: it is read from the original."""
+"""Copies of libraries with a hole in place of the GPU code, which is most of a library and stays in the original."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class Rest(NamedTuple):
 
 
 def copy_file(original: Path, copy: Path) -> Rest | None:
-    """Makes a copy that its owner may write; returns what it lacks. Where the file system can share data until they
-    are written, and where no code is in a section of its own, it is whole."""
+    """Makes a copy that its owner may write; returns what it lacks.
+
+    The copy is whole if the file system can share data until they are written, or if no section holds code alone.
+    """
     with original.open("rb") as source, copy.open("wb") as target:
         size = os.fstat(source.fileno()).st_size
         rest = None
@@ -89,7 +91,7 @@ def _code(source: BinaryIO, path: Path) -> Rest | None:
 
 
 def _others(elf: Elf, code: int) -> Iterator[tuple[int, int]]:
-    """Where all else lies, but for what is loaded with the code."""
+    """Where everything else lies, except what is loaded with the code."""
     yield 0, HEADER.size
     yield elf.segments_offset, elf.segments_offset + len(elf.segments) * SEGMENT.size
     yield elf.sections_offset, elf.sections_offset + len(elf.sections) * SECTION.size

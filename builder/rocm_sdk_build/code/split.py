@@ -37,7 +37,7 @@ _GENERIC = "-generic"
 
 
 class Place(NamedTuple):
-    """By what HIP finds the code of a library."""
+    """How HIP finds the code of a library."""
 
     name: str  # of its kernels in archives, without the number of the bundle: its path below the prefix
     archives: str  # from the directory of the library, with `@GFXARCH@` for the target

@@ -1,7 +1,7 @@
-"""Libraries that ask for an executable stack by mistake: which they are, and what is said of them.
+"""Libraries that ask for an executable stack by mistake: which they are, and what the user reads about them.
 
-A linked library does not tell why its flag is set. It stays where code of the library writes trampolines onto the
-stack, which x86-64 code shows; it is cleared elsewhere.
+A linked library does not tell why its flag is set. It stays if code of the library writes trampolines onto the stack,
+which can be seen in x86-64 code. Otherwise it is cleared.
 """
 
 from __future__ import annotations

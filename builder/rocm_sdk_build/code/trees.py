@@ -20,7 +20,7 @@ from rocm_sdk_build.files.new_file import new_file
 
 from .rewrite import Rewritten, Wish, rewrite_file
 
-# What a file may be in a tree without hindering the others: it stays as it is.
+# Problems of one file that do not stop the work on a tree: the file stays as it is.
 _LEFT = ("E-CODE-010", "E-CODE-012", "E-LIB-006")
 _CHUNK = 1 << 20
 
@@ -143,7 +143,7 @@ class _Tree:
         return True
 
     def _shown(self, path: str) -> str:
-        """A file of the tree in messages: a wheel's was unpacked where nobody finds it any more."""
+        """The name of a file in messages. A wheel's file was unpacked to a directory that will be gone."""
         return path if self.shown == self.source else f"{self.shown}: {os.path.relpath(path, self.source)}"
 
     def _renew_records(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether a rewritten file is what it was to be. Nothing here knows how it was made: both files are read anew."""
+"""Whether a rewritten file is correct. Nothing here knows how it was made: both files are read anew."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _check_marker(old: HostFile, new: HostFile, marker: bytes) -> None:
 
 
 def refuse_damaged(elf: Elf) -> None:
-    """Refuses a file in which something is wrong already: what became of it in the new one could not be told."""
+    """Refuses a file that is damaged already: no check could tell whether the new one is right."""
     if elf.is_library:
         facts = inspect_library(_path_of(elf.descriptor))
         if facts.damages:
@@ -179,7 +179,7 @@ def _same_content(old: HostFile, before: Section, new: HostFile, after: Section,
 
 
 def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> object:
-    """All but what tells where the code is: magic number, address and number."""
+    """The content without the fields that locate the code: magic number, address and number."""
     data = bytearray(host.elf.read(section))
     for place in wrapped:
         start = place - section.address
@@ -247,7 +247,7 @@ class WantedImage(NamedTuple):
 
 
 def verify_images(wanted: Sequence[Sequence[WantedImage]], found: Sequence[Sequence[WantedImage]], shown: str) -> None:
-    """Compares the images of each bundle, read back from the new file, with those that it was to have."""
+    """Compares the images of each bundle, read back from the new file, with those that it should have."""
     if len(wanted) != len(found):
         raise _mismatch(shown, f"it has {len(found)} bundles, and should have {len(wanted)}")
     for number, (expected, actual) in enumerate(zip(wanted, found, strict=True)):

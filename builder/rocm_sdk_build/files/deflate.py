@@ -3,7 +3,7 @@
 libdeflate compresses better and faster than zlib, but only whole buffers. Each block is a stream of its own, whose last
 part says so in one bit (BFINAL). That bit is cleared, and an empty stored part, which ends with a whole byte, comes
 behind: so the next block continues the stream. zlib, which decompresses each block to compare it, tells where the bit
-is. How many threads there are changes no byte.
+is. The number of threads changes no byte.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from rocm_sdk.gpu_code.refusal import refusal
 
-# Of a file system that has no files without names.
+# Errors of a file system without support for files that have no name.
 _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
@@ -19,9 +19,9 @@ _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 def new_file(output: str | None, source: int | None = None, *, is_synced: bool = True) -> Iterator[int]:
     """A new file, which becomes `output` at the end of the block, with the mode and extended attributes of `source`.
 
-    output: None: it gets no name. is_synced: the disk has its content before it has the name. Nothing is left of a
-    block that fails, nor, where the file system has files without names, of a process that is killed in it. Raises
-    OSError, and RewriteError (E-CODE-017) where /proc is not mounted.
+    output: None: it gets no name. is_synced: the disk has its content before it has the name. A block that fails leaves
+    nothing. A process that is killed in it leaves nothing either, if the file system supports files that have no name.
+    Raises OSError, and RewriteError (E-CODE-017) if /proc is not mounted.
     """
     if not os.path.isdir("/proc/self/fd"):
         raise refusal(output or "a new file", code="E-CODE-017")

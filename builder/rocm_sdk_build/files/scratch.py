@@ -1,6 +1,6 @@
-"""Scratch directories, which are removed when they are not needed any more: those of killed runs by the next run.
+"""Scratch directories, which are removed at the end of their block. The next run removes those of killed runs.
 
-Each holds a file that its process has locked, and that goes last.
+Each holds a file that its process has locked, and that is removed last.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MARK = b"a scratch directory of rocm-sdk-build\n"
 
 @contextmanager
 def scratch_directory(place: Path) -> Iterator[Path]:
-    """A new directory in `place`, which is made if need be. First those go that no process uses any more."""
+    """A new directory in `place`, which is made if need be. Unused directories there are removed first."""
     place.mkdir(parents=True, exist_ok=True)
     for path in place.glob(f"{PREFIX}*"):
         _remove_abandoned(path)
@@ -74,8 +74,10 @@ def _remove_abandoned(directory: Path) -> None:
 
 
 def _remove(directory: Path) -> None:
-    """Removes the locked file after all others: what is left, because this run is killed meanwhile or a compiler of a
-    killed run still writes, the next run removes."""
+    """Removes the locked file after all others.
+
+    The next run removes what is left if this run is killed meanwhile, or if a compiler of a killed run still writes.
+    """
     for path in directory.iterdir():
         if path.name == _LOCK:
             continue

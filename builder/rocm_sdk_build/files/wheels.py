@@ -78,7 +78,7 @@ class Wheel:
 
     @contextmanager
     def adding(self, name: str, size: int, is_program: bool = False) -> Iterator[Member]:
-        """A file that the caller writes. size: about what it will have."""
+        """A file that the caller writes. size: the expected one."""
         if name in self._rows:
             raise PackagingError(f"the wheel would have {name} twice")
         self._do(lambda: self._archive.begin(name, size, is_program, self._method))

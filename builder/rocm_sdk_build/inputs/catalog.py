@@ -49,7 +49,7 @@ class Artifact(NamedTuple):
 def read_catalog(directories: Sequence[Path], cache: Path) -> list[Artifact]:
     """The artifacts in directories, sorted: directories, and archives, which are unpacked into the cache.
 
-    What is called otherwise is passed over, and so is an archive beside its own directory.
+    Other names are ignored, and so is an archive beside its own directory.
 
     PackagingError for a manifest that leads out of its artifact, and where two directories have one artifact, or
     different files for one path: nothing says which of them is meant.
@@ -171,7 +171,7 @@ def _is_same(one: Entry, other: Entry) -> bool:
 
 
 def is_same_file(one: Path, other: Path) -> bool:
-    """Whether two files have one content, and are both programs or both none. Reads them in pieces."""
+    """Whether two files have one content, and both or neither are programs. Reads them in pieces."""
     first, second = one.stat(), other.stat()
     if first.st_size != second.st_size or stat.S_IXUSR & (first.st_mode ^ second.st_mode):
         return False

@@ -96,7 +96,7 @@ def _links_of(address: str) -> dict[str, str]:
     parser.feed(_read(address, _PAGE_LIMIT).decode("utf-8", errors="replace"))
     found = {}
     for link in parser.found:
-        with suppress(ValueError):  # an address that is none
+        with suppress(ValueError):  # an invalid address
             whole = urllib.parse.urljoin(address, link)
             name = urllib.parse.unquote(urllib.parse.urlsplit(whole).path).rpartition("/")[2]
             if whole.startswith(SCHEMES):

@@ -29,8 +29,10 @@ class Kind(Enum):
 
 
 class Facts(NamedTuple):
-    """A file's kind, of a library its SONAME, of programs and libraries the processor (e_machine), of a library whether
-    it asks for an executable stack."""
+    """What the packager has to know of a file.
+
+    soname: of a library. machine: e_machine of a program or library. executable_stack: whether a library asks for one.
+    """
 
     kind: Kind
     soname: str | None = None

@@ -1,7 +1,7 @@
-"""Keeps finished wheels until their whole build is: a run after one that was killed takes those that it would make.
+"""Keeps finished wheels until the whole build is finished: after a killed run, the next run takes them.
 
-A wheel is called by its key, the digest of all that it is made from, and by its own digest. What is called otherwise,
-belongs to somebody else or has other content is not used, and stays.
+The name of a wheel consists of its key, which is the digest of all its input, and its own digest. A file with another
+name, owner or content is not used, and stays.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Finished:
         self._own: list[Path] = []
 
     def take(self, key: str | None, wheel: Path) -> bool:
-        """Writes the wheel as an earlier run has made it, if it has."""
+        """Writes the wheel that an earlier run has made, if there is one."""
         if key is None or not self._is_ours():
             return False
         for path in sorted(self._directory.glob(f"{key}-*.whl")):
@@ -88,7 +88,7 @@ class Finished:
 
 
 class Keys:
-    """Names all that wheels are made from."""
+    """Computes the keys of wheels from all their input."""
 
     def __init__(self, written: Path | None) -> None:
         """written: a directory of files that this run has written, and nobody else writes to."""
@@ -98,8 +98,8 @@ class Keys:
     def of(self, facts: object, files: Iterable[Path]) -> str | None:
         """The key of a wheel; None where a file has changed just now.
 
-        facts: what decides about it, as repr() tells it. A file is known by its place, size, times and inode; one that
-        this run has written, by its content.
+        facts: everything else that decides its content; repr() must show it. A file is identified by its place, size,
+        times and inode; a file that this run has written, by its content.
         """
         rows = []
         limit = time.time() - _YOUNG
@@ -119,7 +119,7 @@ class Keys:
         return self._written is not None and path.is_relative_to(self._written)
 
     def _place(self, text: str) -> str:
-        """The text, without the name of the directory, which is another one in each run."""
+        """The text without the name of the directory, which differs from run to run."""
         return text if self._written is None else text.replace(str(self._written), "")
 
     def _content(self, path: Path, found: os.stat_result) -> str:
@@ -131,7 +131,7 @@ class Keys:
 
 
 def program_digest() -> str:
-    """Names this program, and what of the loader and of libraries writes files for it."""
+    """A digest of this program, and of what it uses of the loader and of libraries to write files."""
     found = hashlib.sha256(f"{loader_version} {deflate.__version__} {os.environ.get('CC')}".encode())
     packages = (Path(__file__).resolve().parents[1], Path(gpu_code.__file__).resolve().parent)
     files = (path for package in packages for path in package.rglob("*") if path.suffix in (".py", ".c", ".h", ".txt"))
@@ -141,7 +141,7 @@ def program_digest() -> str:
 
 
 def _copy_verified(path: Path, target: Path) -> bool:
-    """Copies a kept wheel; False, and no copy, where it is not the one that its name tells."""
+    """Copies a kept wheel; False, without a copy, if its content does not fit its name."""
     name = _NAME.fullmatch(path.name)
     if name is None or not _is_own_file(path):
         return False

@@ -27,8 +27,8 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
     all files; returns the pages.
 
     Files in the directory, in its immediate subdirectories and directly in `roots` are listed, where they are.
-    PackagingError where there are none, for a name or wheel that is none, for two different files of one name, and
-    where an extra of the SDK leads to nothing.
+    PackagingError if there are none, for an invalid name or wheel, for two different files of one name, and if an extra
+    of the SDK leads to nothing.
     """
     files = _find(directory, roots)
     check_extras(files)

@@ -24,7 +24,7 @@ class PackageFile(NamedTuple):
 
 
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
-    """The packages in a directory and (`below`) directly below it. PackagingError for a name that is none."""
+    """The packages in a directory and (`below`) directly below it. PackagingError for an invalid name."""
     for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz")[: 4 if below else 2]:
         for path in sorted(directory.glob(pattern)):
             if not path.parent.name.startswith("."):

@@ -50,7 +50,7 @@ class Needs(NamedTuple):
 
 
 def checked_tag(text: str | None) -> str | None:
-    """The tag that the user wants, by option or ROCM_SDK_WHEEL_PLATFORM_TAG. PackagingError where it is none."""
+    """The tag that the user wants, by option or ROCM_SDK_WHEEL_PLATFORM_TAG. PackagingError if it is invalid."""
     wanted = text or os.environ.get("ROCM_SDK_WHEEL_PLATFORM_TAG")
     if not wanted:
         return None

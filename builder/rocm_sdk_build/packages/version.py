@@ -54,7 +54,7 @@ def check_version(version: str) -> None:
 
 
 def read_version_file(path: Path) -> VersionFile:
-    """PackagingError for a file that is damaged, and for a base date that is none."""
+    """PackagingError for a file that is damaged, and for an invalid base date."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

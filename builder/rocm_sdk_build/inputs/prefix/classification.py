@@ -1,4 +1,4 @@
-"""Which package has which file of the tree."""
+"""Which package gets which file of the tree."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _is_fat(entry: Entry) -> bool:
 
 
 def _place(entry: Entry) -> Place:
-    """As the package has it, where libraries are called by their SONAMEs."""
+    """The path in the package, where the name of a library is its SONAME."""
     path = PurePosixPath(entry.path)
     path = path.with_name(look_at(entry.source).soname or path.name)
     return Place(str(path), os.path.relpath(f"{_DIRECTORY}/{_GROUP}_@GFXARCH@.kpack", path.parent))

@@ -14,9 +14,9 @@ from .tree import Tree
 
 
 class DocumentOwners:
-    """The package that the first fitting row names; without one, all that have something of the document's root.
+    """The package that the first fitting row names; if none fits, all packages with files of the document's root.
 
-    The second is all that can be told then. It is exact where each component has a root of its own.
+    The second answer is exact if each component has a root of its own.
     """
 
     def __init__(self, tree: Tree, rows: Iterable[tuple[str, str]], roots: Sequence[Path]) -> None:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-# What is not a path: dpkg tells where other packages' files went, and rpm that there is none.
+# Lines that are not paths: those of dpkg on diverted files, and that of rpm on a package without files.
 _DIVERTED = re.compile(r"(?:locally diverted|diverted by \S+) to: (/.*)")
 _IGNORED = re.compile(r"package diverts others to: /.*|\(contains no files\)|\s*")
 _LINK = " -> "  # qlist --verbose: what a link leads to
-# What systems may be set up not to install, as images of containers are; packages list it still.
+# Files that a system may be configured not to install, as container images are. Packages still list them.
 _OPTIONAL = re.compile(r"/share/(?:doc|info|licenses|lintian|locale|man)/")
 
 
@@ -49,7 +49,7 @@ def read_list(path: Path) -> list[Listed]:
 
 
 def _checked(listed: Listed) -> Listed | None:
-    """The line with the path alone; None: it may be missing, and is."""
+    """The line with the path alone; None if the path may be missing, and is."""
     path = listed.path
     if not path.startswith("/") or "\0" in path:
         raise PackagingError(f"{listed.line}: {path!r} is not an absolute path")

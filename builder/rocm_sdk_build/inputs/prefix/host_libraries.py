@@ -37,7 +37,7 @@ def is_base_library(soname: str) -> bool:
 
 
 def host_libraries(users: Iterable[Path], others: Iterable[Path], *, is_complete: bool = False) -> dict[str, Path]:
-    """Place -> file of what the users need, directly or through others, and only the others have.
+    """Place -> file of each library that the users need, directly or through others, and only the others have.
 
     Of several files with one SONAME, the one to which the search path of the user leads counts, then the one that lies
     highest: builds for single kinds of processors lie below it. PackagingError where neither decides, and where nobody

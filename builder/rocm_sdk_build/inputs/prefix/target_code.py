@@ -31,7 +31,7 @@ def target_of(place: str) -> str | None:
 
 
 def split(entries: Iterable[Entry]) -> tuple[list[Entry], dict[str, list[Entry]]]:
-    """What is for all targets, and base target -> what is for it alone."""
+    """The entries for all targets, and base target -> the entries for it alone."""
     neutral: list[Entry] = []
     single: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -53,8 +53,10 @@ class ForFamily(NamedTuple):
 
 
 def for_family(libraries: Sequence[Entry], single: Sequence[Entry], gpus: tuple[str, ...], scratch: Path) -> ForFamily:
-    """The libraries with the code that one of the GPUs runs, written below the new directory `scratch`, and the loose
-    files for these GPUs."""
+    """The libraries with the code that one of the GPUs runs, and the loose files for these GPUs.
+
+    The libraries are written below the new directory `scratch`.
+    """
     scratch.mkdir(parents=True)
     return _ForFamily(gpus, scratch).run(libraries, single)
 
@@ -127,7 +129,7 @@ def may_have_code(path: Path) -> bool:
 
 
 def code_of(path: Path) -> DeviceCode:
-    """What code the file has; PackagingError where it cannot be told."""
+    """What code the file has; PackagingError if that cannot be read."""
     try:
         return device_code(path)
     except RocmSdkError as error:

@@ -86,7 +86,7 @@ class _Layout:
     # ---- files ----
 
     def _rewrite(self, each: Found) -> None:
-        """Takes a text as the tree must have it, where that is another one."""
+        """Replaces a file whose text must differ in the tree."""
         place = self.places[each.source]
         if self.entries[place].source != each.source or not has_rewrites(self.rules, place):
             return
@@ -132,7 +132,7 @@ class _Layout:
         return place_of(self.rules, os.path.normpath(text).lstrip("/").removeprefix(USR))
 
     def _place_of_target(self, link: Path, final: Path) -> str | None:
-        """Where what a link leads to is in the tree: the next link if that is there, else the file, or a directory."""
+        """The place in the tree of what a link leads to: the next link if that is there, else the file or directory."""
         if final in self.sources:
             following = link.parent / link.readlink()
             return self.links.get(Path(os.path.realpath(following.parent), following.name), self.sources[final])
