@@ -262,7 +262,7 @@ def _preload_from_environment(names: str, **options: "Any") -> None:
 
 
 def _check_version(version: str | None, wanted: "str | re.Pattern[str]", fails: bool) -> None:
-    """version: None where the SDK has packages and no metadata."""
+    """version: None if the SDK has packages and no metadata."""
     known = version or ""
     if isinstance(wanted, str):
         matches, text, requirement = _matches_wildcard(known, wanted), wanted, f"rocm=={wanted}"

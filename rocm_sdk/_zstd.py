@@ -10,5 +10,5 @@ ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.
 
 
 def import_zstd() -> Any:
-    """The module; ImportError where it is not installed."""
+    """The module; ImportError if it is not installed."""
     return import_module(ZSTD_MODULE)

@@ -1,7 +1,7 @@
 """The command `rocm-sdk`. One file per subcommand; a new one is a row in `commands.COMMANDS`.
 
 stdout has the result alone, for `$(...)`; everything else goes to stderr. The exit status is 0, 1 if there is no
-result, 2 for wrong usage. A call imports the module of its command alone, and argparse where an option has a value.
+result, 2 for wrong usage. A call imports only the module of its command, and argparse if the call is not a plain one.
 """
 
 import sys
@@ -72,7 +72,7 @@ def _flushed(status: int) -> int:
 
 
 def _output_failed(error: OSError) -> int:
-    """Ends as other programs do where nobody reads the output, by SIGPIPE; else says what is wrong."""
+    """Ends by SIGPIPE if nobody reads the output, as other programs do; else says what is wrong."""
     import os
 
     # Python flushes stdout once more at exit, which must not fail again.

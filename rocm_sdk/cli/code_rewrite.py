@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def rewrite_all(options: "Namespace") -> int:
-    """The exit status of rocm-sdk-build; 1 where it is not installed."""
+    """The exit status of rocm-sdk-build; 1 if it is not installed."""
     try:
         command = build_command("code", *words_of(options))
     except NotInstalledError as error:

@@ -78,7 +78,7 @@ def run(options: "Namespace") -> int:
 
 
 def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
-    """Prints the file of each library that is there, and complains of the others."""
+    """Prints the file of each library that is there, and complains about the others."""
     found: list[dict[str, str | None]] = []
     for shortname in shortnames:
         location = _library(shortname)
@@ -96,7 +96,7 @@ def _print_libraries(shortnames: list[str], *, as_json: bool) -> int:
 
 
 def _library(shortname: str) -> "LibraryLocation | None":
-    """Where a library is; complains where it is not there."""
+    """Where a library is; complains if it is not there."""
     from rocm_sdk.errors import RocmSdkError
 
     try:

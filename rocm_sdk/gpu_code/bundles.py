@@ -157,7 +157,7 @@ class _Decompression:
         return Bundle(entries, align, self.found.version, int(method))
 
     def _take(self, pieces: Iterator[bytes]) -> tuple[Entry, ...] | None:
-        """None where there are more or fewer bytes than the header says."""
+        """None if there are more or fewer bytes than the header says."""
         size = self.found.plain_size
         head = bytearray()
         for piece in pieces:

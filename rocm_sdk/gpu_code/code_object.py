@@ -30,7 +30,7 @@ class Note(NamedTuple):
 
 
 def read_header(entry: Entry) -> tuple[Any, ...] | None:
-    """What HEADER unpacks; None where the entry is not a 64-bit, little-endian ELF file."""
+    """What HEADER unpacks; None if the entry is not a 64-bit, little-endian ELF file."""
     data = os.pread(entry.descriptor, HEADER.size, entry.offset)
     if entry.size < HEADER.size or len(data) < HEADER.size or data[:6] != b"\x7fELF\x02\x01":
         return None

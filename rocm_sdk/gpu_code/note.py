@@ -39,7 +39,7 @@ def parse_history(text: str, path: str) -> History:
 
 
 def describe_history(text: str, path: str) -> str:
-    """The note in words. Raises RewriteError where it is damaged."""
+    """The note in words. Raises RewriteError if it is damaged."""
     history = parse_history(text, path)
     steps = [
         f"{step.operation} {':'.join(step.targets) if step.operation == 'retarget' else ', '.join(step.targets)}"

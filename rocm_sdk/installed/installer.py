@@ -171,7 +171,7 @@ def _first_word(metadata: Distribution | None, name: str) -> str:
 
 
 def _source(metadata: Distribution | None, installer: str, prefix: str | None) -> str | None:
-    """Options that name the source; "" where the installer's configuration does, None where nothing does.
+    """Options that name the source; "" if the installer's configuration names it, None if nothing does.
 
     An index of the configuration is not repeated: it may hold a password.
     """

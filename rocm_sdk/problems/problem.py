@@ -64,7 +64,7 @@ def problem(
 ) -> Problem:
     """The entry `code` of the table, filled in. Raises KeyError for an unknown code.
 
-    site: the directory that the packages are in, where the path does not say it. known: tells how they were installed,
+    site: the directory that the packages are in, if the path does not say it. known: tells how they were installed,
     by default from what is installed now. General words replace a missing fact.
     """
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}

@@ -84,7 +84,7 @@ def shared_objects(installation: Installation) -> list[SharedObject]:
 
 
 def _located() -> list[str]:
-    """The libraries of the catalog, where those of a ROCm lie beside others."""
+    """The libraries of the catalog, for a ROCm whose libraries lie beside others."""
     paths = set()
     for name, *_ in _native.catalog():
         with suppress(RocmSdkError):

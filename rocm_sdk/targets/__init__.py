@@ -57,7 +57,7 @@ def choose_family(families: "Iterable[str]") -> tuple[str, str] | None:
     """The family, of those given, that the GPUs of this machine need, and the target of the GPU that decides it.
 
     A visible GPU goes before a hidden one, a discrete one before an integrated one, then more memory, then the order of
-    the kernel. GPUs that no family fits do not count; None where none is left. Raises TopologyError as gpus() does.
+    the kernel. GPUs that no family fits do not count; None if none is left. Raises TopologyError as gpus() does.
     """
     family, _, gpu = _native.choose_family(tuple(families))
     return (family, gpu) if family is not None and gpu is not None else None
@@ -71,7 +71,7 @@ def compatibility(
     code: the target of the code ("gfx90a:xnack-", "gfx11-generic", "amdgcnspirv").
     gpu: the target that ROCm presents for the GPU (`Gpu.target`). Where it leaves a feature of its processor open, as
         "gfx90a", code for either mode fits, and the result says which mode that takes.
-    generic_version: of code for a generic target; None where it is not known.
+    generic_version: of code for a generic target; None if it is not known.
     unofficial: whether to count code that only runtimes with distributions' patches try.
     """
     return _native.compatibility(code, gpu, generic_version, unofficial)

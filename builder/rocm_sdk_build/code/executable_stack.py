@@ -1,6 +1,6 @@
 """The flag of a library that wants an executable stack (PF_X of PT_GNU_STACK), which glibc refuses from 2.41 on.
 
-GNU ld sets it where one object file has no section .note.GNU-stack, as assembler files without that line. A linked file
+GNU ld sets it if one object file has no section .note.GNU-stack, as assembler files without that line. A linked file
 does not tell which object asked for it, or why. An executable stack is needed by code that runs on the stack: a
 trampoline, with which a nested function of C, or an internal procedure of Fortran, finds the variables around it. On
 x86-64 the code that writes one has the trampoline's instructions (mov to r11, mov to r10, jmp to r11) as constants.
@@ -54,7 +54,7 @@ class _Segment(NamedTuple):
 
 
 def clear_executable_stack(descriptor: int, path: str) -> bool:
-    """Clears PF_X of PT_GNU_STACK in the file that is open; False where it is not set.
+    """Clears PF_X of PT_GNU_STACK in the file that is open; False if it is not set.
 
     Four bytes of the file change, in place: it must be the caller's own copy. path: its name in errors. Raises
     RewriteError (E-CODE-010) for a file that is not an ELF file or whose program headers lie outside it, and OSError.
@@ -67,7 +67,7 @@ def clear_executable_stack(descriptor: int, path: str) -> bool:
 
 
 def writes_trampolines(path: str) -> bool | None:
-    """Whether code of a file puts code onto the stack, so that it needs the flag; None where that cannot be told.
+    """Whether code of a file puts code onto the stack, so that it needs the flag; None if that cannot be told.
 
     Raises as clear_executable_stack().
     """

@@ -62,7 +62,7 @@ class Room(NamedTuple):
 
 
 def make_room(elf: Elf, more: int) -> Room:
-    """Room for `more` program headers. Raises NoRoomError; refuses a file where something cannot be moved."""
+    """Room for `more` program headers. Raises NoRoomError; refuses a file if something cannot be moved."""
     first = next((each for each in elf.loads() if each.offset == 0), None)
     table_end = HEADERS_AT + (len(elf.segments) + more) * SEGMENT.size
     if first is None or first.file_size < table_end:

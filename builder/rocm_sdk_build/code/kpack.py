@@ -174,7 +174,7 @@ def _contents(archive: Archive, kept: Mapping[tuple[str, str], int], numbers: Ma
 
 
 def differs(old: Archive, new: Archive, is_kept: Callable[[str], bool]) -> str | None:
-    """What is wrong with a new archive; None where it holds exactly the kernels that were to be kept."""
+    """What is wrong with a new archive; None if it holds exactly the kernels that were to be kept."""
     wanted = {place: ordinal for place, ordinal in old.kernels.items() if is_kept(place[1])}
     if new.kernels.keys() != wanted.keys():
         return "it has other kernels"

@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 
 def parse_pair(text: str) -> Pair:
-    """ "gfx1030:gfx1031". Raises UnknownTargetError where the second is not known to run the code of the first."""
+    """ "gfx1030:gfx1031". Raises UnknownTargetError if the second is not known to run the code of the first."""
     code, _, gpu = text.partition(":")
     pair = Pair(targets.lookup(code).name, targets.lookup(gpu).name)
     one, other = targets.lookup(code), targets.lookup(gpu)

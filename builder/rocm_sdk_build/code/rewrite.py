@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ARCHIVE = "kpack archive"
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
 _ZSTD = 1
-_VERSION = 3  # of the compressed format where a bundle was not compressed: what clang writes today
+_VERSION = 3  # of the compressed format if a bundle was not compressed: what clang writes today
 _GROWTH = 4  # a file that becomes larger than this many times asks for consent
 
 
@@ -85,8 +85,8 @@ class Rewritten(NamedTuple):
 def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
     """Writes the file `path` anew as `output`, as the wish says; None: only tells what it would be.
 
-    Raises RewriteError where it cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
-    verification (E-CODE-013), and OSError where a file cannot be read or written. `output` then is what it was.
+    Raises RewriteError if it cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
+    verification (E-CODE-013), and OSError if a file cannot be read or written. `output` is unchanged then.
     """
     with open(path, "rb", buffering=0) as source:
         descriptor = source.fileno()

@@ -118,7 +118,7 @@ def _verify(archive: Archive, digests: dict[tuple[str, str], str], is_compressed
 def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> None:
     """Writes the library or program `path` as `output`, without its code, which is added to the archives.
 
-    Raises RewriteError where that cannot be done (E-CODE-010), and then adds nothing; where the new file fails its
+    Raises RewriteError if that cannot be done (E-CODE-010), and then adds nothing; if the new file fails its
     verification (E-CODE-013); and OSError.
     """
     with contextlib.ExitStack() as block:

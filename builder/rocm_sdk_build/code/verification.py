@@ -54,7 +54,7 @@ def verify_host_file(
 ) -> Verified:
     """Compares the file that is open as `output` with the old one, and loads it.
 
-    Refuses it (E-CODE-013) where anything differs that should not. code: what was found in it; images are compared by
+    Refuses it (E-CODE-013) if anything differs that should not. code: what was found in it; images are compared by
     `verify_images`. marker: what names the archives of a file that was split from its code.
     """
     shown = old.elf.path

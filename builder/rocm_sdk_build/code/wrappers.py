@@ -51,7 +51,7 @@ class Wrapper(NamedTuple):
 def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
     """The wrappers, which have this magic number and lead into the section `code`.
 
-    Refuses a file where one leads elsewhere, and one where anything but wrappers points into the code.
+    Refuses a file with a wrapper that leads elsewhere, and a file in which anything else points into the code.
     """
     index = elf.find(SECTION_NAME)
     if index is None or not elf.sections[index].is_loaded:

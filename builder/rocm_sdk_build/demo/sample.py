@@ -1,6 +1,6 @@
 """Makes a sample SDK of tiny libraries compiled from C: names, needs and layout of Debian's ROCm, none of its content.
 
-It replaces the real one where there is no apt, and where a run has to be quick.
+It replaces the real one if there is no apt, or if a run has to be quick.
 """
 
 from __future__ import annotations

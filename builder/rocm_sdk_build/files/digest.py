@@ -10,7 +10,7 @@ _CHUNK = 1 << 20
 
 
 def sha256_of(path: Path) -> hashlib._Hash:
-    """The digest of a file's content; OSError where it cannot be read."""
+    """The digest of a file's content; OSError if it cannot be read."""
     return sha256_of_chunks(chunks_of(path))
 
 

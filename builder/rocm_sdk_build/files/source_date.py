@@ -12,7 +12,7 @@ _VARIABLE = "SOURCE_DATE_EPOCH"
 
 
 def source_date() -> int:
-    """SOURCE_DATE_EPOCH, in seconds since 1970, or 1980-01-01. PackagingError where it is not such a number."""
+    """SOURCE_DATE_EPOCH, in seconds since 1970, or 1980-01-01. PackagingError if it is not such a number."""
     text = os.environ.get(_VARIABLE, "")
     if text and not (text.isascii() and text.isdigit() and int(text) <= _LAST):
         raise PackagingError(f"{_VARIABLE}={text!r} is not a time in seconds since 1970", f"{_VARIABLE}=$(date +%s)")

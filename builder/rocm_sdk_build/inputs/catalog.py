@@ -51,7 +51,7 @@ def read_catalog(directories: Sequence[Path], cache: Path) -> list[Artifact]:
 
     Other names are ignored, and so is an archive beside its own directory.
 
-    PackagingError for a manifest that leads out of its artifact, and where two directories have one artifact, or
+    PackagingError for a manifest that leads out of its artifact, and if two directories have one artifact, or
     different files for one path: nothing says which of them is meant.
     """
     found: dict[str, Artifact] = {}
@@ -129,7 +129,7 @@ def _overlay(roots: tuple[Path, ...]) -> list[Entry]:
 
 
 def add_entry(entries: dict[str, Entry], entry: Entry) -> None:
-    """Adds an entry at its path. PackagingError where another one is there."""
+    """Adds an entry at its path. PackagingError if another one is there."""
     other = entries.setdefault(entry.path, entry)
     if other is not entry and not _is_same(other, entry):
         raise PackagingError(f"{other.source} and {entry.source} are different, and go to one place: {entry.path}")

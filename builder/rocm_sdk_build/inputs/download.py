@@ -1,7 +1,7 @@
 """Artifacts on a web server: the archives that a page names, downloaded into a directory below the output.
 
 The page is what web servers show of a directory, or any other with links to the archives. An archive is kept for later
-runs only where `ARCHIVE.sha256sum` beside it says that it is the one.
+runs only if it has the digest in `ARCHIVE.sha256sum` beside it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def download(address: str, directory: Path, families: Iterable[str]) -> Path:
     """Downloads the archives of a page; returns the directory that has them and nothing else.
 
     families: targets and families of which archives are wanted, beside the generic ones; none: all. PackagingError
-    where the page or an archive cannot be had, is not what its `.sha256sum` says, or there is none for a family.
+    if the page or an archive cannot be had, is not what its `.sha256sum` says, or there is none for a family.
     """
     links = _links_of(address)
     chosen = _choose(address, links, {name.partition(":")[0] for name in families})

@@ -39,9 +39,9 @@ class _Extra(NamedTuple):
 
 
 def check_extras(files: Sequence[IndexedFile]) -> None:
-    """PackagingError where a package of the SDK has an extra that requires one of them that is not there.
+    """PackagingError if a package of the SDK has an extra that requires one of them that is not there.
 
-    What other systems than Linux need is not looked for.
+    Requirements for other systems than Linux are ignored.
     """
     there: dict[str, list[str]] = {}
     for file in files:

@@ -47,7 +47,7 @@ class Finished:
         return False
 
     def keep(self, key: str | None, wheel: Path) -> None:
-        """Keeps a complete wheel for another run, where the file system has room or can link."""
+        """Keeps a complete wheel for another run, if the file system has room or can link."""
         if key is None or not self._is_ours(makes=True):
             return
         path = self._directory / f"{key}-{sha256_of(wheel).hexdigest()}.whl"
@@ -96,7 +96,7 @@ class Keys:
         self._digests: dict[Path, str] = {}
 
     def of(self, facts: object, files: Iterable[Path]) -> str | None:
-        """The key of a wheel; None where a file has changed just now.
+        """The key of a wheel; None if a file has changed just now.
 
         facts: everything else that decides its content; repr() must show it. A file is identified by its place, size,
         times and inode; a file that this run has written, by its content.

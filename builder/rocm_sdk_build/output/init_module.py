@@ -32,7 +32,7 @@ class InitModule(NamedTuple):
 def shortnames_for(files: Iterable[Path]) -> tuple[str, ...]:
     """The libraries of the SDK that the files need by name, each once, in the order of the catalog.
 
-    What those need in turn comes with them. PackagingError for a file that is not a library, and where none is needed.
+    What those need in turn comes with them. PackagingError for a file that is not a library, and if none is needed.
     """
     needed = {PurePosixPath(name).name for path in files for name in _needed_by(path)}
     found = tuple(

@@ -43,7 +43,7 @@ class Promotion(NamedTuple):
 def promote(source: Path, output: Path, version: str, targets: frozenset[str] | None = None) -> list[Path]:
     """Writes the packages below `source` to `output` as this version; returns them. The originals stay.
 
-    PackagingError where they are not all of one version that comes before it, and for targets that are not there.
+    PackagingError if they are not all of one version that comes before it, and for targets that are not there.
     """
     check_version(version)
     packages = sorted(each for each in find_packages(source) if _OURS.fullmatch(each.project))

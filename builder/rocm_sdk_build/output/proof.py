@@ -24,8 +24,8 @@ _CORE = "rocm_sdk_core"
 def prove(wheels: Iterable[Path], site: Path) -> None:
     """Installs the wheels in the new directory `site` and tests what is there. PackagingError says what is wrong.
 
-    Of several wheels of one project, for families of their own, the first is installed; all are read back. Nothing
-    is loaded where the wheels are for another machine than this; without core the files alone are looked at.
+    Of several wheels of one project, for families of their own, the first is installed; all are read back. Nothing is
+    loaded if the wheels are for another machine than this. Without core only the files are checked.
     """
     site.mkdir()
     owners: dict[str, Path] = {}

@@ -22,7 +22,7 @@ def unpack(package: Path, parent: Path) -> Path:
     """Writes what a package has to the directory of its distribution's name below `parent`, and returns that.
 
     A platform directory goes to `platform`, a module to `src`, as the established packager stages them. What an earlier
-    run has left there is replaced; PackagingError where something else is there.
+    run has left there is replaced; PackagingError if something else is there.
     """
     directory = parent / canonicalize_name(package.name.partition("-")[0])
     if directory.exists() and not _is_ours(directory):

@@ -7,7 +7,7 @@ from rocm_sdk_build.errors import PackagingError
 
 
 def expand(names: str | None) -> tuple[str, ...] | None:
-    """The targets of families, separated by `,` or `;`, sorted; None where nothing is named: no such platform."""
+    """The targets of families, separated by `,` or `;`, sorted; None if nothing is named: there is no such platform."""
     if names is None or not names.replace(",", ";").strip("; "):
         return None
     try:
@@ -35,7 +35,7 @@ class Families:
         return tuple(dict.fromkeys(name.partition(":")[0] for name in self.available))
 
     def marker(self, target: str) -> str:
-        """The environment marker of a requirement of this target; "" where it is for all systems."""
+        """The environment marker of a requirement of this target; "" if it is for all systems."""
         if not (self.linux and self.windows):
             return ""
         on_linux = target in {name.partition(":")[0] for name in self.linux}

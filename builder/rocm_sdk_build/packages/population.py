@@ -44,7 +44,7 @@ def populate(
     """The files of a package. by_soname: one file for each library; device packages have all names. linker_names: those
     of the libraries that it has without version, too.
 
-    PackagingError where two artifacts have different files for one path, or libraries share a SONAME.
+    PackagingError if two artifacts have different files for one path, or libraries share a SONAME.
     """
     building = _Building(tuple(includes), tuple(excludes), by_soname)
     names = set()

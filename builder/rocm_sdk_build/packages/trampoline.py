@@ -33,7 +33,7 @@ class Place(NamedTuple):
 
 
 def write_trampoline(target: Path, script: Script, place: Place) -> bool:
-    """Writes a program that starts that of the script; False where the compiler cannot make it."""
+    """Writes a program that starts that of the script; False if the compiler cannot make it."""
     values = {
         "NAME": script.name,
         "PROGRAM": script.path,

@@ -86,7 +86,7 @@ def versions_of_suffix(base: str, suffix: str) -> Versions:
 
 
 def versions(kind: str, file: VersionFile, today: str, sha: Callable[[], str], prerelease: str | None) -> Versions:
-    """The versions of a build of this type. today: YYYYMMDD. sha: the commit, asked for where it is needed."""
+    """The versions of a build of this type. today: YYYYMMDD. sha: returns the commit; called only if that is needed."""
     base, date = file
     if kind.endswith("-bkc") and not date:
         raise PackagingError(f"a build of type {kind} needs release-metadata.base-date in version.json")

@@ -84,7 +84,7 @@ def whole(
 
 
 def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None) -> str:
-    """A problem: its title, its cause where that says something of this case, what it breaks, its fix."""
+    """A problem: its title, its cause if that says something about this case, what it breaks, its fix."""
     paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
     lines = [f"{paint(found.code)}  {found.title}"]
     if found.entry.cause_has_facts or "count" in found.facts or verbose:

@@ -69,7 +69,7 @@ def _check_without_metadata(installation: Installation, recorder: Recorder) -> b
 
 
 def _places_in_vain(installation: Installation) -> dict[str, object]:
-    """Facts about the places of ROCM_SDK_FALLBACK, where none has a ROCm."""
+    """Facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm."""
     try:
         _native.sdk_facts()
     except PackageNotInstalledError as error:
@@ -229,7 +229,7 @@ def _check_family(installation: Installation, recorder: Recorder) -> None:
 
 
 def _check_choice(installation: Installation, recorder: Recorder, family: str) -> None:
-    """Checks what the selector chose when it was installed, where only its choice of device packages is installed."""
+    """Checks what the selector chose when it was installed, if only its choice of device packages is installed."""
     prefix = "rocm-sdk-device-"
     devices = {each.name for each in installation.distributions if each.name.startswith(prefix)}
     chosen = next((_choice_of(each) for each in installation.distributions if each.name == "rocm"), None)
@@ -244,7 +244,7 @@ def _check_choice(installation: Installation, recorder: Recorder, family: str) -
 
 
 def _choice_of(selector: Distribution) -> str | None:
-    """The family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY; None where nothing says so."""
+    """The family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY; None if nothing says so."""
     try:
         text = read_beginning(f"{selector.directory}/family.json", _FACTS_LIMIT)
         found = json.loads(text)

@@ -40,8 +40,8 @@ def host_libraries(users: Iterable[Path], others: Iterable[Path], *, is_complete
     """Place -> file of each library that the users need, directly or through others, and only the others have.
 
     Of several files with one SONAME, the one to which the search path of the user leads counts, then the one that lies
-    highest: builds for single kinds of processors lie below it. PackagingError where neither decides, and where nobody
-    has a library that the users need although the others are all that there is (is_complete).
+    highest: builds for single kinds of processors lie below it. PackagingError if neither decides, and, with
+    is_complete, if nobody has a library that the users need.
     """
     pending = list(users)
     own = {soname for path in pending if (soname := look_at(path).soname)}

@@ -101,7 +101,7 @@ class _ForFamily:
 
 
 def why_not(path: Path, write: Callable[..., object], *arguments: object) -> str | None:
-    """Writes the file anew; returns why it cannot be. PackagingError where something else is wrong."""
+    """Writes the file anew; returns why it cannot be. PackagingError if something else is wrong."""
     try:
         write(str(path), *arguments)
     except RocmSdkError as error:

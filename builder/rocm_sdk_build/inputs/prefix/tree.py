@@ -35,7 +35,7 @@ class Tree(NamedTuple):
 def lay_out(search: Search, rules: Rules, scratch: Path, *, is_complete: bool = False) -> Tree:
     """Puts files into a tree, and into packages. Texts that change are written below `scratch`.
 
-    PackagingError where two different files go to one place, where there is no ROCm, and where libraries are missing
+    PackagingError if two different files go to one place, if there is no ROCm, and if libraries are missing
     (is_complete, see `host_libraries`).
     """
     return _Layout(search, rules, scratch, is_complete).run()
