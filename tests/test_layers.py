@@ -223,6 +223,18 @@ def test_builder_layers() -> None:
     assert knows == {"build_command.py"}
 
 
+# The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output")
+
+
+def test_folders_of_the_builder() -> None:
+    for name, others in python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build").items():
+        folder = name.partition("/")[0]
+        if folder in BUILDER_FOLDERS:
+            allowed = {"errors", "__init__", *BUILDER_FOLDERS[: BUILDER_FOLDERS.index(folder) + 1]}
+            assert {other.partition("/")[0] for other in others} <= allowed, name
+
+
 def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
     lines = ("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "import rocm_sdk._zstd")
     for line in lines:

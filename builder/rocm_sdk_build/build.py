@@ -19,9 +19,9 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from rocm_sdk.tooling import size_text
 
 from .code.patchelf import Shape, which_patchelf
-from .code.sparse_copy import Rest
 from .code.stack_decision import decide
 from .errors import PackagingError
+from .files.rest import Rest
 from .files.scratch import scratch_directory
 from .files.text_files import write_text
 from .files.wheels import Wheel, writing

@@ -20,13 +20,13 @@ from .inputs.prefix.code_split import reads_archives, split_code
 from .inputs.prefix.document_owners import DocumentOwners
 from .inputs.prefix.file_list import read_lists
 from .inputs.prefix.roots import Search, find_files
-from .inputs.prefix.sdk_facts import targets, with_facts
 from .inputs.prefix.target_code import for_family, runs, split
 from .inputs.prefix.tree import DOCUMENTS, Tree, lay_out
 from .inputs.rules import Rules
 from .packages.dist_info import SdkFacts
 from .packages.families import Families
 from .packages.licences import find_licences
+from .packages.prefix_facts import targets, with_facts
 
 _log = logging.getLogger(__name__)
 

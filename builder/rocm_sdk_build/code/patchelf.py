@@ -12,10 +12,10 @@ from pathlib import Path
 from rocm_sdk import RewriteError
 from rocm_sdk.tooling import install_command
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.rest import Rest, complete
 
 from .dynamic_section import read_dynamic_section
 from .search_path import set_rpath
-from .sparse_copy import Rest, complete
 
 # From here on the header tables go to the end of the file (NixOS/patchelf, pull request 544): older ones can damage
 # libraries whose device code was split off.

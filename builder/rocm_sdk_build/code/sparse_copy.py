@@ -7,23 +7,15 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from rocm_sdk import RewriteError
+from rocm_sdk_build.files.rest import Rest, copy_range
 
 from .elf64 import HEADER, PT_LOAD, SECTION, SEGMENT, SHT_NOBITS, Elf, read_elf
 from .wrappers import FAT
 
-_CHUNK = 1 << 20
 _FICLONE = 0x40049409
-
-
-class Rest(NamedTuple):
-    """What a copy lacks: bytes [start, end) of its original."""
-
-    original: Path
-    start: int
-    end: int
 
 
 def copy_file(original: Path, copy: Path) -> Rest | None:
@@ -38,41 +30,12 @@ def copy_file(original: Path, copy: Path) -> Rest | None:
             fcntl.ioctl(target, _FICLONE, source.fileno())
         except OSError:
             rest = _code(source, original)
-            _copy_range(source, target, 0, rest.start if rest else size)
+            copy_range(source, target, 0, rest.start if rest else size)
             if rest is not None:
-                _copy_range(source, target, rest.end, size)
+                copy_range(source, target, rest.end, size)
                 target.truncate(size)
         os.fchmod(target.fileno(), stat.S_IMODE(os.fstat(source.fileno()).st_mode) | stat.S_IWUSR)
     return rest
-
-
-def complete(copy: Path, rest: Rest) -> None:
-    """Gives a copy what it lacks."""
-    with rest.original.open("rb") as source, copy.open("r+b") as target:
-        _copy_range(source, target, rest.start, rest.end)
-
-
-def read_in_chunks(copy: Path, rest: Rest | None) -> Iterator[bytes]:
-    """The content of a copy as if it were whole."""
-    with copy.open("rb") as file:
-        if rest is None:
-            yield from _chunks(file, 0, None)
-            return
-        yield from _chunks(file, 0, rest.start)
-        with rest.original.open("rb") as original:
-            yield from _chunks(original, rest.start, rest.end)
-        yield from _chunks(file, rest.end, None)
-
-
-def _copy_range(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
-    target.seek(start)
-    target.writelines(_chunks(source, start, end))
-
-
-def _chunks(file: BinaryIO, start: int, end: int | None) -> Iterator[bytes]:
-    file.seek(start)
-    while chunk := file.read(_CHUNK if end is None else min(_CHUNK, end - file.tell())):
-        yield chunk
 
 
 def _code(source: BinaryIO, path: Path) -> Rest | None:

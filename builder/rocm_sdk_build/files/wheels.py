@@ -22,11 +22,11 @@ from deflate import crc32
 
 from rocm_sdk.installed.record import Row, digest_text, record_text
 from rocm_sdk.tooling import size_text
-from rocm_sdk_build.code.sparse_copy import Rest, read_in_chunks
 from rocm_sdk_build.errors import PackagingError
 
 from .deflate import BLOCK, compress_block
 from .new_file import new_file
+from .rest import Rest, read_in_chunks
 from .source_date import source_date
 from .zip_writer import ZipWriter, date_of
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rocm_sdk.installed.record import Row, digest_text, record_text
-from rocm_sdk_build.code.sparse_copy import Rest, complete
 from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.rest import Rest, complete
 from rocm_sdk_build.files.text_files import write_text
 
 

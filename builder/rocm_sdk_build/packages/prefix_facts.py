@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rocm_sdk_build.inputs.catalog import Entry
 from rocm_sdk_build.inputs.offload_targets import in_hardware_order
-from rocm_sdk_build.packages.absent_libraries import FACTS
-from rocm_sdk_build.packages.dist_info import json_text
+from rocm_sdk_build.inputs.prefix.target_code import targets_of
+from rocm_sdk_build.inputs.prefix.tree import Tree
 
-from .target_code import targets_of
-from .tree import Tree
+from .absent_libraries import FACTS
+from .dist_info import json_text
 
 
 def targets(tree: Tree) -> list[str]:
