@@ -82,3 +82,20 @@ def test_a_file_that_cannot_be_read(site: Path, tmp_path: Path) -> None:
     assert wheel.read_bytes() == b"an older wheel"
     assert wheel_key(wheel) == ""
     assert sorted(path.name for path in tmp_path.iterdir()) == [wheel.name, "site"]
+
+
+def test_without_proc(site: Path, tmp_path: Path) -> None:
+    """As in a chroot: the file has a name from the start, which goes with a run that fails."""
+    (site / "b.so").write_bytes(b"b")
+    wheel, missing = tmp_path / "a-1-py3-none-any.whl", tmp_path / "b-1-py3-none-any.whl"
+    for place, source in ((wheel, site), (missing, tmp_path)):
+        command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc || exit 77; exec "$@"', "sh"]
+        command += [sys.executable, "-c", WRITE, str(source), str(place)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if "unshare" in done.stderr or done.returncode == 77:
+            pytest.skip(f"nothing may be mounted here: {done.stderr}")
+        assert (done.returncode == 0) == (place == wheel), done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == [wheel.name, "site"]
+    assert wheel.stat().st_mode & 0o777 == 0o644
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.testzip() is None

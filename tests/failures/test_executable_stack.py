@@ -71,6 +71,29 @@ def test_the_fix(linked_site: Site) -> None:
     assert row.size == len(before)
 
 
+def test_a_library_that_asks_for_none_keeps_its_file(linked_site: Site) -> None:
+    path = linked_site.library("libamdhip64.so.7")
+    before = path.stat()
+    command = [sys.executable, "-m", "rocm_sdk_build", "clear-execstack", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, f"{path} is unchanged: it asks for none\n")
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_the_fix_without_what_writes_libraries(linked_site: Site, tmp_path: Path) -> None:
+    """It says how to install rocm-sdk-build, and changes nothing."""
+    path = linked_site.library("libamdhip64.so.7", flags=FLAG)
+    install(linked_site)
+    before = path.read_bytes()
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages/rocm_sdk").symlink_to(Path(_native.__file__).parent)
+    program = f"import sys; sys.path[:0] = {[str(tmp_path / 'packages'), str(linked_site.path)]!r}\n"
+    program += "from rocm_sdk.cli import main; sys.exit(main(['test', '--only', 'libraries', '--fix']))"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False)
+    assert f"{path} is unchanged: rocm-sdk-build is not installed: make wheel && " in done.stderr
+    assert path.read_bytes() == before
+
+
 # Refuses to make memory executable that was not, as SELinux does (prctl(2): PR_SET_MDWE, Linux 6.3).
 REFUSING = """
 import ctypes, sys

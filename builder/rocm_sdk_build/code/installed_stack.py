@@ -8,10 +8,11 @@ from argparse import Namespace
 from rocm_sdk import RocmSdkError
 from rocm_sdk.gpu_code.pieces import read_range, write_all
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
-from rocm_sdk.tooling import tell
+from rocm_sdk.tooling import inspect_library, tell
 from rocm_sdk_build.files.new_file import new_file
 
 from .executable_stack import clear_executable_stack, writes_trampolines
+from .verification import refuse_without_proc
 
 
 def run(options: Namespace) -> int:
@@ -32,13 +33,15 @@ def _clear(path: str, record: str | None) -> str:
 
     Returns the reason if it does not; else "". record: the RECORD that has the library's digest.
     """
+    refuse_without_proc(path)
+    if not inspect_library(path).executable_stack:
+        return "it asks for none"
     if writes_trampolines(path):
         return "its code writes to the stack what it executes there"
     with open(path, "rb", buffering=0) as source, new_file(path, source.fileno()) as new:
         for chunk in read_range(source.fileno(), 0, os.fstat(source.fileno()).st_size, path):
             write_all(new, chunk, os.lseek(new, 0, os.SEEK_END))
-        if not clear_executable_stack(new, path):
-            return "it does not ask for one"
+        clear_executable_stack(new, path)
         if record is not None:
             _renew_digest(record, path, new)
     return ""

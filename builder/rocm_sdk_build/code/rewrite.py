@@ -26,7 +26,7 @@ from .kpack import differs, read_archive, write_archive
 from .new_bundles import NewBundle, build_compressed, build_plain, paired, place_in_row
 from .new_note import pack_history
 from .retarget import Pair, retargeted
-from .verification import Verified, WantedImage, refuse_damaged, verify_host_file, verify_images
+from .verification import Verified, WantedImage, refuse_damaged, refuse_without_proc, verify_host_file, verify_images
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceBundle, DeviceCode, DeviceImage
@@ -94,6 +94,7 @@ def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
             raise refusal(path, "the output is the file itself; a file is never rewritten in place")
         code = read_code(descriptor, path)
         directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
+        refuse_without_proc(output)
         with Scratch(directory) as scratch, new_file(output, descriptor) as new:
             return _Rewriting(path, descriptor, code, wish, scratch).run(new, output)
 

@@ -27,7 +27,7 @@ from .kpack import Archive, NewArchive, pack, read_archive
 from .new_bundles import paired
 from .new_note import pack_history
 from .rewrite import history_of, open_host_file
-from .verification import verify_host_file
+from .verification import refuse_without_proc, verify_host_file
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage
@@ -139,6 +139,7 @@ def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> 
             kernels += [(f"{place.name}#{number}", target, entry) for target, entry in images]
         if not kernels:
             raise refusal(path, "it has no code for a GPU")
+        refuse_without_proc(output)
         new = block.enter_context(new_file(output, source))
         targets = tuple(sorted({target for _, target, _ in kernels}))
         history = history_of(code, source, (Step("split", targets),))

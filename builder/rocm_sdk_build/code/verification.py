@@ -105,8 +105,17 @@ def _mismatch(path: str, detail: str) -> RewriteError:
     return refusal(path, detail, "E-CODE-013")
 
 
+_DESCRIPTORS = "/proc/self/fd"
+
+
+def refuse_without_proc(output: str | None) -> None:
+    """Raises RewriteError (E-CODE-017) if /proc is not mounted: a file without a name is checked through it."""
+    if not os.path.isdir(_DESCRIPTORS):
+        raise refusal(output or "a new file", code="E-CODE-017")
+
+
 def _path_of(descriptor: int) -> str:
-    return f"/proc/self/fd/{descriptor}"
+    return f"{_DESCRIPTORS}/{descriptor}"
 
 
 def _what_linkers_read(facts: LibraryFacts) -> object:

@@ -9,8 +9,6 @@ import stat
 import tempfile
 from collections.abc import Iterator
 
-from rocm_sdk.gpu_code.refusal import refusal
-
 # Errors of a file system without support for files that have no name.
 _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
@@ -20,11 +18,9 @@ def new_file(output: str | None, source: int | None = None, *, is_synced: bool =
     """A new file, which becomes `output` at the end of the block, with the mode and extended attributes of `source`.
 
     output: None: it gets no name. is_synced: the disk has its content before it has the name. A block that fails leaves
-    nothing. A process that is killed in it leaves nothing either, if the file system supports files that have no name.
-    Raises OSError, and RewriteError (E-CODE-017) if /proc is not mounted.
+    nothing. A process that is killed in it leaves nothing either, if the file system supports files that have no name
+    and /proc is mounted, through which they get one. Raises OSError.
     """
-    if not os.path.isdir("/proc/self/fd"):
-        raise refusal(output or "a new file", code="E-CODE-017")
     if output is not None and os.path.isdir(output):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
     directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
@@ -48,7 +44,8 @@ def new_file(output: str | None, source: int | None = None, *, is_synced: bool =
 def _open(directory: str, mode: int) -> tuple[int, str | None]:
     """A new file, and its name if it must have one."""
     try:
-        return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode), None
+        if os.path.isdir("/proc/self/fd"):
+            return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode), None
     except OSError as error:
         if error.errno not in _UNNAMED_REFUSED or not os.path.isdir(directory):
             raise
