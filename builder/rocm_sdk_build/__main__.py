@@ -20,11 +20,15 @@ if TYPE_CHECKING:  # the command is parsed without the modules that do the work
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
     from rocm_sdk import RocmSdkError
+    from rocm_sdk.tooling import complain
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
     try:
         return int(options.run(options))
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return 130
     except PackagingError as error:
         message, fix = str(error), error.fix
     except RocmSdkError as error:

@@ -22,4 +22,10 @@ def rewrite_all(options: "Namespace") -> int:
     except NotInstalledError as error:
         complain(f"new files are not written: {error}", error.fix)
         return 1
-    return subprocess.run(command, check=False).returncode
+    with subprocess.Popen(command) as process:
+        while True:
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:  # it gets the signal too, and ends as this command would
+                continue
+            return status if status >= 0 else 128 - status

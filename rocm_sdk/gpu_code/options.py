@@ -5,44 +5,57 @@ import os
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from typing import Any
 
-# Options with a value; those that are given or not.
-_VALUES = ("keep", "extract", "output")
-_FLAGS = ("also_unofficial", "compress", "decompress", "dry_run", "force", "no_load")
+_OPTIONS: "dict[str, dict[str, Any]]" = {
+    "--keep": {
+        "metavar": "TARGETS",
+        "help": "only the code that these GPUs run: `machine`, or targets and families separated by commas",
+    },
+    "--also-unofficial": {
+        "action": "store_true",
+        "help": "with --keep: also code that only runtimes with patches of distributions try on them",
+    },
+    "--compress": {"action": "store_true", "help": "the code in compressed bundles"},
+    "--decompress": {"action": "store_true", "help": "the code in bundles that are not compressed"},
+    "--retarget": {
+        "metavar": "TARGET:TARGET",
+        "action": "append",
+        "default": [],
+        "help": "offer the code of the first target for the second too, which has the same instructions (unofficial)",
+    },
+    "--extract": {"metavar": "DIR", "help": "each code object in a file of its own"},
+    "--output": {"metavar": "PLACE", "help": "the new file; with several files, a directory"},
+    "--dry-run": {"action": "store_true", "help": "tell the sizes, write nothing"},
+    "--force": {"action": "store_true", "help": "even if a file becomes more than four times as large"},
+    "--no-load": {
+        "action": "store_true",
+        "help": "do not load new libraries to check them: loading runs their constructors",
+    },
+}
+_FORM = ("--compress", "--decompress")  # one of them at most
 
 
 def add_rewrite_arguments(parser: "ArgumentParser") -> None:
     """What the new files are to hold, and where they go."""
     group = parser.add_argument_group("new files", "the files that are given are never changed")
-    group.add_argument(
-        "--keep",
-        metavar="TARGETS",
-        help="only the code that these GPUs run: `machine`, or targets and families separated by commas",
-    )
-    group.add_argument(
-        "--also-unofficial",
-        action="store_true",
-        help="with --keep: also code that only runtimes with patches of distributions try on them",
-    )
     form = group.add_mutually_exclusive_group()
-    form.add_argument("--compress", action="store_true", help="the code in compressed bundles")
-    form.add_argument("--decompress", action="store_true", help="the code in bundles that are not compressed")
-    group.add_argument(
-        "--retarget",
-        metavar="TARGET:TARGET",
-        action="append",
-        default=[],
-        help="offer the code of the first target for the second too, which has the same instructions (unofficial)",
-    )
-    group.add_argument("--extract", metavar="DIR", help="each code object in a file of its own")
-    group.add_argument("--output", metavar="PLACE", help="the new file; with several files, a directory")
-    group.add_argument("--dry-run", action="store_true", help="tell the sizes, write nothing")
-    group.add_argument("--force", action="store_true", help="even if a file becomes more than four times as large")
-    group.add_argument(
-        "--no-load",
-        action="store_true",
-        help="do not load new libraries to check them: loading runs their constructors",
-    )
+    for option, settings in _OPTIONS.items():
+        (form if option in _FORM else group).add_argument(option, **settings)
+
+
+def words_of(options: "Namespace") -> list[str]:
+    """The options and files as words of a command line."""
+    words = []
+    for option in _OPTIONS:
+        value = getattr(options, option[2:].replace("-", "_"))
+        if value is True:
+            words.append(option)
+        elif isinstance(value, str):
+            words.append(f"{option}={value}")
+        elif value:
+            words += [f"{option}={each}" for each in value]
+    return [*words, "--", *options.files]
 
 
 def is_asked_for(options: "Namespace") -> bool:
@@ -68,11 +81,3 @@ def misuse(options: "Namespace") -> str | None:
     if len(options.files) > 1 and options.output and not os.path.isdir(options.output):
         return f"--output must be a directory that exists, because there are several files: {options.output}"
     return None
-
-
-def words_of(options: "Namespace") -> list[str]:
-    """The options and files as words of a command line."""
-    words = [f"--{name.replace('_', '-')}" for name in _FLAGS if getattr(options, name)]
-    words += [f"--{name}={value}" for name in _VALUES if (value := getattr(options, name)) is not None]
-    words += [f"--retarget={pair}" for pair in options.retarget]
-    return [*words, "--", *options.files]

@@ -1,15 +1,20 @@
-"""`rocm-sdk code --keep` where rocm-sdk-build of this version is not installed: it says so, and reads as before."""
+"""How `rocm-sdk code --keep` starts rocm-sdk-build, and what it says where that is not installed."""
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
 from sample_device_code import bundle, library, objects
 
 import rocm_sdk
+from rocm_sdk.gpu_code.options import add_rewrite_arguments, words_of
 
 
 @pytest.fixture
@@ -74,3 +79,41 @@ def test_a_module_of_that_name_in_the_current_directory_is_not_run(tmp_path: Pat
     assert done.returncode == 0, done.stderr
     assert "planted" not in done.stdout
     assert (tmp_path / "new.so").exists()
+
+
+def test_every_option_arrives() -> None:
+    parser = ArgumentParser()
+    parser.add_argument("files", nargs="+")
+    add_rewrite_arguments(parser)
+    options = [word for action in parser._actions for word in action.option_strings if word not in ("-h", "--help")]
+    assert len(options) > 8
+    for option in options:
+        action = parser._option_string_actions[option]
+        value = "" if action.nargs == 0 else "=-a b"
+        given = parser.parse_args([f"{option}{value}", "--", "-x"])
+        assert parser.parse_args(words_of(given)) == given
+        assert given != parser.parse_args(["--", "-x"])
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    """The child waits for a pipe that nobody writes to; the terminal sends the signal to both."""
+    os.mkfifo(tmp_path / "x.so")
+    command = [sys.executable, "-m", "rocm_sdk", "code", "x.so", "--keep", "gfx1030", "--output", "new.so"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+        deadline = time.monotonic() + 30
+        while not is_quiet(run.pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(run.pid, signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+    assert (run.returncode, said) == (130, "rocm-sdk: interrupted\n")
+
+
+def is_quiet(process: int) -> bool:
+    """Whether a process has a child that has slept for half a second: nothing but the pipe lets it sleep."""
+    for _ in range(5):
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        states = [Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] for child in children]
+        if states != ["S"]:
+            return False
+        time.sleep(0.1)
+    return True
