@@ -178,9 +178,11 @@ class _Build:
             self.dist.mkdir()
             self.runtime = self._runtime()
             self.absent = self._absent()
-            self.usual_platform = usual_tag(self._needs(self._population("core")))
+            needs = {package: self._needs(population) for package, population in self.runtime.items()}
+            core = next(package for package in self.runtime if package.logical_name == "core")
+            self.usual_platform = usual_tag(needs[core])
             for package, population in self.runtime.items():
-                self._wheel(package, population)
+                self._wheel(package, population, needs[package])
             self._devices()
             self._devel()
             if self.wish.site is not None:
@@ -228,9 +230,6 @@ class _Build:
                 raise PackagingError(f"{self.wish.names}: no artifact has files for {package.distribution}")
         return found
 
-    def _population(self, logical_name: str) -> Population:
-        return next(found for package, found in self.runtime.items() if package.logical_name == logical_name)
-
     def _absent(self) -> list[str]:
         paths: dict[str, list[str]] = {"core": [], "libraries": []}
         for package, population in self.runtime.items():
@@ -272,18 +271,18 @@ class _Build:
         if not population.files:
             return
         package = Package(
-            "device",
-            f"rocm-sdk-device-{target}",
-            f"ROCm SDK: GPU code for {target}",
-            None,
-            f"_rocm_sdk_libraries{self.sdk.nonce}",
-            target,
-            (f"rocm-sdk-libraries=={self.sdk.version}",),
-            self.rules.packages["device"].search,
-            self.rules.packages["device"].own_search,
-            self.wish.shape,
+            logical_name="device",
+            distribution=f"rocm-sdk-device-{target}",
+            summary=f"ROCm SDK: GPU code for {target}",
+            pure_module=None,
+            platform_directory=f"_rocm_sdk_libraries{self.sdk.nonce}",
+            family=target,
+            requires=(f"rocm-sdk-libraries=={self.sdk.version}",),
+            search=self.rules.packages["device"].search,
+            own_search=self.rules.packages["device"].own_search,
+            shape=self.wish.shape,
         )
-        self._wheel(package, population)
+        self._wheel(package, population, self._needs(population))
 
     def _devel(self) -> None:
         linked = {each: found for each, found in self.runtime.items() if each.logical_name != "profiler"}
@@ -354,7 +353,7 @@ class _Build:
             shape=self.wish.shape,
         )
 
-    def _wheel(self, package: Package, population: Population) -> None:
+    def _wheel(self, package: Package, population: Population, needs: Needs) -> None:
         sources = (file.source for file in population.files.values())
         rules = self.rules.packages[package.logical_name]
         without_stack = self._without_stack(package, population)
@@ -362,7 +361,7 @@ class _Build:
         own = [each for each in self.catalog if each.name in population.artifacts]
         artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
         self._make(
-            _Making(package, "", find_licences(artifacts), self._needs(population)),
+            _Making(package, "", find_licences(artifacts), needs),
             *(sources, facts, partial(self._stage_runtime, package, population, without_stack)),
         )
 
@@ -401,7 +400,7 @@ class _Build:
         name = f"{package.file_name}-{self.sdk.version}"
         tag = f"py3-none-{self._platform(name, making.needs)}"
         if self.wish.site is not None:
-            self._stage_and_write(making, tag, stage, filling(self.dist, f"{name}.dist-info"))
+            self._stage_and_write(making, name, tag, stage, filling(self.dist, f"{name}.dist-info"))
             return
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
@@ -415,7 +414,7 @@ class _Build:
             return
         _log.info("%s: staging", wheel.name)
         fresh = writing(wheel, f"{name}.dist-info", self.wish.key, deflate=self.wish.deflate, jobs=self.wish.jobs)
-        self._stage_and_write(making, tag, stage, fresh)
+        self._stage_and_write(making, name, tag, stage, fresh)
         _log.info("%s: written, %s", wheel.name, size_text(wheel.stat().st_size))
         if self.keys.of(everything, files) == key:
             self.finished.keep(key, wheel)
@@ -423,12 +422,12 @@ class _Build:
     def _stage_and_write(
         self,
         making: _Making,
+        name: str,
         tag: str,
         stage: Callable[[Path], _Contents],
         output: AbstractContextManager[Wheel | SitePackage],
     ) -> None:
         package = making.package
-        name = f"{package.file_name}-{self.sdk.version}"
         site = self.scratch / package.distribution
         staged = stage(site)
         info = f"{name}.dist-info"

@@ -1,7 +1,7 @@
 """Makes an SDK of Debian's ROCm: fetches and unpacks packages, which then are the roots of a prefix.
 
 Everything is kept in a cache directory, and made anew only if its input changed. One process at a time works on a
-cache. What a killed run leaves there is called `.partial*`, and the next run removes it.
+cache. The next run removes what a killed run has left there.
 """
 
 from __future__ import annotations

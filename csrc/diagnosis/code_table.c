@@ -224,11 +224,11 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "Part of it was built without -fPIC. Pages of its code are then not shared between processes.", NULL)
     ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
-        "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
+        "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
         FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
-        "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
+        "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
     ROW(W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
         FIXES({ANY, WORDS, "report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)

@@ -58,7 +58,6 @@ def _extract(name: str, directory: str) -> None:
 
 def _gpus(selection: str) -> tuple[str, ...]:
     """The targets of a list, or of this machine. Those of the machine have no features: its modes can change."""
-
     if selection != "machine":
         found = targets.expand(selection)
         if not found:
