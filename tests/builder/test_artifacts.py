@@ -199,6 +199,18 @@ def test_libraries_without_search_path(tmp_path: Path) -> None:
     assert found == f"$ORIGIN:$ORIGIN/../../{core}/llvm/lib:$ORIGIN/../../{core}/rocm_sysdeps/lib"
 
 
+def test_a_need_of_core_that_another_package_meets(tmp_path: Path) -> None:
+    """Which wheel is made first decides nothing: neither a warning nor the platform tag."""
+    tree = usual_tree(tmp_path / "artifacts")
+    blas = tree.library("blas_lib_generic", "lib/libneeded.so.1", "libneeded.so.1")
+    user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(blas))
+    tree.library("core-hip_lib_generic", "lib/libuser.so.1", "libuser.so.1", flags=user)
+    done = build(tree, tmp_path, "--no-check")
+    assert (done.returncode, done.stderr) == (0, "")
+    (core,) = (tmp_path / "dist").glob("rocm_sdk_core-*.whl")
+    assert "-manylinux_" in core.name
+
+
 @pytest.mark.parametrize("linker", ["bfd", "lld"])
 def test_search_paths_of_what_linkers_make(tmp_path: Path, linker: str) -> None:
     """lld leaves no entry to spare: patchelf writes there."""

@@ -79,3 +79,11 @@ def test_any_bytes(data: bytes) -> None:
 def test_values_in_each_other() -> None:
     with pytest.raises(ValueError, match="32 deep"):
         unpack(b"\x91" * 1000)
+
+
+def test_what_other_readers_of_msgpack_refuse_or_take() -> None:
+    assert unpack(b"\x01 and more") == 1
+    assert unpack(b"\x81\x01\xa1a") == {1: "a"}
+    assert unpack(b"\xa2\xffa") == "\ufffda"
+    with pytest.raises(ValueError, match="a value of an unknown type, 0xd4"):
+        unpack(b"\xd4\x01\x00")
