@@ -42,7 +42,19 @@ static const char *library_suffix(const char *name) {
     return NULL;
 }
 
-/* "rocblas" for ".../lib/rocblas/library/gfx942": what stands before "library", else the directory's own name. */
+static const char *start_of_name(const char *directory, const char *end) {
+    while (end > directory && end[-1] != '/') {
+        end--;
+    }
+    return end;
+}
+
+static bool is_version(const char *start, const char *end) {
+    return start < end && strspn(start, "0123456789.") >= (size_t)(end - start);
+}
+
+/* "rocblas" for ".../lib/rocblas/library/gfx942": what stands before "library", else the directory's own name. Debian
+ * has a version between them: "rocblas/4.4.1/library". */
 static const char *owner_of(const walk *w, const char *directory) {
     static const char marker[] = "/library";
     const char *end = directory + strlen(directory);
@@ -51,9 +63,10 @@ static const char *owner_of(const walk *w, const char *directory) {
             end = at;
         }
     }
-    const char *start = end;
-    while (start > directory && start[-1] != '/') {
-        start--;
+    const char *start = start_of_name(directory, end);
+    if (start > directory && is_version(start, end)) {
+        end = start - 1;
+        start = start_of_name(directory, end);
     }
     return rsdk_arena_copy_bytes(w->arena, start, (size_t)(end - start));
 }

@@ -133,6 +133,14 @@ def test_loose_files_are_found_by_name_and_judged_by_content(tmp_path: Path, lib
     assert verdict(tmp_path, "gfx1100", "rocblas") == "none"
 
 
+@pytest.mark.parametrize("place", ["rocblas/library", "rocblas/4.4.1/library", "rocblas/4.4.1/library/gfx1030"])
+def test_loose_files_belong_to_their_library(tmp_path: Path, lib: Path, place: str) -> None:
+    """Debian has the library's version in the path."""
+    library(lib / "librocblas.so.4", [bundle(objects("gfx1030"))])
+    write(lib / place / "Kernels.so-000-gfx1030.hsaco", code_object(0x36, size=64))
+    assert [row.name for row in coverage(["gfx1030"], tmp_path).libraries] == ["rocblas"]
+
+
 def test_a_library_for_each_target(tmp_path: Path, lib: Path) -> None:
     library(lib / "libCK_gfx942.so.1", [bundle(objects("gfx942"))])
     library(lib / "libCK_gfx1030.so.1", [bundle(objects("gfx1030"))])
