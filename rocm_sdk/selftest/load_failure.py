@@ -35,16 +35,23 @@ class LoadFailures:
     def is_unaided(self, result: LoadResult) -> bool:
         """Whether it failed only because the linker does not search a directory of the SDK that the loader searches.
 
-        There are two cases. No RPATH leads into the SDK. Or the SDK brings a system library that this system lacks, and
-        the RPATH leads only to ROCm's own libraries.
+        There are three cases. No RPATH leads into the SDK. The library is in another package, and no RPATH of this one
+        leads to others: those that lead into their own package are upstream's, not the packager's. The SDK brings a
+        system library that this system lacks, and the RPATH leads only to ROCm's own libraries.
         """
         match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
         present = [each for each in self.directories if match and os.path.exists(os.path.join(each, match[1]))]
         if match is None or not present:
             return False
+        site = self._installation.site
         needing = [each for each in self.needed_by(result.path) if match[1] in _needed(each)]
-        is_of_systems = all(_OF_SYSTEMS in each.split(os.sep) for each in present)
-        return is_of_systems or not any(each.searches_in(self._installation.site) for each in needing)
+        if all(_OF_SYSTEMS in each.split(os.sep) for each in present):
+            return True
+        packages = {each.package(site) for each in needing}
+        if any(_is_in(place, packages) for place in present):
+            return not any(each.searches_in(site) for each in needing)
+        of_packages = [each for each in self._by_path.values() if each.package(site) in packages]
+        return not any(each.searches_in_other_packages(site) for each in of_packages)
 
     def problem_of(self, result: LoadResult) -> Problem:
         """The problem behind a refusal, in the words of the exception that it would be."""
@@ -66,6 +73,10 @@ class LoadFailures:
                     seen.add(below.path)
                     pending.append(below.path)
         return found
+
+
+def _is_in(place: str, directories: set[str]) -> bool:
+    return any(place.startswith(f"{directory}{os.sep}") for directory in directories)
 
 
 def _needed(each: SharedObject) -> tuple[str, ...]:

@@ -58,6 +58,15 @@ class SharedObject:
         """Whether an entry of its search path leads into the SDK."""
         return any(_is_below(self._directory(entry), site) for entry in self._entries)
 
+    def package(self, site: str) -> str:
+        """The platform directory of the package that has it."""
+        return os.path.join(site, os.path.relpath(self.path, site).split(os.sep)[0])
+
+    def searches_in_other_packages(self, site: str) -> bool:
+        """Whether an entry of its search path leads to another package of the SDK."""
+        own, places = self.package(site), map(self._directory, self._entries)
+        return any(_is_below(place, site) and not _is_below(place, own) for place in places)
+
     @property
     def _entries(self) -> list[str]:
         """Without those that name what only the linker knows ($LIB, $PLATFORM)."""

@@ -112,6 +112,17 @@ def test_without_rpaths_they_are_loaded_after_what_they_need(site: Site) -> None
     assert set(problems_of(site)) == {"N-LIB-019"}
 
 
+@pytest.mark.parametrize(("is_linked", "code"), [(False, "N-LIB-019"), (True, "E-LIB-004")])
+def test_an_rpath_of_upstream_that_stays_in_its_package(site: Site, is_linked: bool, code: str) -> None:
+    """Debian's hipBLASLt has one. It is a fault only if the packager's RPATHs lead to the other packages."""
+    hip = site.library("libamdhip64.so.7")
+    upstream = ("-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib",)
+    site.library("libhipblaslt.so.1", needed=(hip,), flags=upstream, package=LIBRARIES)
+    packager = (f"-Wl,-rpath,$ORIGIN/../../{CORE}/lib",) if is_linked else ()
+    site.library("libhipsparse.so.1", needed=(hip,), flags=packager, package=LIBRARIES)
+    assert set(problems_of(site)) == {code}
+
+
 def test_known_exceptions_are_named(sdk: Site) -> None:
     sdk.library(
         "libclang_rt.asan-x86_64.so", "#include <stdlib.h>\n__attribute__((constructor)) void c(void) { abort(); }"
