@@ -45,6 +45,7 @@ typedef struct check {
     uint64_t relative_count; /* DT_RELACOUNT */
     uint64_t last_symbol;    /* the highest index that a relocation names */
     bool has_text_relocations;
+    bool is_program; /* it names an interpreter */
 } check;
 
 /* ---- segments ---- */
@@ -128,6 +129,8 @@ static rsdk_status check_segments(check *c) {
             return rsdk_elf_view_damaged(&c->view, "its program headers lie outside what is loaded");
         } else if (segment->p_type == PT_GNU_RELRO) {
             RSDK_TRY(check_relro(c, segment));
+        } else if (segment->p_type == PT_INTERP) {
+            c->is_program = true;
         }
     }
     return RSDK_OK;
@@ -248,7 +251,7 @@ static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool mus
     if (type != 0 && !can_write(c, entry->r_offset)) { /* 0: R_*_NONE */
         return rsdk_elf_view_damaged(&c->view, bad_relocation);
     }
-    if (type == c->types->copy) {
+    if (type == c->types->copy && !c->is_program) {
         return rsdk_elf_view_damaged(&c->view, "it has a relocation that only programs have");
     }
     bool is_constructor = rsdk_elf_is_within(entry->r_offset, WORD_SIZE, c->init_array.address, c->init_array.size);

@@ -86,9 +86,9 @@ def shared_objects(installation: Installation) -> list[SharedObject]:
     found: dict[tuple[int, int], SharedObject] = {}
     directories = [path for path in installation.platform_directories if "devel" not in os.path.basename(path)]
     for path, identity in (each for directory in directories for each in _candidates(directory)):
-        found.setdefault(identity, _inspect(path))
+        found.setdefault(identity, inspect(path))
     if installation.fallback is not None:
-        found = {(0, number): _inspect(path) for number, path in enumerate(_located())}
+        found = {(0, number): inspect(path) for number, path in enumerate(_located())}
     return sorted(found.values(), key=lambda each: each.path)
 
 
@@ -164,7 +164,8 @@ def _is_library(path: str, name: str) -> bool:
     return not (len(head) == 20 and head[_MACHINE_OFFSET] == _AMD_GPU and head[_TYPE_OFFSET] == _SHARED)
 
 
-def _inspect(path: str) -> SharedObject:
+def inspect(path: str) -> SharedObject:
+    """The facts of a library or program."""
     try:
         return SharedObject(path, _native.inspect_library(path), None)
     except RocmSdkError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -370,3 +371,24 @@ def test_programs_start_or_do_not(sdk: Site) -> None:
     }
     assert "SIGSEGV" in found["rocm-smi"][1]
     assert said.subject("tools")["count"] == len(scripts)
+
+
+@pytest.mark.parametrize("rpath", [None, "$ORIGIN/../lib", "$ORIGIN/../nowhere"])
+def test_a_script_of_the_wheel_itself(sdk: Site, rpath: str | None) -> None:
+    """The packager's scripts are no entry points. The program has a copy relocation, as programs alone have."""
+    library = sdk.library("libhsa-runtime64.so.1", "int runtime_version = 1; int more = 2;")
+    program = sdk.path / CORE / "bin/rocminfo"
+    program.parent.mkdir()
+    source = "extern int runtime_version; int main(void) { return runtime_version - 1; }"
+    command = ["cc", "-fPIE", "-pie", "-x", "c", "-", "-x", "none", str(library), "-o", str(program)]
+    command += [f"-Wl,-rpath,{rpath}"] if rpath else []
+    subprocess.run(command, input=source, text=True, check=True)
+    relocations = subprocess.run(["readelf", "-rW", program], capture_output=True, text=True, check=True).stdout
+    assert "_COPY" in relocations
+    install(sdk)
+    record = sdk.path / "rocm_sdk_core-7.10.0.dist-info/RECORD"
+    record.write_text(record.read_text() + "bin/rocminfo,,\n")
+    sdk.write("bin/rocminfo", f"#!/bin/sh\nexec {program}\n").chmod(0o755)
+    said = run_test(sdk.path, "--only", "tools")
+    assert said.subject("tools")["count"] == 1
+    assert said.codes == {None: {"N-LIB-019"}, "$ORIGIN/../lib": set(), "$ORIGIN/../nowhere": {"E-LIB-004"}}[rpath]

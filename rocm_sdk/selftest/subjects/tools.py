@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rocm_sdk import _native
@@ -17,8 +17,11 @@ from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.problems import problem_of
 from rocm_sdk.selftest.children import Ended, run_programs
 from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.load_failure import LoadFailures
+from rocm_sdk.selftest.loading import LoadResult, search_path
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.shared_objects import inspect, shared_objects
 from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 
 # What the dynamic linker says when a program cannot be started.
@@ -59,19 +62,47 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
             )
         else:
             ready.append(tool)
-    commands = [[tool.path, *tool.row.arguments] for tool in ready]
-    for tool, ended in zip(ready, run_programs(commands, options.seconds, options.parallel), strict=True):
-        _judge(installation, tool, ended, recorder, options)
+    found = list(_run(ready, options))
+    again, directories = _unaided(installation, found)
+    for tool, ended in found:
+        if tool not in again:
+            _judge(installation, tool, ended, recorder, options)
+    if again:
+        recorder.say("N-LIB-019", installation.site)
+        with search_path(directories) as path:
+            for tool, ended in _run(again, options, {"LD_LIBRARY_PATH": path}):
+                _judge(installation, tool, ended, recorder, options)
+
+
+def _run(
+    tools: Sequence[Tool], options: Options, variables: Mapping[str, str] | None = None
+) -> Iterator[tuple[Tool, Ended]]:
+    commands = [[tool.path, *tool.row.arguments] for tool in tools]
+    return zip(tools, run_programs(commands, options.seconds, options.parallel, variables), strict=True)
+
+
+def _unaided(installation: Installation, found: Iterable[tuple[Tool, Ended]]) -> tuple[list[Tool], list[str]]:
+    """The tools whose programs no RPATH helps to find libraries, and the directories that have these."""
+    refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
+    if not refused:
+        return [], []
+    libraries = shared_objects(installation)
+    programs = {tool: inspect(_program_behind(installation, tool)) for tool, _ in refused}
+    failures = LoadFailures(installation, [*libraries, *programs.values()])
+    results = [(tool, LoadResult(programs[tool].path, "refused", 0, 0.0, ended.output, "")) for tool, ended in refused]
+    again = [tool for tool, result in results if failures.is_unaided(result)]
+    return again, list(dict.fromkeys(os.path.dirname(each.path) for each in libraries))
 
 
 def _tools(installation: Installation) -> Iterator[Tool]:
-    """The scripts of the entry points of the SDK's distributions, with their paths in RECORD."""
+    """The scripts of the SDK's distributions: those of entry points, and those that the wheel itself has."""
     for distribution in installation.distributions:
         if not distribution.has_sdk_files:
             continue
         recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
-        for name in _console_scripts(distribution):
-            if name in recorded:
+        entry_points = _console_scripts(distribution)
+        for name in sorted(recorded):
+            if name in entry_points or os.path.exists(os.path.join(_bin_of_core(installation), name)):
                 path = os.path.normpath(os.path.join(installation.site, recorded[name]))
                 yield Tool(name, path, TOOLS.get(name, UNKNOWN_TOOL), distribution)
 
@@ -125,8 +156,12 @@ def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recor
 
 def _program_behind(installation: Installation, tool: Tool) -> str:
     """The program that a script of core starts, as far as its name says."""
+    return os.path.join(_bin_of_core(installation), tool.name)
+
+
+def _bin_of_core(installation: Installation) -> str:
     directory = next((path for path in installation.platform_directories if "_core" in os.path.basename(path)), "")
-    return os.path.join(directory or installation.site, "bin", tool.name)
+    return os.path.join(directory or installation.site, "bin")
 
 
 def _is_recorded(installation: Installation, path: str) -> bool:
