@@ -23,7 +23,7 @@ import rocm_bootstrap
 
 import rocm_sdk
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import build_site
+from rocm_sdk_build.debian import Source, build_site
 from rocm_sdk_build.demo.sample import write_sample_site
 
 from .observation import run_timed
@@ -97,7 +97,8 @@ class Stage:
                 write_sample_site(shape, Path(sample, "site"))
                 shutil.copytree(Path(sample, "site"), site, copy_function=os.link, dirs_exist_ok=True)
         else:
-            shutil.copytree(build_site(BUILD / "debian", shape), site, copy_function=os.link, dirs_exist_ok=True)
+            debian = build_site(Source(BUILD / "debian"), shape)
+            shutil.copytree(debian, site, copy_function=os.link, dirs_exist_ok=True)
         _write_bare_package(site / "bare_package")
         installed = Path(rocm_sdk.__file__).parent
         shutil.copytree(installed, site / "rocm_sdk", ignore=shutil.ignore_patterns("__pycache__", "packaging"))

@@ -61,12 +61,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     debian = commands.add_parser("debian", help="make all packages from Debian's packages of ROCm")
-    _add_shape(debian)
-    debian.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
-    _add_cache(debian)
-    _add_keep_execstack(debian)
-    debian.add_argument("--version", help="version of the wheels (default: that of Debian's HIP)")
-    debian.set_defaults(run=_debian)
+    _add_debian(debian)
 
     _add_artifacts(commands.add_parser("artifacts", help="make all packages from the artifacts of a ROCm build"))
 
@@ -110,7 +105,7 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     dependencies.set_defaults(run=_dlopen_dependencies)
 
     demo = commands.add_parser("demo", help="install SDK wheels in a virtual environment and preload their libraries")
-    _add_shape(demo)
+    _add_shape(demo, "none")
     demo.add_argument(
         "--sample", action="store_true", help="use tiny libraries compiled from C instead of Debian's ROCm"
     )
@@ -127,9 +122,25 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     return tuple(commands.choices)
 
 
-def _add_shape(command: argparse.ArgumentParser) -> None:
+def _add_debian(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--suite", metavar="SUITE", help="release of Debian (that of this system, from its sources)")
     command.add_argument(
-        "--shape", choices=("none", "rpath", "runpath"), default="none", help="how libraries find each other (none)"
+        "--mirror", metavar="ADDRESS", help="where the suite comes from (http://deb.debian.org/debian)"
+    )
+    names = "of packages with libraries or tools, with or without number: librocblas,libmiopen (all)"
+    command.add_argument("--packages", metavar="NAMES", help=names)
+    command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the wheels go")
+    _add_cache(command)
+    _add_shape(command, "rpath")
+    _add_parts(command)
+    command.add_argument("--version", default="", help="version of the wheels (default: that of Debian's HIP)")
+    _add_writing(command, checks=False, size_limit="none")  # libraries of shape none need the loader
+    command.set_defaults(run=_debian)
+
+
+def _add_shape(command: argparse.ArgumentParser, usual: str) -> None:
+    command.add_argument(
+        "--shape", choices=("none", "rpath", "runpath"), default=usual, help=f"how libraries find each other ({usual})"
     )
 
 
@@ -200,17 +211,21 @@ def _add_prefix(command: argparse.ArgumentParser) -> None:
         "--llvm", type=Path, metavar="ROOT", help="one more: AMD's LLVM where it has a directory of its own"
     )
     command.add_argument("--output", type=Path, required=True, metavar="DIR", help="where the packages go")
-    parts = command.add_mutually_exclusive_group()
-    parts.add_argument(
-        "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
-    )
-    parts.add_argument("--split", action="store_true", help="make device packages of files for single targets")
+    _add_parts(command)
     command.add_argument("--version", required=True, help="of the packages")
     _add_writing(command)
     command.set_defaults(run=_prefix)
 
 
-def _add_writing(command: argparse.ArgumentParser) -> None:
+def _add_parts(command: argparse.ArgumentParser) -> None:
+    parts = command.add_mutually_exclusive_group()
+    parts.add_argument(
+        "--families", metavar="FAMILIES", help="make libraries packages for these, each with their GPU code alone"
+    )
+    parts.add_argument("--split", action="store_true", help="make device packages of files for single targets")
+
+
+def _add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_limit: str = "100") -> None:
     command.add_argument("--version-suffix", default="", metavar="NONCE", help="ends the names of platform directories")
     command.add_argument(
         "--wheel-compression",
@@ -227,13 +242,13 @@ def _add_writing(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--check",
         action=argparse.BooleanOptionalAction,
-        default=True,
-        help="install and test the packages before they appear (on)",
+        default=checks,
+        help=f"install and test the packages before they appear ({'on' if checks else 'off'})",
     )
     _add_keep_execstack(command)
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
-    limit = "of a file on the index, or none (100, as PyPI)"
-    command.add_argument("--size-limit", type=_size, default=_size("100"), metavar="MB", help=limit)
+    limit = f"of a file on the index, or none ({size_limit}{', as PyPI' if size_limit == '100' else ''})"
+    command.add_argument("--size-limit", type=_size, default=_size(size_limit), metavar="MB", help=limit)
     command.add_argument("--loader", type=Path, metavar="WHEEL", help="of rocm-sdk-loader: puts it beside the packages")
     command.add_argument("--jobs", type=_count, default=0, metavar="N", help="threads (one for each processor)")
     command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
@@ -424,12 +439,17 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _debian(options: argparse.Namespace) -> int:
+    from .build_prefix import Wish
     from .code.patchelf import Shape
-    from .debian import build_wheels
+    from .debian import Source, build_wheels
 
-    shape, keeps = Shape(options.shape), options.keep_execstack
-    for wheel in build_wheels(options.cache, shape, options.output, options.version, keeps_stack=keeps):
-        print(wheel)
+    names = tuple(name.strip() for name in (options.packages or "").split(",") if name.strip())
+    if options.mirror and not options.suite:
+        raise PackagingError("--mirror is the address of a suite's packages", "--suite SUITE")
+    packages = _wish(options, (), options.output)._replace(shape=Shape(options.shape))
+    wish = Wish(packages, families=options.families, is_split=options.split)
+    for path in build_wheels(Source(options.cache, options.suite, options.mirror, names), wish, options.rules):
+        print(path)
     return 0
 
 

@@ -10,11 +10,14 @@ import fcntl
 import hashlib
 import json
 import logging
+import os
+import platform
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
@@ -22,64 +25,57 @@ from . import build_prefix as prefix
 from .build import Wish
 from .code.patchelf import Shape
 from .errors import PackagingError
+from .files.new_file import new_file
 from .files.source_date import source_date
 from .files.wheels import wheel_key
 from .inputs.apt import Apt, DebianPackage
-from .inputs.rules import read_rules
+from .inputs.debian_packages import Release, choose, known_releases, named, release_of, release_with_codename
+from .inputs.rules import Rules, read_rules
 from .output.finished import program_digest
 from .packages.platform_tag import checked_tag
 
 _log = logging.getLogger(__name__)
 
-# Debian's packages with ROCm's libraries, and those to develop with. Of the packages that the former depend on, only
-# the needed files are taken.
-RUNTIME_PACKAGES = (
-    "libamd-comgr2",
-    "libamdhip64-5",
-    "libhiprand1",
-    "libhiprtc-builtins5",
-    "libhipsparse0",
-    "libhsa-runtime64-1",
-    "libhsakmt1",
-    "librocm-smi64-1",
-    "librocrand1",
-    "librocsparse0",
-)
-DEVELOPMENT_PACKAGES = (
-    "hipcc",
-    "libamd-comgr-dev",
-    "libamdhip64-dev",
-    "libhiprand-dev",
-    "libhsa-runtime-dev",
-    "libhsakmt-dev",
-    "librocrand-dev",
-    "rocm-cmake",
-    "rocm-device-libs",
-)
-
-# The package whose upstream version is the version of the SDK: HIP answers hipRuntimeGetVersion().
-_VERSION_PACKAGE = "libamdhip64-5"
-
 # Packages with the libraries that every system has.
 _BASE_PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
 
-_PROJECTS = {"rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_devel"}
+
+class Source(NamedTuple):
+    """Packages of Debian, and where they are kept."""
+
+    cache: Path
+    suite: str | None = None  # None: the release of this system, from its own sources
+    mirror: str | None = None  # address of the suite's packages; None: Debian's
+    names: tuple[str, ...] = ()  # of the packages with libraries and tools, with or without number; (): all
+
+    @property
+    def directory(self) -> Path:
+        """What the cache has for the suite."""
+        return self.cache if self.suite is None else self.cache / release_of(self.suite).suite
 
 
-def build_site(cache: Path, shape: Shape, version: str | None = None) -> Path:
-    """The SDK as pip installs it: a directory like site-packages below `cache`, of hard links, for reading only.
+class Packages(NamedTuple):
+    """The packages that an SDK is made of."""
+
+    release: Release
+    found: list[DebianPackage]
+    version: str  # upstream's of HIP
+
+
+def build_site(source: Source, shape: Shape, version: str | None = None) -> Path:
+    """The SDK as pip installs it: a directory like site-packages below the cache, of hard links, for reading only.
 
     version: of the packages, by default Debian's. PackagingError or OSError if it cannot be made.
     """
-    with _locked(cache):
-        apt = Apt(cache)
-        packages = resolve_packages(apt)
-        version = sdk_version(packages, version)
-        sites = cache / "sites"
-        site = sites / f"{shape.value}-{_key(packages, shape, version)[:16]}"
+    with _locked(source.directory):
+        apt = apt_of(source)
+        packages = resolve_packages(apt, source)
+        sites = source.directory / "sites"
+        wish = Wish((), sites, _checked(version or packages.version), shape=shape, is_checked=False)
+        site = sites / f"{shape.value}-{_key(packages, prefix.Wish(wish), None)[:16]}"
         if not site.exists():
             sites.mkdir(exist_ok=True)
-            _build(apt, packages, Wish((), sites, version, shape=shape, site=site, is_checked=False))
+            _build(apt, packages, prefix.Wish(wish._replace(site=site)), read_rules())
             for outdated in sites.glob(f"{shape.value}-*"):
                 if outdated != site:
                     shutil.rmtree(outdated)
@@ -87,37 +83,82 @@ def build_site(cache: Path, shape: Shape, version: str | None = None) -> Path:
 
 
 def build_wheels(
-    cache: Path, shape: Shape, output: Path, version: str | None = None, *, keeps_stack: bool = False
+    source: Source, wish: prefix.Wish, rules: Path | None = None, *, keeps_unpacked: bool = False
 ) -> list[Path]:
-    """The SDK's packages in the directory `output`, which is made if need be; arguments and errors as of build_site.
+    """The SDK's packages in the directory `wish.packages.dist`, which is made if need be.
 
-    keeps_stack: libraries that ask for an executable stack by mistake stay as they are.
+    wish: without roots; its version may be empty, which asks for Debian's. rules: a table in place of the established
+    one. keeps_unpacked: the files of Debian's packages stay in the cache. Errors as of build_site.
     """
-    with _locked(cache):
-        apt = Apt(cache)
-        packages = resolve_packages(apt)
-        version = sdk_version(packages, version)
-        key = _key(packages, shape, version, keeps_stack)
-        if found := _made_before(output, version, key):
+    with _locked(source.directory):
+        apt = apt_of(source)
+        packages = resolve_packages(apt, source)
+        version = _checked(wish.packages.version or packages.version)
+        key = _key(packages, wish, rules)
+        note = source.directory / "made" / key
+        if wish.packages.loader is None and (
+            found := _made_before(note, wish.packages.dist or wish.packages.output, key)
+        ):
             return found
-        wish = Wish((), output, version, deflate=False, is_checked=False, size_limit=None, keeps_stack=keeps_stack)
-        return sorted(_build(apt, packages, wish._replace(shape=shape, key=key, dist=output)))
+        wish = wish._replace(packages=wish.packages._replace(version=version, key=key))
+        made = sorted(_build(apt, packages, wish, read_rules(rules)))
+        note.parent.mkdir(exist_ok=True)
+        with new_file(str(note)) as new:
+            os.write(new, "".join(f"{path.name}\n" for path in made).encode())
+        if not keeps_unpacked:
+            apt.forget(packages.found)
+        return made
 
 
-def resolve_packages(apt: Apt) -> list[DebianPackage]:
-    """Debian's ROCm packages and what they depend on, as apt would install them, and those to develop with."""
-    runtime = apt.closure(RUNTIME_PACKAGES, _BASE_PACKAGES)
-    return sorted({*runtime, *apt.candidates(DEVELOPMENT_PACKAGES)})
+def apt_of(source: Source) -> Apt:
+    """apt for the packages; PackagingError for a release that is not known."""
+    if source.suite is None:
+        return Apt(source.directory)
+    return Apt(source.directory, release_of(source.suite).suite, source.mirror)
 
 
-def sdk_version(packages: list[DebianPackage], requested: str | None) -> str:
-    """The version of the wheels: as requested, or the upstream version of Debian's HIP (`5.2.3` of `5.2.3-8`).
+def release_of_source(source: Source) -> Release:
+    """PackagingError if it is not one that is known."""
+    return release_of(source.suite) if source.suite is not None else _release_of_this_system()
 
-    PackagingError if it is not a version in the form that PEP 440 prefers.
-    """
-    debian = next(package.version for package in packages if package.name == _VERSION_PACKAGE)
-    upstream = re.sub(r"^\d+:|-[^-]*$|\+(dfsg|ds)[^-]*", "", debian)
-    version = upstream if requested is None else requested
+
+def resolve_packages(apt: Apt, source: Source) -> Packages:
+    """Debian's packages of ROCm and what they depend on, as apt would install them, and those to develop with."""
+    release = release_of_source(source)
+    complaint = apt.update()
+    try:
+        choice = choose(release, source.names, apt.available(named(release, apt.names())))
+    except PackagingError as error:
+        raise PackagingError(f"{error}{complaint}", error.fix) from error
+    apt.confirm_lists()
+    wanted = [*choice.libraries, *choice.tools, *choice.development]
+    kept = set(apt.together(wanted))
+    left = [name for name in wanted if name not in kept]
+    for names, why in ((left, "cannot be installed with the others"), (choice.absent, "are not there at present")):
+        if names:
+            _log.warning("%s: packages that %s, and are left out: %s", release, why, ", ".join(names))
+    libraries = apt.closure([name for name in choice.libraries if name in kept], _BASE_PACKAGES)
+    others = apt.candidates(name for name in (*choice.tools, *choice.development) if name in kept)
+    (hip,) = apt.candidates([choice.version])
+    # `5.2.3` of `5.2.3-8`
+    return Packages(release, sorted({*libraries, *others}), re.sub(r"^\d+:|-[^-]*$|\+(dfsg|ds)[^-]*", "", hip.version))
+
+
+def _release_of_this_system() -> Release:
+    """PackagingError if it is not one that is known."""
+    try:
+        system = platform.freedesktop_os_release()
+    except OSError:
+        system = {}
+    is_debian = system.get("ID") == "debian"
+    if is_debian and (release := release_with_codename(system.get("VERSION_CODENAME", ""))) is not None:
+        return release
+    name = system.get("PRETTY_NAME", "a system without /etc/os-release")
+    raise PackagingError(f"this is {name}, whose packages of ROCm are not known", known_releases())
+
+
+def _checked(version: str) -> str:
+    """PackagingError if it is not a version in the form that PEP 440 prefers."""
     try:
         canonical = str(Version(version))
     except InvalidVersion as error:
@@ -127,25 +168,29 @@ def sdk_version(packages: list[DebianPackage], requested: str | None) -> str:
     return version
 
 
-def _build(apt: Apt, packages: Sequence[DebianPackage], wish: Wish) -> list[Path]:
-    _log.info("downloading and unpacking Debian's packages")
-    roots = tuple(apt.unpack(packages).values())
-    return prefix.build(prefix.Wish(wish._replace(artifacts=roots), is_complete=True), read_rules())
+def _build(apt: Apt, packages: Packages, wish: prefix.Wish, rules: Rules) -> list[Path]:
+    _log.info("downloading and unpacking the packages of %s", packages.release)
+    roots = tuple(apt.unpack(packages.found).values())
+    return prefix.build(wish._replace(packages=wish.packages._replace(artifacts=roots), is_complete=True), rules)
 
 
-def _made_before(output: Path, version: str, key: str) -> list[Path]:
-    """The packages, if an earlier run has made all of them with this key."""
-    wheels = [wheel for wheel in output.glob("*.whl") if wheel_key(wheel) == key]
-    selector = output / f"rocm-{version}.tar.gz"
-    is_whole = {wheel.name.partition("-")[0] for wheel in wheels} == _PROJECTS and selector.exists()
-    return sorted([*wheels, selector]) if is_whole else []
+def _made_before(note: Path, output: Path, key: str) -> list[Path]:
+    """The packages, if an earlier run has made all of them with this key, as its note says."""
+    try:
+        paths = [output / name for name in note.read_text(encoding="utf-8").splitlines()]
+    except FileNotFoundError:
+        return []
+    is_whole = all(path.is_file() and (path.suffix != ".whl" or wheel_key(path) == key) for path in paths)
+    return paths if is_whole else []
 
 
-def _key(packages: list[DebianPackage], shape: Shape, version: str, keeps_stack: bool = False) -> str:
+def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
     """A digest of everything that the result depends on: packages, choices, tools and this code."""
-    names = [package.store_name for package in packages]
-    choices = [shape.value, version, keeps_stack, checked_tag(None), source_date()]
-    inputs = [names, choices, program_digest()]
+    names = [package.store_name for package in packages.found]
+    places = wish.packages._replace(output=Path(), dist=None, site=None, jobs=0, is_checked=True)
+    choices = repr(wish._replace(packages=places))
+    table = rules.read_text(encoding="utf-8") if rules is not None else ""
+    inputs = [names, choices, packages.version, table, checked_tag(None), source_date(), program_digest()]
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk_build.debian import DEVELOPMENT_PACKAGES, RUNTIME_PACKAGES
+from rocm_sdk_build.inputs.debian_packages import choose, release_of
 
 # Modules beside this file are imported by name.
 sys.path.append(str(Path(__file__).parent))
@@ -25,7 +25,7 @@ Result = subprocess.CompletedProcess[str]
 def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     """All of LIBRARIES and DEVELOPMENT, made once; tests take a copy."""
     archive = Archive(tmp_path_factory.mktemp("debian"))
-    for package in ("libc6", "libstdc++6"):
+    for package in ("libc6", "libstdc++6", "python3"):
         archive.add(package, (), {})
     pending = dict(LIBRARIES)
     while pending:
@@ -35,8 +35,8 @@ def _packages(tmp_path_factory: pytest.TempPathFactory) -> Archive:
             del pending[package]
     for package in DEVELOPMENT:
         add_development_package(archive, package)
-    assert set(RUNTIME_PACKAGES) <= LIBRARIES.keys()
-    assert set(DEVELOPMENT_PACKAGES) == DEVELOPMENT.keys()
+    choice = choose(release_of("bookworm"), (), {*LIBRARIES, *DEVELOPMENT})
+    assert {*choice.tools, *choice.development} == DEVELOPMENT.keys()
     return archive
 
 

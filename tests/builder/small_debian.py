@@ -11,7 +11,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 # Package -> SONAME -> SONAMEs needed, and the packages depended on: the shape of Debian's ROCm in small.
@@ -23,13 +23,14 @@ LIBRARIES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "libhiprtc-builtins5": ("libhiprtc-builtins.so.5", (), ()),
     "libhsa-runtime64-1": ("libhsa-runtime64.so.1", ("libhsakmt.so.1",), ("libhsakmt1",)),
     "libhsakmt1": ("libhsakmt.so.1", ("libtinybelow.so.1",), ("libtinybelow1",)),
+    "liboam1": ("liboam.so.1", (), ()),
     "librocm-smi64-1": ("librocm_smi64.so.1", (), ()),
     "libhiprand1": ("libhiprand.so.1", ("librocrand.so.1",), ("librocrand1",)),
     "libhipsparse0": ("libhipsparse.so.0", ("librocsparse.so.0",), ("librocsparse0",)),
     "librocrand1": ("librocrand.so.1", ("libamdhip64.so.5",), ("libamdhip64-5",)),
     "librocsparse0": ("librocsparse.so.0", ("libamdhip64.so.5",), ("libamdhip64-5",)),
 }
-# Package -> file -> content ("-> " and a name: a symbolic link), as Debian's -dev packages and tools have them.
+# Package -> file -> content ("-> " and a name: a symbolic link), as Debian's tools and -dev packages have them.
 DEVELOPMENT: dict[str, dict[str, str]] = {
     "hipcc": {"usr/bin/hipcc": "#!/bin/sh\n", "usr/bin/hipvars.pm": "$ENV{'ROCM_PATH'} // \"/opt/rocm\";\n"},
     "libamd-comgr-dev": {
@@ -59,8 +60,15 @@ DEVELOPMENT: dict[str, dict[str, str]] = {
             "prefix=/usr\nlibdir=${prefix}/lib/any-linux-gnu\nincludedir=${prefix}/include/rocm\n"
         ),
     },
+    "libhipsparse-dev": {},
+    "liboam-dev": {},
+    "librocm-smi-dev": {},
+    "librocprim-dev": {"usr/include/rocprim/rocprim.hpp": ""},
     "librocrand-dev": {},
+    "librocsparse-dev": {},
     "rocm-cmake": {"usr/share/rocm/cmake/ROCMConfig.cmake": ""},
+    "rocm-smi": {"usr/bin/rocm-smi": "#!/usr/bin/python3\n"},
+    "rocminfo": {"usr/bin/rocminfo": "#!/bin/sh\n"},
     "rocm-device-libs": {
         "usr/lib/any-linux-gnu/amdgcn/bitcode/ocml.bc": "BC",
         "usr/lib/cmake/AMDDeviceLibs/AMDDeviceLibsConfig.cmake": (
@@ -112,8 +120,15 @@ class Archive:
             f'Dir::State::status "{directory}/status";\n'
         )
 
-    def add(self, package: str, depends: Iterable[str], files: dict[str, Path], version: str = VERSION) -> None:
-        """Makes a .deb that holds `files` (path in the system -> file), replacing one of that name."""
+    def add(
+        self,
+        package: str,
+        depends: Iterable[str],
+        files: Mapping[str, Path],
+        version: str = VERSION,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        """Makes a .deb that holds `files` (path in the system -> file), replacing one of that name; more: fields."""
         tree = self.directory / "trees" / package
         shutil.rmtree(tree, ignore_errors=True)
         architecture = subprocess.run(
@@ -125,6 +140,7 @@ class Archive:
             "Architecture": architecture,
             "Maintainer": "nobody <nobody@localhost>",
             "Description": "small library",
+            **(more or {}),
         }
         if depends:
             fields["Depends"] = ", ".join(depends)
@@ -175,7 +191,7 @@ def add_rocm_library(archive: Archive, package: str) -> None:
 
 
 def add_development_package(archive: Archive, package: str) -> None:
-    """Packages the files of a row of DEVELOPMENT; hipcc is a program."""
+    """Packages the files of a row of DEVELOPMENT; those that begin with `#!` are programs."""
     files = {}
     for name, content in DEVELOPMENT[package].items():
         files[name] = archive.directory / "development" / name
@@ -184,7 +200,7 @@ def add_development_package(archive: Archive, package: str) -> None:
             files[name].symlink_to(content.removeprefix("-> "))
         else:
             files[name].write_text(content)
-            files[name].chmod(0o755 if name == "usr/bin/hipcc" else 0o644)
+            files[name].chmod(0o755 if DEVELOPMENT[package][name].startswith("#!") else 0o644)
     archive.add(package, (), files)
 
 

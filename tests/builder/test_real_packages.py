@@ -14,7 +14,7 @@ import pytest
 
 from rocm_sdk_build.code.dlopen_dependencies import DlopenDependency, find_dlopen_dependencies
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import build_site
+from rocm_sdk_build.debian import Source, build_site
 from rocm_sdk_build.inputs.prefix.host_libraries import is_base_library
 
 CACHE = Path(__file__).resolve().parents[2] / "build/debian"
@@ -34,7 +34,7 @@ print(version.value)
 def site(request: pytest.FixtureRequest) -> Path:
     if shutil.which("apt-get") is None:
         pytest.skip("apt is not on this system: there are no Debian packages to make an SDK from")
-    return build_site(CACHE, request.param)
+    return build_site(Source(CACHE), request.param)
 
 
 def needed(library: Path) -> set[str]:

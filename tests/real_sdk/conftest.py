@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import build_site
+from rocm_sdk_build.debian import Source, build_site
 
 BUILD = Path(__file__).resolve().parents[2] / "build"
 
@@ -28,7 +28,7 @@ def debian_sdk() -> Callable[[str], Path]:
 
     @cache
     def site(shape: str) -> Path:
-        return build_site(BUILD / "debian", Shape(shape))
+        return build_site(Source(BUILD / "debian"), Shape(shape))
 
     return site
 

@@ -6,19 +6,34 @@ import argparse
 import json
 import platform
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rocm_sdk_build import build_prefix as prefix
+from rocm_sdk_build.build import Wish
 from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.debian import build_wheels
+from rocm_sdk_build.debian import Source, build_wheels, release_of_source
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.debian_packages import offered
 
 from .environment import Environment
 from .sample import write_sample_wheels
 from .table import library_table, user_code
 
-SHORTNAMES = ("amd_comgr", "amdhip64", "rocm_smi64", "hiprand", "hipsparse")
-CHECK_VERSION = "5.*"
+# What is shown, where the release has it: Debian's package -> shortname.
+LIBRARIES = {
+    "libamd-comgr": "amd_comgr",
+    "libamdhip64": "amdhip64",
+    "libhiprtc": "hiprtc",
+    "librocm-smi64": "rocm_smi64",
+    "libhiprand": "hiprand",
+    "libhipsparse": "hipsparse",
+    "librocblas": "rocblas",
+}
+# What a link of HIP's development package leads to.
+MORE_PACKAGES = ("libhiprtc-builtins",)
+SAMPLE_NAMES: tuple[str, ...] = ("libamd-comgr", "libamdhip64", "librocm-smi64", "libhiprand", "libhipsparse")
 SHAPES = {
     Shape.NONE: "none (no library says where others are)",
     Shape.RPATH: "rpath (DT_RPATH, as in AMD's wheels)",
@@ -34,18 +49,35 @@ def run(options: argparse.Namespace) -> int:
     why_sample = "asked for" if options.sample else _why_no_debian()
     if why_sample:
         print(f"{why_sample}: a small sample SDK, compiled from C, is used instead of Debian's ROCm")
+        names: tuple[str, ...] = SAMPLE_NAMES
         packages = write_sample_wheels(shape, options.directory / "sample-wheels")
     else:
-        _announce("SDK wheels from Debian's ROCm packages (the first run downloads 160 MB and unpacks 2 GB)")
-        packages = build_wheels(options.cache, shape, options.directory / "wheels")
+        names, packages = _debian_wheels(options, shape)
     environment = Environment(options.directory / "venv")
     _announce("virtual environment with these wheels")
     environment.install([*(path for path in packages if path.suffix == ".whl"), loader])
-    plan = _in_environment(environment, "plan")
-    loaded = _in_environment(environment, "load")
+    (selector,) = (path for path in packages if path.suffix != ".whl")
+    major = selector.name.removeprefix("rocm-").partition(".")[0]
+    check, shortnames = f"{major}.*", [LIBRARIES[name] for name in names]
+    plan = _in_environment(environment, "plan", check, shortnames)
+    loaded = _in_environment(environment, "load", check, shortnames)
     cmake = environment.run(environment.python.with_name("rocm-sdk"), "path", "--cmake").strip()
     _print_result(plan, loaded, cmake, shape, _site(environment), sample=bool(why_sample))
+    print("\nThe code that loads it:")
+    print("\n".join(f"  {line}" for line in user_code(shortnames, check)))
     return 0
+
+
+def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str, ...], list[Path]]:
+    """The names in LIBRARIES that this system's release has, and the packages of an SDK with them."""
+    source = Source(options.cache)
+    release = release_of_source(source)
+    names = tuple(name for name in LIBRARIES if name in offered(release))
+    _announce(f"SDK wheels from the ROCm packages of {release} (the first run downloads and unpacks them)")
+    output = options.directory / "wheels"
+    wish = Wish((), output, "", deflate=False, is_checked=False, size_limit=None, shape=shape, dist=output)
+    source = source._replace(names=(*names, *MORE_PACKAGES))
+    return names, build_wheels(source, prefix.Wish(wish), keeps_unpacked=True)
 
 
 def _built_loader() -> Path:
@@ -73,8 +105,8 @@ def _announce(what: str) -> None:
     print(f"{what} ...", flush=True)
 
 
-def _in_environment(environment: Environment, action: str) -> Any:
-    return json.loads(environment.run(_PROCESS, action, CHECK_VERSION, *SHORTNAMES).splitlines()[-1])
+def _in_environment(environment: Environment, action: str, check: str, shortnames: Sequence[str]) -> Any:
+    return json.loads(environment.run(_PROCESS, action, check, *shortnames).splitlines()[-1])
 
 
 def _site(environment: Environment) -> Path:
@@ -92,5 +124,3 @@ def _print_result(plan: Any, loaded: Any, cmake: str, shape: Shape, site: Path, 
     print("\n".join(f"  {proof}" for proof in loaded["proofs"]))
     print("\nTo build with the SDK (`rocm-sdk path --cmake` extracts the development tree at its first call):")
     print(f"  cmake -DCMAKE_PREFIX_PATH={cmake} ...")
-    print("\nThe code that loads it:")
-    print("\n".join(f"  {line}" for line in user_code(SHORTNAMES, CHECK_VERSION)))

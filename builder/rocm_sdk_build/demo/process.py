@@ -43,11 +43,7 @@ def load(shortnames: list[str], check_version: str) -> dict[str, Any]:
         "import_seconds": imported - start,
         "initialize_seconds": initialized - imported,
         "seconds": {str(library.location.path): library.seconds for library in loaded},
-        "proofs": [
-            call_version(sonames["amdhip64"], "hipRuntimeGetVersion"),
-            call_version(sonames["hiprand"], "hiprandGetVersion"),
-            open_by_name(sonames["hipsparse"]),
-        ],
+        "proofs": [proof(sonames[name], *arguments) for name, (proof, *arguments) in PROOFS.items() if name in sonames],
     }
 
 
@@ -62,12 +58,51 @@ def call_version(soname: str, function: str) -> str:
     return f'ctypes.CDLL("{soname}").{function}(&version): version = {version.value}'
 
 
+def call_version_text(soname: str, function: str) -> str:
+    """Calls `int function(char *text, size_t size)` of a library that is opened by its bare name."""
+    import ctypes
+
+    text = ctypes.create_string_buffer(64)
+    status = getattr(ctypes.CDLL(soname), function)(text, ctypes.c_size_t(len(text)))
+    if status != 0:
+        raise RuntimeError(f"{function} of {soname} answered with the error {status}")
+    return f'ctypes.CDLL("{soname}").{function}(text, size): {text.value.decode()}'
+
+
+def compile_kernel(soname: str, target: str) -> str:
+    """Compiles a kernel for a target, which needs no GPU."""
+    import ctypes
+
+    hiprtc, program, size = ctypes.CDLL(soname), ctypes.c_void_p(), ctypes.c_size_t()
+    source = b'extern "C" __global__ void add(float *a) { a[0] += 1; }'
+    options = (ctypes.c_char_p * 1)(f"--gpu-architecture={target}".encode())
+    for function, *arguments in (
+        ("hiprtcCreateProgram", ctypes.byref(program), source, b"add", 0, None, None),
+        ("hiprtcCompileProgram", program, 1, options),
+        ("hiprtcGetCodeSize", program, ctypes.byref(size)),
+    ):
+        status = getattr(hiprtc, function)(*arguments)
+        if status != 0:
+            raise RuntimeError(f"{function} of {soname} answered with the error {status}")
+    return f'ctypes.CDLL("{soname}").hiprtcCompileProgram(...): {size.value} bytes of code for {target}'
+
+
 def open_by_name(soname: str) -> str:
     """Opens a library that no search path leads to."""
     import ctypes
 
     ctypes.CDLL(soname)
     return f'ctypes.CDLL("{soname}"): found by its bare name'
+
+
+# Shortname -> what shows that the library works, and what else it is called with.
+PROOFS: dict[str, tuple[Any, ...]] = {
+    "amdhip64": (call_version, "hipRuntimeGetVersion"),
+    "hiprtc": (compile_kernel, "gfx1100"),
+    "hiprand": (call_version, "hiprandGetVersion"),
+    "hipsparse": (open_by_name,),
+    "rocblas": (call_version_text, "rocblas_get_version_string"),
+}
 
 
 def main(action: str, check_version: str, *shortnames: str) -> None:

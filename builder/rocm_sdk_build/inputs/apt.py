@@ -1,20 +1,29 @@
 """Asks apt for Debian packages, downloads and unpacks them, without root and without changing the system's state.
 
-apt keeps its lists, caches and locks below a directory of ours; sources, keys and proxies are the system's.
+apt keeps its lists, caches and locks below a directory of ours. Sources, keys and proxies are the system's, or sources
+are those of one release. What is installed on the system plays no part.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from rocm_sdk.tooling import size_text
 from rocm_sdk_build.errors import PackagingError
+
+_MIRROR = "http://deb.debian.org/debian"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_INSTALLED_SIZE = re.compile(r"^Installed-Size: (\d+)$", re.MULTILINE)  # KiB
+_CANDIDATE = re.compile(r"^(\S+):\n  Installed: .*\n  Candidate: (.*)$", re.MULTILINE)
+_INSTALLED = re.compile(r"^Inst (\S+) ", re.MULTILINE)
 
 
 class DebianPackage(NamedTuple):
@@ -24,6 +33,7 @@ class DebianPackage(NamedTuple):
     version: str
     filename: str
     digest: str
+    size: int  # bytes of the file
 
     @property
     def store_name(self) -> str:
@@ -34,7 +44,8 @@ class DebianPackage(NamedTuple):
 class Apt:
     """apt with its state below `directory`, which holds afterwards `lists/`, `debs/` and `unpacked/`."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, suite: str | None = None, mirror: str | None = None) -> None:
+        """suite: packages are this release's, from `mirror` (None: Debian's); None: those of the system's sources."""
         missing = [program for program in ("apt-get", "apt-cache", "dpkg-deb") if shutil.which(program) is None]
         if missing:
             raise PackagingError(
@@ -42,25 +53,71 @@ class Apt:
                 "packages from Debian can be made only on Debian or a system derived from it",
             )
         self._directory = directory.absolute()
+        self._suite = suite
         self._updated = self._directory / "lists-complete"
         for name in ("lists/partial", "archives/partial", "debs", "unpacked"):
             (self._directory / name).mkdir(parents=True, exist_ok=True)
         for leftover in self._directory.glob("*/.partial-*"):
             shutil.rmtree(leftover)
+        (self._directory / "status").write_text("", encoding="utf-8")  # nothing is installed
+        if suite is not None:
+            _refuse_without_keys()
+            source = f"deb [signed-by={_KEYRING}] {mirror or _MIRROR} {suite} main\n"
+            (self._directory / "sources.list").write_text(source, encoding="utf-8")
 
-    def closure(self, roots: Iterable[str], without: Iterable[str]) -> list[DebianPackage]:
-        """`roots` and everything they depend on, except the packages `without` and what only those need; by name.
+    def update(self) -> str:
+        """Reads the package lists over the network, if none are confirmed; what apt complains about, else "".
 
-        Reads the package lists over the network when there are none yet. PackagingError if apt knows no such package.
+        A source that fails does not matter if the others have what is needed.
         """
-        roots, excluded = list(roots), set(without)
         if not self._updated.exists():
-            self._read_lists(roots)
+            try:
+                _run(self._apt("apt-get", "update"))
+            except PackagingError as error:
+                return f" ({error})"
+        return ""
+
+    def names(self) -> list[str]:
+        """The names of all packages, also of those that others only mention."""
+        return _run(self._apt("apt-cache", "pkgnames")).split()
+
+    def confirm_lists(self) -> None:
+        """The lists have what is needed: later runs use them."""
+        self._updated.touch()
+
+    def available(self, names: Sequence[str]) -> list[str]:
+        """Those of the names that stand for a package that can be downloaded."""
+        said = _run(self._apt("apt-cache", "policy", *names)) if names else ""
+        return [name for name, candidate in _CANDIDATE.findall(said) if candidate != "(none)"]
+
+    def together(self, names: Sequence[str]) -> list[str]:
+        """Those of the names that can be installed together; of names that exclude each other, the first."""
+        kept: list[str] = []
+
+        def keep(rest: Sequence[str]) -> None:
+            if not rest or self._install([*kept, *rest]) is not None:
+                kept.extend(rest)
+            elif len(rest) > 1:
+                keep(rest[: len(rest) // 2])
+                keep(rest[len(rest) // 2 :])
+
+        keep(names)
+        return kept
+
+    def closure(self, roots: Sequence[str], without: Iterable[str]) -> list[DebianPackage]:
+        """`roots` and all that they need, except the packages `without` and what only those need; by name.
+
+        PackagingError if the roots cannot be installed together.
+        """
+        installed = self._install(roots)
+        if installed is None:
+            raise PackagingError(f"apt cannot install {', '.join(roots)} together")
+        excluded = set(without)
         depends = self._depends(roots)
-        reached, pending = set[str](), roots
+        reached, pending = set[str](), list(roots)
         while pending:
             name = pending.pop()
-            if name not in reached and name not in excluded:
+            if name in installed and name not in reached and name not in excluded:
                 reached.add(name)
                 pending += depends.get(name, ())
         return self.candidates(reached)
@@ -69,12 +126,41 @@ class Apt:
         """The directory of each package's files; downloads and unpacks only those that are not there yet."""
         packages = list(packages)
         missing = [package for package in packages if not self._unpacked(package).exists()]
+        self._refuse_without_room(missing)
         self._download([package for package in missing if not self._deb(package).exists()])
         for package in missing:
             with tempfile.TemporaryDirectory(prefix=".partial-", dir=self._directory / "unpacked") as partial:
                 _run(["dpkg-deb", "--extract", str(self._deb(package)), f"{partial}/files"])
                 Path(partial, "files").rename(self._unpacked(package))
         return {package: self._unpacked(package) for package in packages}
+
+    def forget(self, packages: Iterable[DebianPackage]) -> None:
+        """Removes the unpacked files. The next `unpack` needs no download for them."""
+        for package in packages:
+            shutil.rmtree(self._unpacked(package), ignore_errors=True)
+
+    def _install(self, names: Sequence[str]) -> set[str] | None:
+        """The packages that apt would install for these, on a system without any; None if it cannot."""
+        try:
+            said = _run(self._apt("apt-get", "install", "--simulate", "--no-install-recommends", *names))
+        except PackagingError:
+            return None
+        return set(_INSTALLED.findall(said))
+
+    def _refuse_without_room(self, packages: Sequence[DebianPackage]) -> None:
+        """PackagingError if the files of packages, downloaded and unpacked, are larger than what is free."""
+        if not packages:
+            return
+        names = [f"{package.name}={package.version}" for package in packages]
+        said = _run(self._apt("apt-cache", "show", "--no-all-versions", *names))
+        need = sum(int(size) << 10 for size in _INSTALLED_SIZE.findall(said))
+        need += sum(package.size for package in packages if not self._deb(package).exists())
+        free = shutil.disk_usage(self._directory).free
+        if need > free:
+            raise PackagingError(
+                f"{self._directory}: has {size_text(free)} free; {len(packages)} packages need {size_text(need)} there",
+                "name a directory on a larger disk with --cache, or fewer packages with --packages",
+            )
 
     def _deb(self, package: DebianPackage) -> Path:
         return self._directory / "debs" / f"{package.store_name}.deb"
@@ -96,33 +182,18 @@ class Apt:
             for package in packages:
                 Path(partial, package.filename).rename(self._deb(package))
 
-    def _read_lists(self, roots: list[str]) -> None:
-        """Fetches the package lists. A source that fails does not matter if the others know `roots`."""
-        complaint = ""
-        try:
-            _run(self._apt("apt-get", "update"))
-        except PackagingError as error:
-            complaint = f" ({error})"
-        try:
-            self.candidates(roots)
-        except PackagingError as error:
-            raise PackagingError(
-                f"{error}{complaint}", "Debian 12 has these packages: see that apt's sources name it and can be reached"
-            ) from error
-        self._updated.touch()
-
     def candidates(self, names: Iterable[str]) -> list[DebianPackage]:
         """The packages of these names alone; by name. PackagingError if apt knows no such package."""
         output = _run(self._apt("apt-get", "download", "--print-uris", *sorted(names)))
         packages = []
         for line in output.splitlines():
-            _, filename, _, digest = line.split()
+            _, filename, size, digest = line.split()
             name, version, _ = filename.split("_")
-            packages.append(DebianPackage(name, unquote(version), filename, digest))
+            packages.append(DebianPackage(name, unquote(version), filename, digest, int(size)))
         return sorted(packages)
 
-    def _depends(self, roots: list[str]) -> dict[str, list[str]]:
-        """Package -> names in its Depends; all alternatives, since the files decide what is used."""
+    def _depends(self, roots: Sequence[str]) -> dict[str, list[str]]:
+        """Package -> names in its Depends, all alternatives."""
         depends: dict[str, list[str]] = {}
         for line in _run(self._apt("apt-cache", "depends", "--recurse", "--important", *roots)).splitlines():
             if not line.startswith(" "):
@@ -133,16 +204,33 @@ class Apt:
         return depends
 
     def _apt(self, program: str, *arguments: str) -> list[str]:
-        options = {
+        options: dict[str, str | Path] = {
             "Dir::State": self._directory,
             "Dir::State::lists": "lists/",
+            "Dir::State::status": self._directory / "status",
             "Dir::Cache": self._directory,
             "Dir::Cache::archives": "archives/",
             "Dir::Cache::pkgcache": "pkgcache.bin",
             "Acquire::Languages": "none",
             "APT::Sandbox::User": "root",  # the user _apt need not be able to write here
         }
+        if self._suite is not None:
+            options |= {
+                "Dir::Etc::sourcelist": self._directory / "sources.list",
+                "Dir::Etc::sourceparts": "/dev/null",
+                "Dir::Etc::preferences": "/dev/null",
+                "Dir::Etc::preferencesparts": "/dev/null",
+                "APT::Default-Release": "",
+            }
         return [program, "-qq", *(f"-o{name}={value}" for name, value in options.items()), *arguments]
+
+
+def _refuse_without_keys() -> None:
+    if not _KEYRING.exists():
+        raise PackagingError(
+            f"{_KEYRING}: there is no such file: the keys of Debian's releases are needed",
+            "apt-get install debian-archive-keyring",
+        )
 
 
 def _run(command: list[str], directory: str | None = None) -> str:

@@ -1,0 +1,166 @@
+"""Which packages of a Debian release have ROCm, read from a table (`debian_packages.txt`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import tooling
+from rocm_sdk_build.errors import PackagingError
+
+_TABLE = Path(__file__).with_name("debian_packages.txt")
+
+
+class Release(NamedTuple):
+    """A release of Debian."""
+
+    suite: str
+    codename: str  # in its os-release
+    name: str  # as users know it
+    is_changing: bool
+
+    def __str__(self) -> str:
+        return f"Debian {self.name}"
+
+
+class Row(NamedTuple):
+    """A package of libraries or tools, or none, and those to develop with that belong to it; patterns with `#`."""
+
+    is_followed: bool  # what the package depends on is needed, too
+    suites: tuple[str, ...]
+    package: str  # "": none
+    development: tuple[str, ...]
+
+
+class Choice(NamedTuple):
+    """The packages that apt has, by name; earlier ones count more."""
+
+    version: str  # the package whose version is the SDK's
+    libraries: tuple[str, ...]
+    tools: tuple[str, ...]
+    development: tuple[str, ...]
+    absent: tuple[str, ...]  # of the table, and not among what apt has; N is a number
+
+
+def release_of(suite: str) -> Release:
+    """The release with this suite or name; PackagingError if the table does not have it."""
+    for release in _releases():
+        if suite in (release.suite, release.name):
+            return release
+    raise PackagingError(f"--suite {suite}: is not a release whose packages of ROCm are known", known_releases())
+
+
+def release_with_codename(codename: str) -> Release | None:
+    """The release of a system with this VERSION_CODENAME in its os-release."""
+    return next((release for release in _releases() if release.codename == codename), None)
+
+
+def known_releases() -> str:
+    """A fix: the releases of the table, and how they are asked for."""
+    listed = ", ".join(f"--suite {release.suite} ({release})" for release in _releases())
+    return f"take the packages of a release that is known: {listed}"
+
+
+def offered(release: Release) -> tuple[str, ...]:
+    """The packages with libraries or tools that the table has of a release, without numbers."""
+    return tuple(_stem(row.package) for row in _rows() if row.package and release.suite in row.suites)
+
+
+def named(release: Release, names: Iterable[str]) -> list[str]:
+    """Those of the names that rows of the release are about."""
+    rows = [row for row in _rows() if release.suite in row.suites]
+    patterns = [_compiled(pattern) for row in rows for pattern in (row.package, *row.development) if pattern]
+    return [name for name in names if any(pattern.fullmatch(name) for pattern in patterns)]
+
+
+def choose(release: Release, wanted: Iterable[str], known: Iterable[str]) -> Choice:
+    """What the table has of a release, if apt knows it.
+
+    wanted: names of packages with or without their number; empty: all. PackagingError for a name that no row has, and
+    for a row of a stable release that apt does not know.
+    """
+    rows = [row for row in _rows() if release.suite in row.suites]
+    names = list(wanted)
+    chosen = [row for row in rows if not names or not row.package or any(fits(row.package, name) for name in names)]
+    _refuse_unknown(names, rows, release)
+    available = set(known)
+    found: dict[str, str | None] = {}
+    for pattern in [pattern for row in chosen for pattern in (row.package, *row.development) if pattern]:
+        found[pattern] = newest(pattern, available)
+    absent = tuple(pattern.replace("#", "N") for pattern, name in found.items() if name is None)
+    version = newest(rows[0].package, available)
+    if version is None or (absent and not release.is_changing):
+        raise PackagingError(
+            f"apt knows no package {', '.join(absent)}",
+            f"{release} has these packages: see that apt's sources name it and can be reached",
+        )
+
+    def names_of(patterns: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for pattern in patterns if (name := found.get(pattern)) is not None)
+
+    return Choice(
+        version,
+        names_of(row.package for row in chosen if row.is_followed),
+        names_of(row.package for row in chosen if not row.is_followed),
+        names_of(pattern for row in chosen for pattern in row.development),
+        absent,
+    )
+
+
+def fits(pattern: str, name: str) -> bool:
+    """Whether a name is one of the pattern's, with or without the number."""
+    return name in (pattern, _stem(pattern)) or _compiled(pattern).fullmatch(name) is not None
+
+
+def newest(pattern: str, names: Iterable[str]) -> str | None:
+    """Of the names that the pattern stands for, that with the highest number."""
+    matching = [(match, name) for name in names if (match := _compiled(pattern).fullmatch(name))]
+    return max(matching, key=lambda each: [int(number) for number in each[0].groups()])[1] if matching else None
+
+
+def _refuse_unknown(names: Iterable[str], rows: Iterable[Row], release: Release) -> None:
+    known = offered(release)
+    for name in names:
+        if not any(fits(row.package, name) for row in rows if row.package):
+            near = " or ".join(tooling.nearest_names(name, known, 2))
+            raise PackagingError(
+                f"--packages {name}: is not one of the packages of ROCm of {release}",
+                f"did you mean {near}?" if near else f"name some of {', '.join(known)}",
+            )
+
+
+def _stem(pattern: str) -> str:
+    return pattern.replace("#", "").removesuffix("-")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(r"(\d+)".join(map(re.escape, pattern.split("#"))), re.ASCII)
+
+
+@cache
+def _releases() -> tuple[Release, ...]:
+    return tuple(
+        Release(suite, codename, name, state == "changing")
+        for suite, codename, name, state in (fields for kind, *fields in _table() if kind == "release")
+    )
+
+
+@cache
+def _rows() -> tuple[Row, ...]:
+    rows = []
+    for kind, suites, *packages in _table():
+        if kind == "develop":
+            rows.append(Row(False, tuple(suites.split(",")), "", tuple(packages)))
+        elif kind != "release":
+            rows.append(Row(kind == "library", tuple(suites.split(",")), packages[0], tuple(packages[1:])))
+    return tuple(rows)
+
+
+@cache
+def _table() -> tuple[tuple[str, ...], ...]:
+    lines = _TABLE.read_text(encoding="utf-8").splitlines()
+    return tuple(tuple(line.split()) for line in lines if line and not line.startswith("#"))
