@@ -66,6 +66,7 @@ Code = Literal[
     "E-API-002",
     "E-API-003",
     "E-API-004",
+    "E-API-005",
     "E-TOOL-001",
     "E-TOOL-002",
     "E-TOOL-003",

@@ -277,6 +277,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "did you mean {near}? rocm-sdk list prints all names"},
               {ANY, WORDS, "rocm-sdk list prints the names"}),
         "Raised as UnknownLibraryError. `rocm-sdk list` prints the names.", NULL)
+    ROW(E, API, 005, ERROR, "{shortname|hiprtc} compiles no kernel for {target|a GPU}", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"},
+              PREFIX, SAME, FILE_ITSELF),
+        "A small kernel is compiled at run time, as PyTorch, MIOpen and rocFFT do, for the machine's GPU or for gfx1030. It needs amd_comgr and the built-in headers of hiprtc; no GPU is needed.", NULL)
 
     /* ---- tools ---- */
     ROW(E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",

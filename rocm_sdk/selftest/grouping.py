@@ -36,6 +36,7 @@ _OF_ONE_FILE = (
     "E-PKG-013",
     "E-PKG-016",
     "E-API-003",
+    "E-API-005",
     "E-TOOL-002",
     "E-TOOL-001",
     "E-DEVEL-003",

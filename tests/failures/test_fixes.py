@@ -245,10 +245,22 @@ def library(environment: Environment, name: str) -> Path:
     return path
 
 
-def replace_library(environment: Environment, name: str, soname: str, *flags: str, needs: str | None = None) -> None:
+HIPRTC_THAT_COMPILES_NOTHING = """
+int hipGetDeviceCount(int *count) { return *count = 0; }
+int hiprtcCreateProgram(void) { return 0; }
+int hiprtcCompileProgram(void) { return 6; }
+const char *hiprtcGetErrorString(int status) { return status == 6 ? "HIPRTC_ERROR_COMPILATION" : "?"; }
+int hiprtcGetProgramLogSize(void *program, unsigned long *size) { return *size = 9, 0; }
+int hiprtcGetProgramLog(void *program, char *log) { return __builtin_strcpy(log, "no header"), 0; }
+"""
+
+
+def replace_library(
+    environment: Environment, name: str, soname: str, *flags: str, needs: str | None = None, source: str = ""
+) -> None:
     path = library(environment, name)
     path.unlink()
-    compile_library(path, soname, "", (library(environment, needs),) if needs is not None else (), flags)
+    compile_library(path, soname, source, (library(environment, needs),) if needs is not None else (), flags)
 
 
 def remove_metadata(environment: Environment) -> None:
@@ -309,6 +321,10 @@ CASES = (
     Case("E-LIB-006", lambda e: truncate(library(e, "libhsa-runtime64.so.1"))),
     Case("W-LIB-010", lambda e: replace_library(e, "librocblas.so.5", "librocblas.so.9")),
     Case("E-API-003", lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7")),
+    Case(
+        "E-API-005",
+        lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7", source=HIPRTC_THAT_COMPILES_NOTHING),
+    ),
     Case("E-TOOL-002", lambda e: (e.root / "bin/rocm-smi").write_text("#!/nowhere/python\n")),
     Case("E-TOOL-001", lambda e: (e.root / "bin/rocm-smi").write_text("#!/bin/sh\nexit 3\n")),
     Case("E-DEVEL-002", lambda e: (extract(e) / "include/hip/hip_version.h").write_text("other")),

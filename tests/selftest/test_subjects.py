@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sample_devel import DevelSite, core_files, device_files, libraries_files, link, member
+from sample_device_code import code_object
 from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import CORE, LIBRARIES, Site, compile_library
@@ -142,6 +143,45 @@ def test_a_library_that_is_another(sdk: Site) -> None:
     install(sdk)
     found = run_test(sdk.path, "--only", "api").only("E-API-003")
     assert found["title"] == "hiprtc has no function hiprtcCreateProgram"
+
+
+# What hiprtc has of a compiler: a program's code is what `code` says.
+HIPRTC = """
+int hiprtcCreateProgram(void) {{ return 0; }}
+int hiprtcCompileProgram(void *program, int count, const char **options) {{ {compile} }}
+const char *hiprtcGetErrorString(int status) {{ return status == 6 ? "HIPRTC_ERROR_COMPILATION" : "?"; }}
+int hiprtcGetProgramLogSize(void *program, unsigned long *size) {{ return *size = 20, 0; }}
+int hiprtcGetProgramLog(void *program, char *log) {{ return __builtin_strcpy(log, "no such header"), 0; }}
+static const unsigned char code[] = {{{code}}};
+int hiprtcGetCodeSize(void *program, unsigned long *size) {{ return *size = sizeof code, 0; }}
+int hiprtcGetCode(void *program, char *to) {{ return __builtin_memcpy(to, code, sizeof code), 0; }}
+int hiprtcDestroyProgram(void) {{ return 0; }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("compile", "code", "cause"),
+    [
+        ("return 0;", code_object(0x36, size=64), None),
+        ("return 0;", code_object(0x41, size=64), "the code is for gfx1100"),
+        ("return 0;", b"not code", "what it has compiled cannot be read: neither an ELF file"),
+        ("return 6;", b"x", "hiprtcCompileProgram answers HIPRTC_ERROR_COMPILATION (6): no such header"),
+        ("__builtin_trap();", b"x", "it was killed by SIG"),
+    ],
+    ids=["right", "for another GPU", "no code", "an error", "a crash"],
+)
+def test_run_time_compilation(sdk: Site, compile: str, code: bytes, cause: str | None) -> None:  # noqa: A002
+    """What hiprtc compiled is read by our own reader."""
+    sdk.library("libhiprtc.so.7", HIPRTC.format(compile=compile, code=",".join(map(str, code))))
+    install(sdk)
+    said = run_test(sdk.path, "--only", "api")
+    if cause is None:
+        assert said.codes == set()
+        assert not [each for each in said.subject("api")["not_tried"] if "compilation" in each]
+        return
+    found = said.only("E-API-005")
+    assert found["title"] == "hiprtc compiles no kernel for gfx1030"
+    assert cause in found["cause"]
 
 
 # ---- the development tree

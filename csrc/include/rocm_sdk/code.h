@@ -69,6 +69,7 @@ typedef enum rsdk_code {
     RSDK_E_API_002,
     RSDK_E_API_003,
     RSDK_E_API_004,
+    RSDK_E_API_005,
 
     RSDK_E_TOOL_001,
     RSDK_E_TOOL_002,

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from rocm_sdk import _native
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
-from rocm_sdk.selftest.children import Ended, python_command, run_programs
+from rocm_sdk.selftest import compile_kernel
+from rocm_sdk.selftest.children import Ended, python_command, run_program, run_programs
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.library_table import SYMBOLS
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
+
+_USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
+_OUTCOMES = (compile_kernel.COMPILED, compile_kernel.LACKING, compile_kernel.FAILED, compile_kernel.PROBLEM)
 
 _HAS_NO_SYMBOL, _HAS_PROBLEM = 3, 4
 _PROGRAM = f"""
@@ -41,8 +46,49 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         return  # the subject `packages` reports it
     found = [location for name in ALL_LIBRARIES if (location := _locate(installation, name, recorder)) is not None]
     commands = [python_command(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
+    preloaded = {}
     for location, ended in zip(found, run_programs(commands, options.seconds, options.parallel), strict=True):
         _judge(installation, location, ended, recorder)
+        if ended.status == 0:
+            preloaded[str(location.shortname)] = str(location.path)
+    _compile_kernel(preloaded, installation, recorder, options)
+
+
+def _compile_kernel(paths: Mapping[str, str], installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5. paths: of what preloads."""
+    name = next((name for name in ("hiprtc", "amdhip64") if name in paths), None)
+    if name is None:
+        return
+    target = next((gpu.processor for gpu in _usable_gpus()), _USUAL_TARGET)
+    command = python_command(
+        "from rocm_sdk.selftest import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])", name, target
+    )
+    ended = run_program(command, options.seconds)
+    outcome, _, text = ended.last_line.partition(" ")
+    breaks, facts = "run-time compilation", {"shortname": name, "target": target, **installation.owner_of(paths[name])}
+    if ended.status != 0 or outcome not in _OUTCOMES:
+        recorder.bad("E-API-005", paths[name], breaks, detail=f"{ended.how}: {ended.last_line}", **facts)
+        return
+    value = json.loads(text)
+    if outcome == compile_kernel.COMPILED and value[0] == [target]:
+        recorder.good(f"{name} compiles a kernel for {target}: {value[1]} bytes")
+    elif outcome == compile_kernel.COMPILED:
+        recorder.bad(
+            "E-API-005", paths[name], breaks, detail=f"the code is for {', '.join(value[0]) or 'no GPU'}", **facts
+        )
+    elif outcome == compile_kernel.PROBLEM:
+        recorder.bad(value[0], value[1], breaks, **value[2])
+    elif outcome == compile_kernel.FAILED:
+        recorder.bad("E-API-005", paths[name], breaks, detail=value, **facts)
+    elif name == "hiprtc":
+        recorder.skip(f"run-time compilation: {name} has no {value}")
+
+
+def _usable_gpus() -> list[_native.Gpu]:
+    try:
+        return [gpu for gpu in _native.survey_gpus()[0] if gpu.usable]
+    except RocmSdkError:
+        return []  # the subject `gpus` reports it
 
 
 def _locate(installation: Installation, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
