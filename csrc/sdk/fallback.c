@@ -11,7 +11,8 @@
 
 enum { VERSION_LIMIT = 64 };
 
-static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so";
+static const char prefix_word[] = "prefix:", runtime[] = "libamdhip64.so", digits[] = "0123456789",
+                  unknown[] = "unknown";
 
 /* Where distributions install ROCm. */
 static const char *const system_prefixes[] = {"/opt/rocm", "/usr"};
@@ -27,7 +28,17 @@ static const char *const library_directories[] = {
     "lib64",
 };
 
-/* Whether a directory has the HIP runtime, in whatever version. */
+/* "6.4" of "libamdhip64.so.6.4.43484", HIP's version: that of ROCm without its third number. NULL: the name has none.
+ */
+static const char *version_in_name(rsdk_sdk *sdk, const char *name) {
+    size_t start = sizeof runtime, major = strspn(name + start, digits);
+    const char *minor = name + start + major;
+    size_t minor_length = *minor == '.' ? strspn(minor + 1, digits) : 0;
+    bool has_third = minor_length > 0 && minor[1 + minor_length] == '.';
+    return major > 0 && has_third ? rsdk_arena_copy_bytes(&sdk->arena, name + start, major + 1 + minor_length) : NULL;
+}
+
+/* Whether a directory has the HIP runtime, in whatever version, and which. Two versions: it cannot be told. */
 static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *library_directory, bool *has,
                            rsdk_error *error) {
     rsdk_directory listing = {0};
@@ -37,13 +48,22 @@ static rsdk_status look_in(rsdk_sdk *sdk, const char *prefix, const char *librar
     rsdk_status status = rsdk_directory_read(path, &sdk->arena, &listing, &reason);
     rsdk_error_clear(&reason);
     *has = false;
-    for (size_t i = 0; status == RSDK_OK && !*has && i < listing.names.count; i++) {
-        *has = rsdk_soname_has_linker_name(listing.names.items[i], runtime);
+    for (size_t i = 0; status == RSDK_OK && i < listing.names.count; i++) {
+        const char *name = listing.names.items[i];
+        if (!rsdk_soname_has_linker_name(name, runtime)) {
+            continue;
+        }
+        *has = true;
+        const char *version = name[sizeof runtime - 1] == '.' ? version_in_name(sdk, name) : NULL;
+        if (version != NULL) {
+            sdk->version = sdk->version == NULL || strcmp(sdk->version, version) == 0 ? version : unknown;
+        }
     }
     return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
-/* "6.2.0-66" in `.info/version` is version 6.2.0; distributions have no such file. */
+/* "6.2.0-66" in `.info/version` is version 6.2.0. Distributions have no such file: the name of the HIP runtime's file
+ * tells theirs, which `look_in` has read. */
 static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *error) {
     char *text = NULL;
     size_t length = 0;
@@ -55,8 +75,12 @@ static rsdk_status read_version(rsdk_sdk *sdk, const char *prefix, rsdk_error *e
         return rsdk_fail_no_memory(error);
     }
     size_t version_length = status == RSDK_OK ? strspn(text, "0123456789.") : 0;
-    sdk->version = version_length > 0 ? rsdk_arena_copy_bytes(&sdk->arena, text, version_length) : "unknown";
-    RSDK_NEED(sdk->version, error);
+    if (version_length > 0) {
+        sdk->version = rsdk_arena_copy_bytes(&sdk->arena, text, version_length);
+        RSDK_NEED(sdk->version, error);
+    } else if (sdk->version == NULL) {
+        sdk->version = unknown;
+    }
     return RSDK_OK;
 }
 

@@ -186,7 +186,11 @@ def test_for_programs(call: Call, lib: Path) -> None:
     result = call("check-gpu", "--json", "--gpu", "gfx1151", "--sdk", str(lib))
     answer = json.loads(result.stdout)
     (gpu,) = answer["gpus"]
-    assert (answer["schema"], gpu["target"], gpu["name"]) == (1, "gfx1151", "AMD Strix Halo iGPU")
+    assert (answer["schema"], gpu["target"], gpu["name"]) == (
+        1,
+        "gfx1151",
+        "AMD Radeon 8060S / 8050S / 8040S (Strix Halo)",
+    )
     assert {each["name"]: each["verdict"] for each in gpu["libraries"]} == {
         "MIOpen": "compiled at first use",
         "hipsparse": "not needed",

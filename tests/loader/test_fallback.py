@@ -62,6 +62,23 @@ def test_a_prefix(empty: Site, tmp_path: Path, library_directory: str, version: 
     assert loaded == [f"{lib}/libhipsparse.so.1"]
 
 
+@pytest.mark.parametrize(
+    ("files", "version"),
+    [
+        (("libamdhip64.so.6.4.43484",), "6.4"),
+        (("libamdhip64.so.6.4.43484", "libamdhip64.so.5.7.31921"), "unknown"),
+        (("libamdhip64.so.6.4",), "unknown"),
+        (("libamdhip64.so.6..1", "libamdhip64.so.", "libamdhip64.so.x.4.1"), "unknown"),
+    ],
+)
+def test_the_version_of_a_distributions_rocm(empty: Site, tmp_path: Path, files: tuple[str, ...], version: str) -> None:
+    """Debian's has no file that tells it; the file of the HIP runtime has its version in the name."""
+    lib = make_rocm(tmp_path / "usr", None)
+    for name in files:
+        (lib / name).touch()
+    assert tell(empty, f"prefix:{tmp_path}/usr")[0] == version
+
+
 def test_conda(empty: Site, tmp_path: Path) -> None:
     lib = make_rocm(tmp_path / "environment", None)
     _, places, _ = tell(empty, "conda", CONDA_PREFIX=str(tmp_path / "environment"))
