@@ -87,11 +87,22 @@ def record_text(rows: Iterable[Row]) -> str:
     return text.getvalue()
 
 
-def with_new_digests(rows: Iterable[Row], files: Mapping[str, str]) -> list[Row]:
-    """The rows, with the digests and sizes of files that changed. files: normalised path in RECORD -> the file."""
-    return [
-        _row_of_file(row.path, files[name]) if (name := os.path.normpath(row.path)) in files else row for row in rows
-    ]
+def with_new_digests(rows: Iterable[Row], site: str, files: Mapping[str, str]) -> list[Row]:
+    """The rows of a RECORD in `site`, with the digests and sizes of files that changed.
+
+    files: path of a file, whose directory has no symbolic link in it -> where its new content is. A row may lead to the
+    file through links.
+    """
+    return [_row_of_file(row.path, files[path]) if (path := _reached(site, row.path, files)) else row for row in rows]
+
+
+def _reached(site: str, name: str, files: Mapping[str, str]) -> str:
+    """The one of the files that a row leads to, or ""."""
+    path = os.path.join(site, name)
+    parent, last = os.path.split(path)
+    own = os.path.join(os.path.realpath(parent), last)
+    real = os.path.realpath(path)
+    return own if own in files else real if real in files else ""
 
 
 def _row_of_file(path: str, source: str) -> Row:

@@ -96,8 +96,9 @@ def test_every_option_arrives() -> None:
 
 
 def test_interrupted(tmp_path: Path) -> None:
-    """The child waits for a pipe that nobody writes to; the terminal sends the signal to both."""
-    os.mkfifo(tmp_path / "x.so")
+    """The child waits for a library that does not finish loading; the terminal sends the signal to all."""
+    code, endless = bundle(objects("gfx1030", "gfx90a")), '.section .init_array,"aw"\n.p2align 3\n.quad pause'
+    library(tmp_path / "x.so", [code], more=endless)
     command = [sys.executable, "-m", "rocm_sdk", "code", "x.so", "--keep", "gfx1030", "--output", "new.so"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
         deadline = time.monotonic() + 30
@@ -109,7 +110,7 @@ def test_interrupted(tmp_path: Path) -> None:
 
 
 def is_quiet(process: int) -> bool:
-    """Whether a process has a child that has slept for half a second: nothing but the pipe lets it sleep."""
+    """Whether a process has a child that has slept for half a second: nothing but the library lets it sleep."""
     for _ in range(5):
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
         states = [Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] for child in children]

@@ -9,6 +9,7 @@ from rocm_sdk.gpu_code.bundles import Entry, read_bundle, read_code
 from rocm_sdk.gpu_code.pieces import Piece
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
+from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 
 from .copying import write_pieces
@@ -30,8 +31,8 @@ def extract_code(path: str, directory: str) -> list[Extracted]:
 
     Files that exist are not replaced: then RewriteError, as for what cannot be read in full. Raises OSError.
     """
-    with open(path, "rb", buffering=0) as source:
-        code = read_code(source.fileno(), path)
+    with open_input(path) as source:
+        code = read_code(source.descriptor, path)
         if not code.bundles:
             raise refusal(path, "it has no GPU code")
         os.makedirs(directory, exist_ok=True)
@@ -39,16 +40,16 @@ def extract_code(path: str, directory: str) -> list[Extracted]:
         for number, bundle in enumerate(code.bundles):
             with Scratch(directory) as scratch:
                 names = {image.id or "": image for image in bundle.images}
-                for entry in read_bundle(source.fileno(), bundle, path, scratch).entries:
+                for entry in read_bundle(source.descriptor, bundle, path, scratch).entries:
                     image = names.get(entry.name if bundle.container != "none" else "")
                     if image is None or not entry.size:
                         continue
                     place = _place(directory, path, number, entry)
                     if os.path.lexists(place):
                         raise refusal(path, f"{place} exists; code is extracted into a directory that does not have it")
-                    with new_file(place, source.fileno()) as new:
+                    with new_file(place) as new:
                         write_pieces(new, [Piece(0, entry.descriptor, entry.offset, entry.size)], path)
-                        os.fchmod(new, 0o644)
+                        source.refuse_changed()
                     found.append(Extracted(place, entry.name, entry.size))
         return found
 

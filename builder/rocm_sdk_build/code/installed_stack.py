@@ -9,6 +9,7 @@ from rocm_sdk import RocmSdkError
 from rocm_sdk.gpu_code.pieces import read_range, write_all
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
 from rocm_sdk.tooling import inspect_library, tell
+from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 
 from .executable_stack import clear_executable_stack, writes_trampolines
@@ -38,18 +39,21 @@ def _clear(path: str, record: str | None) -> str:
         return "it asks for none"
     if writes_trampolines(path):
         return "its code writes to the stack what it executes there"
-    with open(path, "rb", buffering=0) as source, new_file(path, source.fileno()) as new:
-        for chunk in read_range(source.fileno(), 0, os.fstat(source.fileno()).st_size, path):
+    # What a symbolic link leads to, as those of uv's cache, is others' too: the copy takes the place of the link.
+    with open_input(path) as source, new_file(path, source, may_be_link=True) as new:
+        for chunk in read_range(source.descriptor, 0, source.facts.st_size, path):
             write_all(new, chunk, os.lseek(new, 0, os.SEEK_END))
         clear_executable_stack(new, path)
         if record is not None:
+            source.refuse_changed()
             _renew_digest(record, path, new)
     return ""
 
 
 def _renew_digest(record: str, path: str, new: int) -> None:
     """Puts the digest of the new file into RECORD before the file gets its name. An interrupted run can be repeated."""
-    name = os.path.relpath(path, os.path.dirname(os.path.dirname(record)))
-    rows = with_new_digests(read_record(record).rows, {name: f"/proc/self/fd/{new}"})
-    with open(record, "rb", buffering=0) as source, new_file(record, source.fileno()) as renewed:
+    site = os.path.dirname(os.path.dirname(os.path.abspath(record)))
+    place = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
+    with open_input(record) as source, new_file(record, source, may_be_link=True) as renewed:
+        rows = with_new_digests(read_record(record).rows, site, {place: f"/proc/self/fd/{new}"})
         write_all(renewed, record_text(rows).encode(), 0)

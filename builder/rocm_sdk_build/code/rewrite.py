@@ -16,7 +16,8 @@ from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
 from rocm_sdk.tooling import target_id
 from rocm_sdk_build.files.digest import sha256_of_chunks
-from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.input_file import InputFile, open_input
+from rocm_sdk_build.files.new_file import new_file, refuse_output
 
 from .choice import choose_images
 from .copying import write_pieces
@@ -88,15 +89,22 @@ def rewrite_file(path: str, output: str | None, wish: Wish) -> Rewritten:
     Raises RewriteError if it cannot be rewritten (E-CODE-010), has no code for the GPUs (E-CODE-012) or fails its
     verification (E-CODE-013), and OSError if a file cannot be read or written. `output` is unchanged then.
     """
-    with open(path, "rb", buffering=0) as source:
-        descriptor = source.fileno()
-        if output is not None and os.path.exists(output) and os.path.samestat(os.stat(output), os.fstat(descriptor)):
+    with open_input(path) as source:
+        return rewrite_input(source, output, wish)
+
+
+def rewrite_input(source: InputFile, output: str | None, wish: Wish) -> Rewritten:
+    """The same of an open file."""
+    path = source.path
+    if output is not None:
+        if os.path.exists(output) and os.path.samestat(os.stat(output), source.facts):
             raise refusal(path, "the output is the file itself; a file is never rewritten in place")
-        code = read_code(descriptor, path)
-        directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
-        refuse_without_proc(output)
-        with Scratch(directory) as scratch, new_file(output, descriptor) as new:
-            return _Rewriting(path, descriptor, code, wish, scratch).run(new, output)
+        refuse_output(output)
+    code = read_code(source.descriptor, path)
+    directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
+    refuse_without_proc(output)
+    with Scratch(directory) as scratch, new_file(output, source) as new:
+        return _Rewriting(path, source.descriptor, code, wish, scratch).run(new, output)
 
 
 class _Rewriting:

@@ -20,6 +20,7 @@ from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
 from rocm_sdk_build.files.digest import sha256_of_chunks
+from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.new_file import new_file
 
 from .host_file import addresses_of, write_split_file
@@ -122,7 +123,8 @@ def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> 
     verification (E-CODE-013); and OSError.
     """
     with contextlib.ExitStack() as block:
-        source = block.enter_context(open(path, "rb", buffering=0)).fileno()
+        opened = block.enter_context(open_input(path))
+        source = opened.descriptor
         code = read_code(source, path)
         host = open_host_file(source, path)
         addresses = addresses_of(host, code.bundles)
@@ -140,7 +142,7 @@ def split_file(path: str, output: str, place: Place, archives: CodeArchives) -> 
         if not kernels:
             raise refusal(path, "it has no code for a GPU")
         refuse_without_proc(output)
-        new = block.enter_context(new_file(output, source))
+        new = block.enter_context(new_file(output, opened))
         targets = tuple(sorted({target for _, target, _ in kernels}))
         history = history_of(code, source, (Step("split", targets),))
         write_split_file(host, place.marker(), pack_history(history), new)

@@ -8,17 +8,23 @@ import shutil
 import stat
 import tempfile
 import zipfile
+from collections.abc import Iterable
+from pathlib import Path
 from typing import IO, NamedTuple
 
-from rocm_sdk import device_code
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_code.bundles import read_code
+from rocm_sdk.gpu_code.pieces import Piece, write_all
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
-from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.input_file import InputFile, open_input
+from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
+from rocm_sdk_build.files.scratch import scratch_directory
 
-from .rewrite import Rewritten, Wish, rewrite_file
+from .copying import write_pieces
+from .rewrite import Rewritten, Wish, rewrite_input
 
 # Problems of one file that do not stop the work on a tree: the file stays as it is.
 _LEFT = ("E-CODE-010", "E-CODE-012", "E-LIB-006")
@@ -46,17 +52,22 @@ class RewrittenTree(NamedTuple):
 def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTree:
     """Copies a directory to `output`, which must not exist, with each file of GPU code rewritten as the wish says.
 
-    The digests in a RECORD are made anew. None: only tells the sizes. Raises RewriteError and OSError; nothing of
+    The digests in each RECORD are made anew. None: only tells the sizes. Raises RewriteError and OSError; nothing of
     `output` is left then.
     """
-    if output is not None and os.path.lexists(output):
-        raise refusal(path, f"{output} exists; a directory is written anew")
-    parent = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-", dir=parent) as scratch:
-        target = os.path.join(scratch, "tree")
-        made = _Tree(path, target, wish, output, path).make()
+    if output is not None:
+        if os.path.lexists(output):
+            raise refusal(path, f"{output} exists; a directory is written anew")
+        source, place = (Path(each).resolve() for each in (path, output))
+        if place.is_relative_to(source):
+            raise refusal(path, f"{output} lies in it, and would be copied into itself; name an output beside it")
+    with scratch_directory(_parent_of(output)) as scratch:
+        target = scratch / "tree"
+        tree = _Tree(path, str(target), wish, output, path)
+        made = tree.make()
         if output is not None:
-            os.rename(target, output)
+            target.rename(output)
+            os.chmod(output, tree.mode)  # at last: a directory that its owner may not write to cannot be moved
     return made
 
 
@@ -64,19 +75,32 @@ def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
     """The same of a wheel, whose members keep their order, times and attributes."""
     if output is not None:
         _refuse_name(path, output)
-    parent = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(prefix=".rocm-sdk-", dir=parent) as scratch, open(path, "rb") as file:
-        if output is not None and os.path.exists(output) and os.path.samestat(os.stat(output), os.fstat(file.fileno())):
-            raise refusal(path, "the output is the file itself; a file is never rewritten in place")
-        archive = open_zip(path, file)
-        before, after = os.path.join(scratch, "before"), os.path.join(scratch, "after")
+    with scratch_directory(_parent_of(output)) as scratch, open_input(path) as wheel:
+        if output is not None:
+            if os.path.exists(output) and os.path.samestat(os.stat(output), wheel.facts):
+                raise refusal(path, "the output is the file itself; a file is never rewritten in place")
+            refuse_output(output)
+        archive = open_zip(path, wheel.file)
+        before, after = str(scratch / "before"), str(scratch / "after")
         members = _unpack(archive, before, path)
         made = _Tree(before, after, wish, output, path).make()
-        with new_file(output, file.fileno()) as new, open(os.dup(new), "wb") as packed:
+        with new_file(output, wheel) as new, open(os.dup(new), "wb") as packed:
             _pack(archive, members, before, after, packed)
             packed.flush()
             size = os.fstat(new).st_size
-    return made._replace(path=path, size_before=os.path.getsize(path), size=size)
+    return made._replace(path=path, size_before=wheel.facts.st_size, size=size)
+
+
+def _parent_of(output: str | None) -> Path:
+    return Path(tempfile.gettempdir() if output is None else os.path.dirname(os.path.abspath(output)))
+
+
+class _Directory(NamedTuple):
+    """A directory of the new tree, and what it gets when all below it is complete."""
+
+    path: str
+    mode: int
+    times: tuple[int, int]
 
 
 class _Tree:
@@ -86,52 +110,58 @@ class _Tree:
         self.rewritten: list[Rewritten] = []
         self.left: list[Left] = []
         self.size_before = self.size = 0
+        self.mode = 0  # of the directory itself, for the one who moves it
 
     def make(self) -> RewrittenTree:
         """Writes the new tree. Refuses one without GPU code that can be rewritten."""
-        unlisted: list[OSError] = []
-        for parent, directories, files in os.walk(self.source, onerror=unlisted.append):
+        made: list[_Directory] = []
+        for parent, directories, files, descriptor in os.fwalk(self.source, onerror=_raise):
             directories.sort()
             place = os.path.normpath(os.path.join(self.target, os.path.relpath(parent, self.source)))
-            os.makedirs(place, exist_ok=True)
-            links = [name for name in directories if os.path.islink(os.path.join(parent, name))]
+            made.append(_make_directory(parent, descriptor, place))
+            links = [name for name in directories if stat.S_ISLNK(_mode_of(name, descriptor))]
             for name in sorted(files + links):
-                self._take(os.path.join(parent, name), os.path.join(place, name))
-            shutil.copystat(parent, place)
-        if unlisted:
-            raise unlisted[0]
+                self._take(os.path.join(parent, name), os.path.join(place, name), descriptor)
         if not self.rewritten:
             if not self.left:
                 raise refusal(self.shown, "it holds no GPU code")
             first = f"{self.left[0].path}: {self.left[0].why}"
             raise refusal(self.shown, f"it has no file whose code can be rewritten: {first}")
-        self._renew_records()
+        self._renew_records(each.path for each in made)
+        for each in reversed(made[1:]):
+            os.chmod(each.path, each.mode)
+            os.utime(each.path, ns=each.times)
+        os.utime(self.target, ns=made[0].times)
+        self.mode = made[0].mode
         return RewrittenTree(
             self.source, self.output, self.size_before, self.size, tuple(self.rewritten), tuple(self.left)
         )
 
-    def _take(self, path: str, place: str) -> None:
-        facts = os.lstat(path)
-        if stat.S_ISLNK(facts.st_mode):
-            os.symlink(os.readlink(path), place)
+    def _take(self, path: str, place: str, parent: int) -> None:
+        mode = _mode_of(os.path.basename(path), parent)
+        if stat.S_ISLNK(mode):
+            os.symlink(os.readlink(os.path.basename(path), dir_fd=parent), place)
             return
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(mode):
             raise refusal(self._shown(path), "it is neither a file nor a directory nor a link")
-        if not self._rewrite(path, place):
-            shutil.copy2(path, place)
-        self.size_before += facts.st_size
+        with open_input(path, place=parent) as source:
+            if not self._rewrite(source, place):
+                with new_file(place, source, is_synced=False) as new:
+                    write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], path)
+            os.utime(place, ns=_times_of(source.facts))
+            self.size_before += source.facts.st_size
         self.size += os.path.getsize(place)
 
-    def _rewrite(self, path: str, place: str) -> bool:
-        with open(path, "rb") as file:
-            if not is_candidate(file.read(HEAD_SIZE)):
-                return False
+    def _rewrite(self, source: InputFile, place: str) -> bool:
+        if not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
+            return False
+        path = source.path
         name = os.path.relpath(path, self.source)
         try:
-            code = device_code(path)
+            code = read_code(source.descriptor, path)
             if not code.bundles and code.kernel_name is None:
                 return False
-            self.rewritten.append(rewrite_file(path, place, self.wish)._replace(path=name))
+            self.rewritten.append(rewrite_input(source, place, self.wish)._replace(path=name))
         except RocmSdkError as error:
             shown = self._shown(path)
             message, detail = (text.replace(path, shown) for text in (error.message, error.detail))
@@ -139,23 +169,57 @@ class _Tree:
                 raise type(error)(message, error.fix, shown, error.code, error.problem, detail=detail) from None
             self.left.append(Left(name, detail))
             return False
-        shutil.copystat(path, place)
         return True
 
     def _shown(self, path: str) -> str:
         """The name of a file in messages. A wheel's file was unpacked to a directory that will be gone."""
         return path if self.shown == self.source else f"{self.shown}: {os.path.relpath(path, self.source)}"
 
-    def _renew_records(self) -> None:
+    def _renew_records(self, directories: Iterable[str]) -> None:
         """The digests and sizes of what was rewritten, in each RECORD."""
-        changed = {os.path.normpath(each.path): os.path.join(self.target, each.path) for each in self.rewritten}
-        for name in sorted(os.listdir(self.target)):
-            record = os.path.join(self.target, name, "RECORD")
-            if name.endswith(".dist-info") and os.path.isfile(record):
-                text = record_text(with_new_digests(read_record(record).rows, changed))
-                os.unlink(record)
-                with open(record, "w", encoding="utf-8", newline="") as file:
-                    file.write(text)
+        root = os.path.realpath(self.target)
+        changed = {path: path for path in (os.path.join(root, each.path) for each in self.rewritten)}
+        for directory in directories:
+            record = os.path.join(directory, "RECORD")
+            if not directory.endswith(".dist-info") or not os.path.isfile(record) or os.path.islink(record):
+                continue
+            with open_input(record) as source:
+                try:
+                    rows = read_record(record).rows
+                except ValueError as error:
+                    shown = self._shown(os.path.join(self.source, os.path.relpath(record, self.target)))
+                    raise refusal(shown, f"it is not a RECORD: {error}") from error
+                text = record_text(with_new_digests(rows, os.path.dirname(directory), changed)).encode()
+                with new_file(record, source, is_synced=False) as new:
+                    write_all(new, text, 0)
+                self.size += len(text) - source.facts.st_size
+                os.utime(record, ns=_times_of(source.facts))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _mode_of(name: str, parent: int) -> int:
+    return os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+
+
+def _times_of(facts: os.stat_result) -> tuple[int, int]:
+    return (facts.st_atime_ns, facts.st_mtime_ns)
+
+
+def _make_directory(path: str, source: int, place: str) -> _Directory:
+    """A directory that its owner may write to until all below it is complete."""
+    facts = os.fstat(source)
+    os.mkdir(place, facts.st_mode & 0o777)
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        copy_attributes(path, source, descriptor)
+        mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+        os.fchmod(descriptor, stat.S_IRWXU)
+    finally:
+        os.close(descriptor)
+    return _Directory(place, mode, _times_of(facts))
 
 
 # ---- wheels ----

@@ -4,69 +4,138 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
+from .input_file import InputFile
+from .scratch import scratch_directory
+
+_log = logging.getLogger(__name__)
 # Errors of a file system without support for files that have no name.
 _UNNAMED_REFUSED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
+_RIGHTS = 0o777
+_NOT_RIGHTS = ((stat.S_ISUID, "set-user-ID"), (stat.S_ISGID, "set-group-ID"), (stat.S_ISVTX, "sticky"))
+_CAPABILITIES = "security.capability"
+_ACLS = ("system.posix_acl_access", "system.posix_acl_default")
+_USER = "user."
+
+
+class OutputRefusedError(OSError):
+    """A new file would take the place of something that is not a file."""
 
 
 @contextlib.contextmanager
-def new_file(output: str | None, source: int | None = None, *, is_synced: bool = True) -> Iterator[int]:
-    """A new file, which becomes `output` at the end of the block, with the mode and extended attributes of `source`.
+def new_file(
+    output: str | None, source: InputFile | None = None, *, is_synced: bool = True, may_be_link: bool = False
+) -> Iterator[int]:
+    """A new file, which becomes `output` at the end of the block; None: it gets no name.
 
-    output: None: it gets no name. is_synced: the disk has its content before it has the name. A block that fails leaves
-    nothing. A process that is killed in it leaves nothing either, if the file system supports files that have no name
-    and /proc is mounted, through which they get one. Raises OSError.
+    source: what it is made from, which must not change meanwhile; the file gets its attributes (`copy_attributes`).
+    is_synced: the disk has its content before it has the name. may_be_link: a symbolic link of that name is replaced.
+    A block that fails leaves nothing. What a process leaves that is killed in it, the next one removes. Raises OSError;
+    OutputRefusedError, before the block runs, if `output` is something else than a file.
     """
-    if output is not None and os.path.isdir(output):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), output)
+    if output is not None:
+        refuse_output(output, may_be_link=may_be_link)
     directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
-    descriptor, name = _open(directory, 0o666 if source is None else 0o600)
-    try:
-        yield descriptor
-        if output is not None:
+    # The system takes the umask from the rights. Nobody else can open the file before it has its name.
+    mode = 0o666 if source is None else source.facts.st_mode & _RIGHTS
+    with contextlib.ExitStack() as block:
+        place = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        block.callback(os.close, place)
+        descriptor, path = _open(directory, place, mode, block)
+        block.callback(os.close, descriptor)
+        try:
+            yield descriptor
+        finally:
             if source is not None:
-                _copy_attributes(source, descriptor)
-            if is_synced:
-                os.fsync(descriptor)
-            name = name or _give_name(descriptor, directory)
-            os.replace(name, output)
-            name = None
-    finally:
-        os.close(descriptor)
-        if name is not None:
-            os.unlink(name)
+                source.refuse_changed()  # which is the cause, too, of what else went wrong
+        if output is None:
+            return
+        if source is not None:
+            copy_attributes(source.path, source.descriptor, descriptor)
+        if is_synced:
+            os.fsync(descriptor)
+        name = os.path.basename(output)
+        if path is None:
+            try:
+                _link(descriptor, name, place)
+                return
+            except FileExistsError:
+                path = str(block.enter_context(scratch_directory(Path(directory))) / "new")
+                _link(descriptor, path, place)
+        refuse_output(output, may_be_link=may_be_link)
+        os.replace(path, name, dst_dir_fd=place)
 
 
-def _open(directory: str, mode: int) -> tuple[int, str | None]:
-    """A new file, and its name if it must have one."""
+def refuse_output(output: str, *, may_be_link: bool = False) -> None:
+    """Raises OutputRefusedError if something other than a file has the name: it would not be there afterwards."""
+    try:
+        mode = os.lstat(output).st_mode
+    except FileNotFoundError:
+        if not os.path.basename(output):
+            raise IsADirectoryError(errno.EISDIR, "it is the name of a directory; name a file", output) from None
+        return
+    if stat.S_ISREG(mode) or (may_be_link and stat.S_ISLNK(mode)):
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a directory; name a file", output)
+    if stat.S_ISLNK(mode):
+        raise OutputRefusedError(
+            errno.ELOOP, f"it is a symbolic link, which is not replaced; name {os.path.realpath(output)}", output
+        )
+    raise OutputRefusedError(errno.EINVAL, "it is a device, pipe or socket, which is not replaced; name a file", output)
+
+
+def copy_attributes(path: str, source: int, target: int) -> None:
+    """Gives a new file or directory the mode, group, ACLs and user attributes of another one, as `cp -p` does.
+
+    If it has another owner, it keeps the mode that it was made with, and gets user attributes alone: what let everybody
+    act as one user must not let them act as another. A warning
+    about `path` says what is lost.
+    """
+    old, new = os.fstat(source), os.fstat(target)
+    names = os.listxattr(source)
+    is_own = old.st_uid == new.st_uid
+    if is_own:
+        mode = stat.S_IMODE(old.st_mode)
+        if old.st_gid != new.st_gid:
+            try:
+                os.fchown(target, -1, old.st_gid)
+            except PermissionError:
+                mode &= ~stat.S_ISGID
+        _copy_xattrs(source, target, [name for name in names if name in _ACLS])
+        os.fchmod(target, mode)
+    lost = [word for bit, word in _NOT_RIGHTS if old.st_mode & bit and not os.fstat(target).st_mode & bit]
+    lost += ["capabilities"] if _CAPABILITIES in names else []
+    if lost:
+        why = f"it belongs to user {old.st_uid}, and the copy to user {new.st_uid}" if not is_own else "as cp -p does"
+        _log.warning("%s: the copy loses what the file has: %s (%s)", path, ", ".join(lost), why)
+    _copy_xattrs(source, target, [name for name in names if name.startswith(_USER)])
+
+
+def _copy_xattrs(source: int, target: int, names: list[str]) -> None:
+    for name in names:
+        with contextlib.suppress(OSError):  # a file system that has none
+            os.setxattr(target, name, os.getxattr(source, name))
+
+
+def _open(directory: str, place: int, mode: int, block: contextlib.ExitStack) -> tuple[int, str | None]:
+    """A new file, and its path if it must have one: in a scratch directory, which the block removes."""
     try:
         if os.path.isdir("/proc/self/fd"):
-            return os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode), None
+            return os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode, dir_fd=place), None
     except OSError as error:
-        if error.errno not in _UNNAMED_REFUSED or not os.path.isdir(directory):
-            raise
-    descriptor, name = tempfile.mkstemp(prefix=".rocm-sdk-", dir=directory)
-    os.fchmod(descriptor, mode & 0o644)
-    return descriptor, name
+        if error.errno not in _UNNAMED_REFUSED:
+            raise type(error)(error.errno, error.strerror, directory) from None
+    path = str(block.enter_context(scratch_directory(Path(directory))) / "new")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode), path
 
 
-def _give_name(descriptor: int, directory: str) -> str:
-    name = f".rocm-sdk-{os.getpid()}-{descriptor}.new"
-    place = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        # With a descriptor of the directory, os.link calls linkat, which follows the link in /proc.
-        os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=place, follow_symlinks=True)
-    finally:
-        os.close(place)
-    return f"{directory}/{name}"
-
-
-def _copy_attributes(source: int, target: int) -> None:
-    os.fchmod(target, stat.S_IMODE(os.fstat(source).st_mode))
-    for name in os.listxattr(source):
-        with contextlib.suppress(OSError):  # some only the system sets
-            os.setxattr(target, name, os.getxattr(source, name))
+def _link(descriptor: int, name: str, place: int) -> None:
+    # With a descriptor of the directory, os.link calls linkat, which follows the link in /proc.
+    os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=place, follow_symlinks=True)

@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -50,10 +50,10 @@ def _make(place: Path) -> tuple[Path, BinaryIO]:
 
 def _remove_abandoned(directory: Path) -> None:
     """Removes a directory that is ours, has our mark, and that no process has locked."""
-    facts = directory.lstat()
-    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
-        return
     try:
+        facts = directory.lstat()
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+            return
         directory.rmdir()  # of a run that was killed before it had made the file
         return
     except OSError:
@@ -73,6 +73,17 @@ def _remove_abandoned(directory: Path) -> None:
         os.close(descriptor)
 
 
+def _remove_tree(directory: Path) -> None:
+    """Removes a directory, also what is in directories that nobody may write to."""
+    with suppress(OSError):  # a compiler of a killed run still writes
+        directory.chmod(stat.S_IRWXU)
+        for parent, names, _ in os.walk(directory):
+            for path in (Path(parent, name) for name in names):
+                if not path.is_symlink():
+                    path.chmod(stat.S_IRWXU)  # before os.walk lists it
+    shutil.rmtree(directory, ignore_errors=True)
+
+
 def _remove(directory: Path) -> None:
     """Removes the locked file after all others.
 
@@ -82,7 +93,7 @@ def _remove(directory: Path) -> None:
         if path.name == _LOCK:
             continue
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_tree(path)
         else:
             path.unlink(missing_ok=True)
     if [path.name for path in directory.iterdir()] == [_LOCK]:

@@ -1,0 +1,59 @@
+"""Reads files that other programs may write or replace meanwhile: a file that changes while it is read is refused."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, NamedTuple
+
+
+class ChangedInputError(OSError):
+    """A file changed while it was read."""
+
+
+class InputFile(NamedTuple):
+    """An open file, and what it was when it was opened."""
+
+    path: str
+    file: BinaryIO
+    facts: os.stat_result
+    place: int | None  # the directory in which its name was looked up
+
+    @property
+    def descriptor(self) -> int:
+        return self.file.fileno()
+
+    def refuse_changed(self) -> None:
+        """Raises ChangedInputError if the file is not what it was, or another one has its name."""
+        name = self.path if self.place is None else os.path.basename(self.path)
+        try:
+            now = os.stat(name, dir_fd=self.place, follow_symlinks=self.place is None)
+        except FileNotFoundError:
+            now = None
+        if now is None or _identity(now) != _identity(self.facts):
+            raise ChangedInputError(errno.ESTALE, "it changed while it was read; let nothing write to it", self.path)
+
+
+@contextmanager
+def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
+    """A regular file, open for reading without a buffer. Raises OSError.
+
+    place: a directory in which the last part of `path` is looked up; a symbolic link is not followed there.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    if place is None:
+        descriptor = os.open(path, flags)
+    else:
+        descriptor = os.open(os.path.basename(path), flags | os.O_NOFOLLOW, dir_fd=place)
+    with open(descriptor, "rb", buffering=0) as file:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        yield InputFile(path, file, facts, place)
+
+
+def _identity(found: os.stat_result) -> tuple[int, ...]:
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
