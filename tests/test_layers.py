@@ -253,14 +253,12 @@ WRITES = re.compile(
 WRITERS = {
     "archives/member.py": "a temporary file",
     "cli/__init__.py": "opens /dev/null",
-    "cli/test.py": "reports",
     "gpu_code/pieces.py": "into a temporary file",
     "gpu_code/scratch.py": "a temporary file",
     "installed/inside.py": "directories, for devel and adoption",
     "selftest/loading.py": "a temporary file",
     "selftest/repairs.py": "an empty __init__.py that a package has lost",
     "selftest/report/complete_file.py": "reports",
-    "selftest/report/html.py": "reports",
     "selftest/subjects/devel.py": "a temporary file",
 }
 

@@ -191,14 +191,15 @@ def _write_files(
 ) -> bool:
     """Writes the requested files; False after a message if that fails."""
     from rocm_sdk.selftest.report import bundle, text
+    from rocm_sdk.selftest.report.complete_file import complete_file
     from rocm_sdk.selftest.report.json import as_document
     from rocm_sdk.selftest.report.junit import as_junit
 
     path = ""
     try:
         if path := options.junit:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(as_junit(tested, recorders, found))
+            with complete_file(path) as file:
+                file.write(as_junit(tested, recorders, found).encode("utf-8", errors="backslashreplace"))
         if path := options.html:
             from rocm_sdk.selftest.report.html import write_html
 

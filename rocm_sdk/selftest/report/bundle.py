@@ -27,7 +27,7 @@ def write_bundle(path: str, report: str, document: dict[str, Any]) -> None:
         "os-release": _text_of("/etc/os-release"),
         "maps": _text_of("/proc/self/maps"),
     }
-    with complete_file(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as bundle:
+    with complete_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, text in files.items():
             bundle.writestr(name, mask(text).encode("utf-8", errors="backslashreplace"))
 

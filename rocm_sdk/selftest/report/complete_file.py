@@ -4,16 +4,53 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import stat
+import sys
 from collections.abc import Iterator
+from typing import BinaryIO
 
 
 @contextlib.contextmanager
-def complete_file(path: str) -> Iterator[str]:
-    """A path to write to, which becomes `path` at the end of the block; nothing is left of a block that fails."""
-    partial = f"{path}.partial"
+def complete_file(path: str) -> Iterator[BinaryIO]:
+    """A new file, which becomes `path` at the end of the block; nothing is left of a block that fails.
+
+    What is no file, as a pipe, a terminal, a device or a link to one, is written to. Raises OSError.
+    """
+    stream = _standard_stream(path)
+    if stream is not None or _is_special(path):
+        with open(path if stream is None else os.dup(stream), "wb") as file:
+            yield file
+        return
+    directory, name = os.path.split(os.path.abspath(path))
+    place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    partial = f".rocm-sdk-{secrets.token_hex(8)}.partial"  # nobody can make a link of that name before
     try:
-        yield partial
-        os.replace(partial, path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(partial, flags, 0o666, dir_fd=place), "wb") as file:
+            yield file
+        os.replace(partial, name, src_dir_fd=place, dst_dir_fd=place)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial, dir_fd=place)
+        raise
     finally:
-        if os.path.exists(partial):
-            os.unlink(partial)
+        os.close(place)
+
+
+def _standard_stream(path: str) -> int | None:
+    """The stream of this process that the path leads to, as /dev/stdout does, also if that is a file."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            if os.path.samestat(os.stat(path), os.fstat(stream.fileno())):
+                stream.flush()  # what is written before comes first
+                return stream.fileno()
+    return None
+
+
+def _is_special(path: str) -> bool:
+    """Whether a path is, or leads to, something else than a file or nothing."""
+    try:
+        return os.path.islink(path) or not stat.S_ISREG(os.stat(path).st_mode)
+    except FileNotFoundError:
+        return False

@@ -43,8 +43,8 @@ def write_html(
 ) -> None:
     """Writes the page, which gets its name when it is complete. Raises OSError if that fails."""
     page = make_mask(escape)("\n".join(_page(installation, recorders, problems, end)))
-    with complete_file(path) as partial, open(partial, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(page)
+    with complete_file(path) as file:
+        file.write(page.encode("utf-8", errors="backslashreplace"))
 
 
 def _page(

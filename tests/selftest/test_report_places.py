@@ -1,0 +1,99 @@
+"""Where reports are written: a file gets its name when it is complete; a pipe, terminal or device is written to."""
+
+from __future__ import annotations
+
+import os
+import pty
+import stat
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk.selftest.report.complete_file import complete_file
+
+CONTENT = b"a report\n"
+
+
+def write(path: Path) -> None:
+    with complete_file(str(path)) as file:
+        file.write(CONTENT)
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    fifo, read = tmp_path / "fifo", []
+    os.mkfifo(fifo)
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+    reader.start()
+    write(fifo)
+    reader.join(10)
+    assert read == [CONTENT]
+    assert stat.S_ISFIFO(fifo.lstat().st_mode)
+    assert list(tmp_path.iterdir()) == [fifo]
+
+
+def test_a_device_is_written_to(tmp_path: Path) -> None:
+    device = tmp_path / "null"
+    if os.geteuid() == 0:
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    else:
+        device.symlink_to(os.devnull)
+    before = device.lstat()
+    write(device)
+    assert (device.lstat().st_ino, device.lstat().st_mode) == (before.st_ino, before.st_mode)
+
+
+def test_a_link_to_a_terminal_is_written_through(tmp_path: Path) -> None:
+    controller, terminal = pty.openpty()
+    (tmp_path / "link").symlink_to(os.ttyname(terminal))
+    write(tmp_path / "link")
+    assert os.read(controller, 100) == CONTENT.replace(b"\n", b"\r\n")
+    assert (tmp_path / "link").is_symlink()
+    os.close(controller)
+    os.close(terminal)
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_standard_stream(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """What was written before comes first, also if the stream is a file; pytest's is one."""
+    stream = getattr(sys, name)
+    (tmp_path / "link").symlink_to(f"/dev/{name}")
+    stream.write("before, ")
+    write(tmp_path / "link")
+    stream.write("after\n")
+    stream.flush()
+    assert getattr(capfd.readouterr(), name[3:]) == f"before, {CONTENT.decode()}after\n"
+    assert (tmp_path / "link").is_symlink()
+    assert Path(f"/dev/{name}").is_symlink()
+
+
+def test_an_archive_goes_to_a_pipe(tmp_path: Path) -> None:
+    fifo, copy = tmp_path / "fifo", tmp_path / "copy.zip"
+    os.mkfifo(fifo)
+    reader = threading.Thread(target=lambda: copy.write_bytes(fifo.read_bytes()))
+    reader.start()
+    with complete_file(str(fifo)) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("name", CONTENT)
+    reader.join(10)
+    assert zipfile.ZipFile(copy).read("name") == CONTENT
+
+
+def test_what_was_planted_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("of somebody else")
+    (tmp_path / "x.html.partial").symlink_to("target")
+    (tmp_path / "x.html").write_text("before")
+    write(tmp_path / "x.html")
+    assert (tmp_path / "x.html").read_bytes() == CONTENT
+    assert (tmp_path / "target").read_text() == "of somebody else"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["target", "x.html", "x.html.partial"]
+    assert (tmp_path / "x.html").stat().st_mode & 0o777 == 0o644
+
+
+def test_nothing_stays_of_one_that_fails(tmp_path: Path) -> None:
+    (tmp_path / "x.html").write_text("before")
+    with pytest.raises(ZeroDivisionError), complete_file(str(tmp_path / "x.html")) as file:
+        file.write(CONTENT)
+        raise ZeroDivisionError
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
