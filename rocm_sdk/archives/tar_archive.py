@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import tarfile
 import zlib
-from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
@@ -16,9 +19,11 @@ from .member import chunks_of, code_of_stream
 if TYPE_CHECKING:
     from .candidate import Found
 
-_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
+# By the first bytes: what decompresses, and checks at the end of the stream what it has read.
+_READERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LARGEST = 256 << 30  # bytes of all members of a compressed archive
+_CHUNK = 1 << 20
 
 
 def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
@@ -27,14 +32,28 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
     file.seek(0)
     if head.startswith(_ZSTD):
         raise damage(path, "it is compressed by zstd; decompress it first: zstd -d")
-    is_compressed = head.startswith(_COMPRESSED)
+    reader = next((each for magic, each in _READERS.items() if head.startswith(magic)), None)
     try:
-        with tarfile.open(fileobj=file, mode="r|*" if is_compressed else "r:") as archive:
-            yield from _codes(path, file, archive, is_compressed)
+        if reader is None:
+            with tarfile.open(fileobj=file, mode="r:") as archive:
+                yield from _codes(path, file, archive, False)
+            return
+        with reader(file, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            yield from _codes(path, file, archive, True)
+            _read_to_end(path, stream)
     except RocmSdkError:
         raise
-    except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
         raise damage(path, f"no usable tar archive: {error}") from error
+
+
+def _read_to_end(path: str, stream: IO[bytes]) -> None:
+    """The archive may end before the stream does, whose digest comes last."""
+    left = _LARGEST
+    while chunk := stream.read(_CHUNK):
+        left -= len(chunk)
+        if left < 0:
+            raise damage(path, "more bytes follow its members than any installation has")
 
 
 def _codes(path: str, file: IO[bytes], archive: tarfile.TarFile, is_compressed: bool) -> Iterator[Found]:

@@ -23,6 +23,7 @@ from rocm_sdk_build.inputs.rules import read_rules
 
 ZSTD = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 Member = tuple[tarfile.TarInfo, bytes]
+DECOMPRESS = {"zst": ZSTD.decompress, "xz": lzma.decompress}
 COMPRESS = {"zst": ZSTD.compress, "xz": lzma.compress}
 
 
@@ -175,3 +176,21 @@ def test_which_one_counts(path: Path, tmp_path: Path) -> None:
     (own / MANIFEST).write_text(STAGE)
     (artifact,) = read_catalog([tmp_path], tmp_path / "cache")
     assert artifact.entries == ()
+
+
+@pytest.mark.parametrize("suffix", ["zst", "xz"])
+def test_a_corrupt_digest_at_the_end(tmp_path: Path, suffix: str) -> None:
+    """It comes after the end of the tar archive."""
+    tree = usual_tree(tmp_path / "tree")
+    path = pack(tree.root / "base_lib_generic", suffix)
+    path.with_name(f"{path.name}.sha256sum").unlink()
+    with tarfile.open(fileobj=io.BytesIO(DECOMPRESS[suffix](path.read_bytes()))) as archive:
+        assert archive.getnames()
+    plain = DECOMPRESS[suffix](path.read_bytes()) + bytes(1 << 20)
+    options = {ZSTD.CompressionParameter.checksum_flag: 1}
+    data = bytearray(ZSTD.compress(plain, options=options) if suffix == "zst" else lzma.compress(plain))
+    data[-1 if suffix == "zst" else -40] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PackagingError, match="is damaged"):
+        unpack(path, tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from other_user import OtherUser
 from sample_device_code import BUNDLE_MAGIC, bundle, code_object, compressed, kpack, library, objects
 from sample_site import clean_environment
 
-from rocm_sdk import RocmSdkError
+from rocm_sdk import BadArchiveError, RocmSdkError
+from rocm_sdk.archives import code_in
 from rocm_sdk.archives.member import code_of_stream
 
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
@@ -278,6 +280,25 @@ def test_a_damaged_stream(tmp_path: Path) -> None:
     result = ask(path)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("place", [0.5, -20])
+def test_a_corrupt_byte_in_a_stream(tmp_path: Path, kind: str, place: float) -> None:
+    """In a file without code, or in the padding behind the last file: only the digest at the end shows it."""
+    path = tmp_path / f"x.tar.{kind}"
+    with tarfile.open(path, f"w:{kind}") as archive:  # type: ignore[call-overload]
+        for name, data in (("lib.co", bundle(objects("gfx942"))), ("data", random.Random(1).randbytes(1 << 20))):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    assert [isinstance(each, BadArchiveError) for each in code_in(str(path))] == [False]
+    data = bytearray(path.read_bytes())
+    data[int(len(data) * place) if place > 0 else int(place)] ^= 1
+    path.write_bytes(data)
+    *_, error = code_in(str(path))
+    assert isinstance(error, BadArchiveError)
+    assert "no usable tar archive" in error.message
 
 
 def test_tar_archives_that_lie(tmp_path: Path) -> None:

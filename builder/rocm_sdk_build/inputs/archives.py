@@ -90,6 +90,8 @@ def _unpack(archive: Path, directory: Path) -> None:
     try:
         with _opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
             _Unpacking(archive, directory).run(members)
+            while stream.read(_CHUNK):  # to the end of the stream, where its digest is
+                pass
     except PackagingError:
         raise
     except OSError as error:
