@@ -6,13 +6,17 @@ import json
 import subprocess
 import sys
 import tarfile
+import warnings
 import zipfile
 from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
 
+from rocm_sdk import RewriteError
 from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.code import rewrite
+from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
@@ -123,3 +127,32 @@ def test_what_is_refused(candidate: Path, tmp_path: Path) -> None:
     with pytest.raises(PackagingError, match="packages of the versions"):
         promote(damaged, output, NEW)
     assert not [path for path in output.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("names", "cause"),
+    [
+        (["../../evil"], "its member '../../evil' leads out of it"),
+        (["/evil"], "its member '/evil' leads out of it"),
+        (["a/../../evil"], "leads out of it"),
+        (["a//evil"], "leads out of it"),
+        (["a", "a"], "two members of the name 'a'"),
+        (["a/", "a"], "two members of the name 'a'"),
+        (["a", "a/b"], "its member 'a/b' is below a file"),
+    ],
+)
+def test_members_that_lie(tmp_path: Path, names: list[str], cause: str) -> None:
+    """zipfile makes `evil` of `../../evil`, and writes the second of two members over the first."""
+    (tmp_path / "old").mkdir()
+    wheel = tmp_path / f"old/rocm_sdk_core-{OLD}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile warns of equal names
+        archive.writestr(f"rocm_sdk_core-{OLD}.dist-info/METADATA", f"Name: rocm-sdk-core\nVersion: {OLD}\n")
+        for name in names:
+            archive.writestr(name, "content")
+    with pytest.raises(PackagingError, match=cause) as caught:
+        promote(tmp_path / "old", tmp_path / "out", NEW)
+    assert str(caught.value).startswith(f"{wheel}: ")
+    with pytest.raises(RewriteError, match=cause):
+        rewrite_wheel(str(wheel), str(tmp_path / wheel.name), rewrite.Wish(("gfx942",)))
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["old", "out", wheel.name]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from packaging.version import Version
 
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.members import wrong_member
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.files.wheels import writing
@@ -85,6 +86,8 @@ def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) 
         return _promote_selector(path, promotion, directory)
     try:
         with zipfile.ZipFile(path) as archive:
+            if wrong := wrong_member(archive):
+                raise PackagingError(f"{path}: {wrong}", "get the package from where it was made")
             deflate = any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
             for member in archive.infolist():
                 place = Path(archive.extract(member, site))
