@@ -26,6 +26,7 @@ from .build import Wish
 from .code.patchelf import Shape
 from .errors import PackagingError
 from .files.new_file import new_file
+from .files.own_directory import make_own
 from .files.source_date import source_date
 from .files.wheels import wheel_key
 from .inputs.apt import Apt, DebianPackage
@@ -196,7 +197,7 @@ def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
 
 @contextmanager
 def _locked(cache: Path) -> Iterator[None]:
-    cache.mkdir(parents=True, exist_ok=True)
+    make_own(cache)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -66,6 +66,21 @@ def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
     assert not [path for path in served.asked if "gfx1100" in path]
 
 
+@pytest.mark.parametrize("name", ["downloads", "hash"])
+def test_a_link_in_place_of_a_directory(served: Server, tmp_path: Path, name: str) -> None:
+    """What it leads to is neither removed nor replaced."""
+    victim, directory = tmp_path / "victim", tmp_path / "out/.artifacts/downloads"
+    place = download(served.address, directory, ())
+    link = directory if name == "downloads" else place
+    link.rename(victim)
+    (victim / "file").write_text("of somebody else")
+    link.symlink_to(victim)
+    before = {path: path.stat().st_mtime_ns for path in sorted(victim.rglob("*"))}
+    with pytest.raises(PackagingError, match=f"{link}: is not used: it is not a directory"):
+        download(served.address, directory, ())
+    assert {path: path.stat().st_mtime_ns for path in sorted(victim.rglob("*"))} == before
+
+
 def test_what_is_here_is_not_downloaded_again(served: Server, tmp_path: Path) -> None:
     place = download(served.address, tmp_path / "kept", ())
     archives = {name for name in names(served.root) if not name.endswith(".sha256sum")}

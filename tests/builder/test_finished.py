@@ -6,6 +6,7 @@ import fcntl
 import logging
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.inputs.rules import read_rules
+from rocm_sdk_build.output.finished import Keys
 
 VERSION = "7.10.0"
 CORE = "rocm_sdk_core"
@@ -124,6 +126,43 @@ def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     assert (CORE in found, len(found)) == (False, 5)
 
 
+def test_a_file_in_place_of_another(tmp_path: Path) -> None:
+    """Of the same content, size, mode and dates: its inode differs, or the time of its last change."""
+    path, keys = tmp_path / "input", Keys(None)
+    path.write_text("content")
+    os.utime(path, (1, 1))
+    time.sleep(2.1)
+    before = path.stat()
+    key = keys.of((), [path])
+    assert key is not None
+    assert key == Keys(None).of((), [path])
+    with path.open("r+") as file:
+        file.write("changed")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert keys.of((), [path]) is None, "it has changed just now"
+    time.sleep(2.1)
+    changed = keys.of((), [path])
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert changed not in (None, key), "only the time of its last change differs"
+
+
+def test_a_file_of_another_inode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All times can be equal if a clock is coarse."""
+    path = tmp_path / "input"
+    path.write_text("content")
+    facts = path.stat()
+
+    def of(inode: int) -> str | None:
+        words = list(facts)
+        words[stat.ST_INO] = inode
+        times = {name: getattr(facts, name) for name in ("st_mtime_ns", "st_ctime_ns")}
+        found = os.stat_result(words, {**times, "st_mtime": 1.0, "st_ctime": 1.0})
+        monkeypatch.setattr(Path, "stat", lambda _: found)
+        return Keys(None).of((), [path])
+
+    assert of(1) == of(1) != of(2)
+
+
 @pytest.mark.parametrize("options", [{}, {"families": "gfx90a,gfx1030"}])
 def test_a_prefix(tmp_path: Path, caplog: pytest.LogCaptureFixture, options: dict[str, Any]) -> None:
     """Of which each run writes files anew: its texts, what it says of itself, libraries for a family."""
@@ -195,7 +234,9 @@ def test_a_place_that_is_not_ours(
     else:
         store.chmod(0o777)
     assert rebuild(old_tree, output, caplog) == set()
-    assert f"{store}: is not a directory that only this user can write to, and is not used" in caplog.messages
+    why = {"of another user": "it belongs to user 12345", "open to all": "others than its owner may write to it"}
+    told = f"{store}: is not used: {why.get(what, 'it is not a directory')}; "
+    assert any(message.startswith(told) for message in caplog.messages)
     assert store.is_file() if what == "a file" else {path.name for path in store.iterdir()} == names
 
 

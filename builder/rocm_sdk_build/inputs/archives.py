@@ -15,11 +15,13 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from rocm_sdk.tooling import import_zstd
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.digest import sha256_of_chunks
+from rocm_sdk_build.files.input_file import InputFile, open_input
+from rocm_sdk_build.files.own_directory import make_own, refuse_changed, write_note
 from rocm_sdk_build.files.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
@@ -35,29 +37,33 @@ def stem_of(path: Path) -> str:
 
 
 def unpack(archive: Path, cache: Path) -> Path:
-    """The directory with the artifact, in the cache; what an earlier run has unpacked is used again.
+    """The directory with the artifact, in the cache; what an earlier run of this user has unpacked is used again.
 
-    PackagingError for an archive that is damaged or is not what its `.sha256sum` says, and for members that would
-    leave the artifact.
+    PackagingError for an archive that is damaged or is not what its `.sha256sum` says, for members that would leave the
+    artifact, for a cache that another user can write to, and if its content is not what that run left.
     """
-    digest = _checked_digest(archive)
-    place = cache / digest[:32]
-    directory = place / stem_of(archive)
-    if directory.is_dir():
-        return directory
-    with scratch_directory(cache) as scratch:
-        fresh = scratch / "new"
-        _unpack(archive, fresh / directory.name)
-        try:
-            fresh.rename(place)
-        except OSError:  # another run was faster
-            if not directory.is_dir():
-                raise
+    make_own(cache)
+    with open_input(str(archive)) as source:
+        place = cache / _checked_digest(archive, source)[:32]
+        directory = place / stem_of(archive)
+        if os.path.lexists(place):
+            refuse_changed(place)
+            return directory
+        with scratch_directory(cache) as scratch:
+            fresh = scratch / "new"
+            _unpack(archive, source.file, fresh / directory.name)
+            source.refuse_changed()
+            write_note(fresh)
+            try:
+                fresh.rename(place)
+            except OSError:  # another run was faster
+                refuse_changed(place)
     return directory
 
 
-def _checked_digest(archive: Path) -> str:
-    found = sha256_of(archive).hexdigest()
+def _checked_digest(archive: Path, source: InputFile) -> str:
+    found = sha256_of_chunks(iter(lambda: source.file.read(_CHUNK), b"")).hexdigest()
+    source.file.seek(0)
     sidecar = archive.with_name(f"{archive.name}.sha256sum")
     if sidecar.is_file():
         with sidecar.open(encoding="utf-8", errors="replace") as text:
@@ -70,12 +76,12 @@ def _checked_digest(archive: Path) -> str:
 
 
 @contextmanager
-def _opened(archive: Path) -> Iterator[IO[bytes]]:
+def _opened(archive: Path, source: BinaryIO) -> Iterator[IO[bytes]]:
     if archive.name.endswith(".xz"):
-        with lzma.open(archive) as stream:
+        with lzma.open(source) as stream:
             yield stream
     else:
-        with _zstd(archive).open(archive) as stream:
+        with _zstd(archive).open(source) as stream:
             yield stream
 
 
@@ -86,9 +92,9 @@ def _zstd(archive: Path) -> Any:
         raise PackagingError(f"{archive}: Python cannot read zstd here", "pip install backports.zstd") from error
 
 
-def _unpack(archive: Path, directory: Path) -> None:
+def _unpack(archive: Path, source: BinaryIO, directory: Path) -> None:
     try:
-        with _opened(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
+        with _opened(archive, source) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
             _Unpacking(archive, directory).run(members)
             while stream.read(_CHUNK):  # to the end of the stream, where its digest is
                 pass

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.own_directory import make_own
 
 from .archives import SUFFIXES, stem_of
 from .catalog import GENERIC, is_name
@@ -51,7 +52,12 @@ def download(address: str, directory: Path, families: Iterable[str]) -> Path:
     links = _links_of(address)
     chosen = _choose(address, links, {name.partition(":")[0] for name in families})
     place = directory / hashlib.sha256(address.encode()).hexdigest()[:32]
-    place.mkdir(parents=True, exist_ok=True)
+    for each in (
+        directory.parent,
+        directory,
+        place,
+    ):  # what is not wanted any more is removed from a directory of ours alone
+        make_own(each)
     wanted = [
         _Wanted(links[name], place / name, _digest_of(links.get(f"{name}.sha256sum"), links[name])) for name in chosen
     ]

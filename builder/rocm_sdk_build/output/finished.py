@@ -14,12 +14,14 @@ import re
 import stat
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import deflate
 
 from rocm_sdk import gpu_code, loader_version
 from rocm_sdk_build.files.digest import chunks_of, sha256_of
+from rocm_sdk_build.files.own_directory import foreign
 from rocm_sdk_build.files.source_date import source_date
 
 _log = logging.getLogger(__name__)
@@ -75,16 +77,14 @@ class Finished:
         """Whether the directory belongs to this user, and nobody else can write to it."""
         try:
             if makes:
-                self._directory.mkdir(mode=0o700, exist_ok=True)
-            facts = self._directory.lstat()
+                with suppress(FileExistsError):
+                    self._directory.mkdir(mode=0o700)
+            wrong = foreign(self._directory)
         except FileNotFoundError:
             return False
-        except FileExistsError:
-            facts = self._directory.lstat()
-        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o022:
-            return True
-        _log.warning("%s: is not a directory that only this user can write to, and is not used", self._directory)
-        return False
+        if wrong is not None:
+            _log.warning("%s; %s", *wrong)
+        return wrong is None
 
 
 class Keys:
