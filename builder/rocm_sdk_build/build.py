@@ -21,6 +21,7 @@ from rocm_sdk.tooling import size_text
 from .code.patchelf import Shape, which_patchelf
 from .code.stack_decision import decide
 from .errors import PackagingError
+from .files.new_file import move_files
 from .files.rest import Rest
 from .files.scratch import scratch_directory
 from .files.text_files import write_text
@@ -192,22 +193,21 @@ class _Build:
             if self.wish.is_checked:
                 _log.info("testing %d packages", len(self.made))
                 prove((path for path in self.made if path.suffix == ".whl"), self.scratch / "installed")
-            appeared = list(self._appear(dist) if self.wish.makes_packages else self._unpack())
+            appeared = self._appear(dist) if self.wish.makes_packages else list(self._unpack())
         self.finished.clear()
         return appeared
 
-    def _appear(self, dist: Path) -> Iterator[Path]:
+    def _appear(self, dist: Path) -> list[Path]:
         if self.wish.loader is not None:
             self.made.append(self.dist / self.wish.loader.name)
             shutil.copyfile(self.wish.loader, self.made[-1])
-        for path in self.made:
-            target = dist / path.relative_to(self.dist)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            yield path.replace(target)
+        targets = {path: dist / path.relative_to(self.dist) for path in self.made}
+        move_files(targets)
+        return list(targets.values())
 
     def _unpack(self) -> Iterator[Path]:
         for path in self.made:
-            yield unpack(path, self.wish.output / path.parent.relative_to(self.dist))
+            yield unpack(path, self.wish.output / path.parent.relative_to(self.dist), self.scratch)
 
     def _warn_of_sizes(self) -> None:
         limit = self.wish.size_limit

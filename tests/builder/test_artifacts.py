@@ -520,8 +520,13 @@ def test_no_packages(kpack: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out/rocm/selector.json").exists()
     (core / "mine").touch()
     done = build(tree, tmp_path / "out", "--no-build-packages", "--no-check")
-    told = f"error: {core}: is in the way, and has files that are not of a package\nfix: remove it\n"
-    assert (done.returncode, done.stderr) == (1, told)
+    told = f"error: {core}: is in the way: it has mine, which no earlier run has put there\n"
+    assert (done.returncode, done.stderr) == (1, f"{told}fix: remove it, or name another place\n")
+    (core / "mine").unlink()
+    (core / ".rocm-sdk-build.json").unlink()
+    done = build(tree, tmp_path / "out", "--no-build-packages", "--no-check")
+    assert f"error: {core}: is in the way: it was not made by an earlier run\n" in done.stderr
+    assert (core / "platform/_rocm_sdk_core/bin/rocminfo").exists()
 
 
 def test_the_command(tmp_path: Path) -> None:

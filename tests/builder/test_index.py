@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 
 from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
 
@@ -101,7 +102,7 @@ def test_pages(tmp_path: Path) -> None:
 
 
 def test_again(tmp_path: Path) -> None:
-    """What went is gone from the pages; an index that was left half-written does not matter."""
+    """What went is gone from the pages; what somebody else left there stays."""
     make_wheel(tmp_path, "one", "1.0")
     gone = make_wheel(tmp_path, "two", "1.0")
     write_index(tmp_path)
@@ -109,8 +110,43 @@ def test_again(tmp_path: Path) -> None:
     (tmp_path / ".simple.partial").mkdir()
     make_wheel(tmp_path / ".hidden", "three", "1.0")
     assert [page.parent.name for page in write_index(tmp_path)[:-1]] == ["simple", "one"]
-    assert sorted(path.name for path in (tmp_path / "simple").iterdir()) == ["index.html", "index.json", "one"]
-    assert not (tmp_path / ".simple.partial").exists()
+    found = sorted(path.name for path in (tmp_path / "simple").iterdir() if not path.name.startswith("."))
+    assert found == ["index.html", "index.json", "one"]
+    assert (tmp_path / ".simple.partial").exists()
+
+
+def test_what_the_user_has_there(tmp_path: Path) -> None:
+    """Only what an earlier run has written is replaced."""
+    wheel = make_wheel(tmp_path, "one", "1.0")
+    (tmp_path / "simple").mkdir()
+    (tmp_path / "simple/page.html").write_text("of the user")
+    with pytest.raises(PackagingError, match="simple: is in the way: it was not made by an earlier run"):
+        write_index(tmp_path)
+    (tmp_path / "simple").rename(tmp_path / "elsewhere")
+    (tmp_path / "simple").symlink_to("elsewhere")
+    with pytest.raises(PackagingError, match="simple: is in the way: it is not a directory"):
+        write_index(tmp_path)
+    (tmp_path / "simple").unlink()
+    write_index(tmp_path)
+    (tmp_path / "simple/one/page.html").write_text("of the user")
+    with pytest.raises(PackagingError, match=r"simple: is in the way: it has one/page\.html, which no earlier run"):
+        write_index(tmp_path)
+    (tmp_path / "simple/one/page.html").unlink()
+    metadata = wheel.with_name(f"{wheel.name}.metadata")
+    metadata.unlink()
+    metadata.symlink_to("elsewhere/page.html")
+    with pytest.raises(OutputRefusedError, match="symbolic link"):
+        write_index(tmp_path)
+    metadata.unlink()
+    (tmp_path / "links.html").unlink()
+    (tmp_path / "links.html").symlink_to("elsewhere/page.html")
+    with pytest.raises(OutputRefusedError, match="symbolic link"):
+        write_index(tmp_path)
+    assert (tmp_path / "elsewhere/page.html").read_text() == "of the user"
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "simple", 65534, 65534)
+        with pytest.raises(PackagingError, match=r"simple: is in the way: it belongs to nobody \(user 65534\)"):
+            write_index(tmp_path)
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -12,12 +13,14 @@ from pathlib import Path
 
 import pytest
 from artifact_tree import ArtifactTree, usual_tree
+from system_calls import traced
 
 from rocm_sdk import RewriteError
 from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.code import rewrite
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.new_file import OutputRefusedError
 from rocm_sdk_build.inputs.rules import read_rules
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
@@ -156,3 +159,26 @@ def test_members_that_lie(tmp_path: Path, names: list[str], cause: str) -> None:
     with pytest.raises(RewriteError, match=cause):
         rewrite_wheel(str(wheel), str(tmp_path / wheel.name), rewrite.Wish(("gfx942",)))
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["old", "out", wheel.name]
+
+
+def test_what_has_the_name_of_a_package(candidate: Path, tmp_path: Path) -> None:
+    """Nothing appears then."""
+    made = promote(candidate, tmp_path / "out", NEW)
+    for path in made:
+        path.unlink()
+    (tmp_path / "target").write_text("of somebody else")
+    made[-1].symlink_to(tmp_path / "target")
+    with pytest.raises(OutputRefusedError, match="symbolic link"):
+        promote(candidate, tmp_path / "out", NEW)
+    assert list((tmp_path / "out").iterdir()) == [made[-1]]
+    assert (tmp_path / "target").read_text() == "of somebody else"
+
+
+def test_content_reaches_the_disk_before_names(candidate: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rocm_sdk_build", "promote", str(candidate), "--version", NEW]
+    lines = traced([*command, "--output", str(tmp_path / "out")], "fsync,rename", tmp_path / "calls")
+    renamed = [re.search(r'rename\("([^"]+)", "([^"]+/out/rocm[^"]+)"', line) for line in lines]
+    found = {each[1]: number for number, each in enumerate(renamed) if each is not None}
+    assert len(found) == len(list((tmp_path / "out").iterdir()))
+    for path, number in found.items():
+        assert any("fsync" in line and f"<{path}>" in line for line in lines[: min(found.values())]), (path, number)

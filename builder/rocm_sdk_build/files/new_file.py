@@ -8,7 +8,7 @@ import logging
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .input_file import InputFile
@@ -89,6 +89,25 @@ def refuse_output(output: str, *, may_be_link: bool = False) -> None:
             errno.ELOOP, f"it is a symbolic link, which is not replaced; name {os.path.realpath(output)}", output
         )
     raise OutputRefusedError(errno.EINVAL, "it is a device, pipe or socket, which is not replaced; name a file", output)
+
+
+def move_files(files: Mapping[Path, Path]) -> None:
+    """Gives complete files of the same file system their names; the disk has the content of all before.
+
+    files: path -> new name, whose directory is made. OutputRefusedError, before anything is moved, if something
+    else than a file has one.
+    """
+    for target in files.values():
+        refuse_output(str(target))
+    for path in files:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    for path, target in files.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
 
 
 def copy_attributes(path: str, source: int, target: int) -> None:

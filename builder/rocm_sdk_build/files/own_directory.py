@@ -17,6 +17,7 @@ from rocm_sdk_build.errors import PackagingError
 from .digest import sha256_of
 
 _NOTE, _FORMAT = "content.json", 1
+_LIST = ".rocm-sdk-build.json"  # in a directory that is replaced as a whole: the names of what was written to it
 
 
 def make_own(directory: Path) -> None:
@@ -68,6 +69,46 @@ def refuse_changed(directory: Path) -> None:
         note = None
     if note != {"format": _FORMAT, "content": _content_of(directory)}:
         raise PackagingError(f"{directory}: is not used: it is not what an earlier run has put there", "remove it")
+
+
+def refuse_unknown(directory: Path) -> None:
+    """PackagingError if something has the name of a directory that an earlier run has not made, or not all of it."""
+    if not os.path.lexists(directory):
+        return
+    facts = directory.lstat()
+    wrong = ""
+    if not stat.S_ISDIR(facts.st_mode):
+        wrong = "is not a directory"
+    elif facts.st_uid != os.geteuid():
+        wrong = f"belongs to {_name_of(facts.st_uid)}"
+    else:
+        try:
+            known = json.loads((directory / _LIST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = None
+        if not isinstance(known, list):
+            wrong = "was not made by an earlier run"
+        elif added := sorted(set(_names_in(directory)).difference(map(str, known))):
+            wrong = f"has {added[0]}, which no earlier run has put there"
+    if wrong:
+        raise PackagingError(f"{directory}: is in the way: it {wrong}", "remove it, or name another place")
+
+
+def replace_directory(fresh: Path, target: Path) -> None:
+    """Moves a new directory to `target`, and the one that an earlier run has made there to a name beside the new one.
+
+    PackagingError if something else is there.
+    """
+    refuse_unknown(target)
+    (fresh / _LIST).write_text(json.dumps([*_names_in(fresh), _LIST]), encoding="utf-8")
+    if target.exists():
+        target.rename(fresh.with_name(f"{fresh.name}.old"))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh.rename(target)
+
+
+def _names_in(directory: Path) -> list[str]:
+    return [str(path.relative_to(directory)) for path in _below(directory) if path.is_symlink() or not path.is_dir()]
 
 
 def _content_of(directory: Path) -> dict[str, list[str]]:

@@ -45,7 +45,7 @@ def writing(wheel: Path, dist_info: str, key: str = "", *, deflate: bool = False
     count = jobs or len(os.sched_getaffinity(0))
     try:
         with (
-            new_file(str(wheel), is_synced=False) as new,
+            new_file(str(wheel), is_synced=False) as new,  # move_files does that, at the end
             os.fdopen(os.dup(new), "wb") as file,
             ThreadPoolExecutor(count) as pool,
         ):

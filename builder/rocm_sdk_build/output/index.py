@@ -6,15 +6,18 @@ import hashlib
 import html
 import json
 import os
-import shutil
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.new_file import new_file, refuse_output
+from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
+from rocm_sdk_build.files.scratch import scratch_directory
 
 from .extras import IndexedFile, check_extras
 from .package_files import PackageFile, find_packages
@@ -36,21 +39,25 @@ def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
     for file in files:
         projects[file.project].append(file)
     links = (_link(file, _address(directory, file)) for file in sorted(files, key=lambda file: file.path.name))
-    simple, fresh = directory / "simple", directory / ".simple.partial"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
-    pages = [_write(fresh / "index.html", _root_page(sorted(projects)))]
-    _write(fresh / "index.json", json.dumps(_root_document(sorted(projects)), indent=2) + "\n")
-    for project, own in sorted(projects.items()):
-        own.sort(key=lambda file: file.path.name)
-        pages.append(_write(fresh / project / "index.html", _project_page(project, own, directory)))
-        _write(fresh / project / "index.json", json.dumps(_project_document(project, own, directory), indent=2) + "\n")
-        for file in own:
-            if file.metadata is not None:
-                file.path.with_name(f"{file.path.name}.metadata").write_bytes(file.metadata)
-    shutil.rmtree(simple, ignore_errors=True)
-    flat = _write(fresh / "links.html", _page("All packages", links)).replace(directory / "links.html")
-    fresh.rename(simple)
+    simple, flat = directory / "simple", directory / "links.html"
+    metadata = {f"{file.path}.metadata": file.metadata for file in files if file.metadata is not None}
+    refuse_unknown(simple)
+    for path in (str(flat), *metadata):
+        refuse_output(path)
+    with scratch_directory(directory) as scratch:
+        fresh = scratch / "simple"
+        fresh.mkdir()
+        pages = [_write(fresh / "index.html", _root_page(sorted(projects)))]
+        _write(fresh / "index.json", json.dumps(_root_document(sorted(projects)), indent=2) + "\n")
+        for project, own in sorted(projects.items()):
+            own.sort(key=lambda file: file.path.name)
+            pages.append(_write(fresh / project / "index.html", _project_page(project, own, directory)))
+            document = json.dumps(_project_document(project, own, directory), indent=2)
+            _write(fresh / project / "index.json", document + "\n")
+        for path, content in {**metadata, str(flat): _page("All packages", links).encode()}.items():
+            with new_file(path) as new:
+                write_all(new, content, 0)
+        replace_directory(fresh, simple)
     return [*(simple / page.relative_to(fresh) for page in pages), flat]
 
 

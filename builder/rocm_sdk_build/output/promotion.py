@@ -16,6 +16,7 @@ from packaging.version import Version
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.members import wrong_member
+from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.files.wheels import writing
@@ -63,11 +64,9 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
             fresh = Path(scratch, "dist", path.relative_to(source)).parent
             fresh.mkdir(parents=True, exist_ok=True)
             made.append(_promote_one(path, promotion, fresh, Path(scratch, "site")))
-        targets_of = [output / path.relative_to(Path(scratch, "dist")) for path in made]
-        for path, target in zip(made, targets_of, strict=True):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
-    return targets_of
+        names = {path: output / path.relative_to(Path(scratch, "dist")) for path in made}
+        move_files(names)
+    return list(names.values())
 
 
 def _version_of(source: Path, packages: list[PackageFile], new: str) -> str:

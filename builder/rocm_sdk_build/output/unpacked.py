@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,38 +13,30 @@ from typing import IO
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
 
-_PLATFORM, _MODULE, _SELECTOR = "platform", "src", "selector.json"
+_PLATFORM, _MODULE = "platform", "src"
 _OURS = re.compile(rf"{_PLATFORM}|{_MODULE}|.*\.(dist-info|data)")
 
 
-def unpack(package: Path, parent: Path) -> Path:
+def unpack(package: Path, parent: Path, scratch: Path) -> Path:
     """Writes what a package has to the directory of its distribution's name below `parent`, and returns that.
 
     A platform directory goes to `platform`, a module to `src`, as the established packager stages them. What an earlier
-    run has left there is replaced; PackagingError if something else is there.
+    run has left there is replaced; PackagingError if something else is there. scratch: a directory of the same file
+    system, in which the new one is made.
     """
     directory = parent / canonicalize_name(package.name.partition("-")[0])
-    if directory.exists() and not _is_ours(directory):
-        raise PackagingError(f"{directory}: is in the way, and has files that are not of a package", "remove it")
-    shutil.rmtree(directory, ignore_errors=True)
+    refuse_unknown(directory)
+    fresh = Path(tempfile.mkdtemp(dir=scratch)) / "new"
     for name, source, mode in _members(package):
-        target = directory / name
+        target = fresh / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as file:
             shutil.copyfileobj(source, file)
         target.chmod(mode)
+    replace_directory(fresh, directory)
     return directory
-
-
-def _is_ours(directory: Path) -> bool:
-    """Whether it holds a package's metadata, and nothing but what is written here; or the files of a selector."""
-    if not directory.is_dir() or directory.is_symlink():
-        return False
-    names = [path.name for path in directory.iterdir()]
-    is_wheel = any(name.endswith(".dist-info") for name in names) and all(map(_OURS.fullmatch, names))
-    return is_wheel or {_SELECTOR, "PKG-INFO"}.issubset(names)
 
 
 def _members(package: Path) -> Iterator[tuple[str, IO[bytes], int]]:
