@@ -21,7 +21,7 @@ from ._native import (
     target_in_name,
 )
 from ._zstd import import_zstd
-from .cli.output import complain, succeeds, tell
+from .cli.output import complain, end_without_output, succeeds, tell
 from .own_wheels import install_command
 from .value_text import counted, size_text
 
@@ -40,6 +40,7 @@ __all__ = [
     "complain",
     "counted",
     "device_code_of_part",
+    "end_without_output",
     "import_zstd",
     "inspect_library",
     "install_command",

@@ -253,6 +253,7 @@ WRITES = re.compile(
 WRITERS = {
     "archives/member.py": "a temporary file",
     "cli/__init__.py": "opens /dev/null",
+    "cli/output.py": "opens /dev/null",
     "gpu_code/pieces.py": "into a temporary file",
     "gpu_code/scratch.py": "a temporary file",
     "installed/inside.py": "directories, for devel and adoption",

@@ -20,12 +20,14 @@ if TYPE_CHECKING:  # the command is parsed without the modules that do the work
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
     from rocm_sdk import RocmSdkError
-    from rocm_sdk.tooling import complain
+    from rocm_sdk.tooling import complain, end_without_output
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
     try:
-        return int(options.run(options))
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         complain("interrupted")
         return 130
@@ -33,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message, fix = str(error), error.fix
     except RocmSdkError as error:
         message, fix = error.message, error.fix or ""
+    except BrokenPipeError as error:  # of stdout
+        return end_without_output(error)
     except OSError as error:
         message, fix = f"{error.filename}: {error.strerror}" if error.filename else str(error), ""
     print(f"error: {message}", file=sys.stderr)

@@ -28,7 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
             return _flushed(1)
         if not isinstance(error, OSError) or error.filename is not None:
             raise
-        return _output_failed(error)
+        from .output import end_without_output
+
+        return end_without_output(error)
     return status
 
 
@@ -67,25 +69,10 @@ def _flushed(status: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        return _output_failed(error)
+        from .output import end_without_output
+
+        return end_without_output(error)
     return status
-
-
-def _output_failed(error: OSError) -> int:
-    """Ends by SIGPIPE if nobody reads the output, as other programs do; else says what is wrong."""
-    import os
-
-    # Python flushes stdout once more at exit, which must not fail again.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if isinstance(error, BrokenPipeError):
-        import signal
-
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGPIPE)
-    from .output import complain
-
-    complain(f"cannot write to standard output: {error.strerror}")
-    return 128
 
 
 _shown: set[str] = set()

@@ -3,12 +3,13 @@
 rocm-sdk-build writes them; it runs as a process of its own, because the loader only reads.
 """
 
+import signal
 import subprocess
 
 from rocm_sdk.build_command import NotInstalledError, build_command
 from rocm_sdk.gpu_code.options import words_of
 
-from .output import complain
+from .output import complain, end_without_output
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
 if TYPE_CHECKING:
@@ -28,4 +29,6 @@ def rewrite_all(options: "Namespace") -> int:
                 status = process.wait()
             except KeyboardInterrupt:  # it gets the signal too, and ends as this command would
                 continue
+            if status == -signal.SIGPIPE:
+                return end_without_output(BrokenPipeError())
             return status if status >= 0 else 128 - status

@@ -61,6 +61,8 @@ def succeeds(name: str, work: "Callable[[], None]") -> bool:
     except RocmSdkError as error:
         complain_of(error)
         return False
+    except BrokenPipeError:  # of stdout
+        raise
     except OSError as error:
         complain(f"{error.filename or name}: {error.strerror}")
         return False
@@ -72,3 +74,18 @@ def complain_fix(fix: str) -> None:
     from rocm_sdk.value_text import harmless
 
     print(f"  fix: {harmless(fix)}", file=sys.stderr)
+
+
+def end_without_output(error: OSError) -> int:
+    """Ends by SIGPIPE if nobody reads the output, as other programs do; else says what is wrong."""
+    import os
+
+    # Python flushes stdout once more at exit, which must not fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        import signal
+
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGPIPE)
+    complain(f"cannot write to standard output: {error.strerror}")
+    return 128

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -134,3 +135,14 @@ def test_a_file_of_a_system_package() -> None:
     (package,) = subprocess.check_output(["dpkg-query", "-W", "-f", "${Package}", "dpkg"], text=True).split()
     assert checks_of("/usr/bin/dpkg") == f"dpkg -V {package}"
     assert checks_of("/usr/bin/no-such-program") is None
+
+
+def test_a_closed_pipe(path: Path) -> None:
+    """It ends as other commands do."""
+    for program in ("rocm_sdk", "rocm_sdk_build"):
+        command = [sys.executable, "-m", program, "code", str(path), "--keep", "gfx1030", "--dry-run"]
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (-signal.SIGPIPE, ""), program
