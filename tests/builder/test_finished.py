@@ -268,11 +268,17 @@ def test_scratch_directories_that_nobody_uses_go(tmp_path: Path) -> None:
     linked = tmp_path / ".rocm-sdk-build-linked"
     linked.mkdir()
     (linked / "lock").symlink_to(outside / "lock")
+    device = tmp_path / ".rocm-sdk-build-device"
+    device.mkdir()
+    if os.geteuid() == 0:
+        os.mknod(device / "lock", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    else:
+        os.mkfifo(device / "lock")
     with scratch_directory(tmp_path) as own:
         kept = {path.name for path in tmp_path.iterdir()}
         with (own / "lock").open() as lock, pytest.raises(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    names = {path.name for path in (own, places[1], other, outside, unmarked, linked)}
+    names = {path.name for path in (own, places[1], other, outside, unmarked, linked, device)}
     assert kept == names | {".rocm-sdk-build-link"}
     assert (outside / "lock").exists()
     assert not own.exists()

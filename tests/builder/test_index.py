@@ -11,6 +11,7 @@ import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -147,6 +148,13 @@ def test_what_the_user_has_there(tmp_path: Path) -> None:
         os.chown(tmp_path / "simple", 65534, 65534)
         with pytest.raises(PackagingError, match=r"simple: is in the way: it belongs to nobody \(user 65534\)"):
             write_index(tmp_path)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_a_package_that_is_no_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "one-1.0-py3-none-any.whl")
+    with pytest.raises(PackagingError, match=r"one-1\.0-py3-none-any\.whl: is not a file"):
+        write_index(tmp_path)
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

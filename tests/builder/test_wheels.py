@@ -7,12 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from rocm_sdk_build.files.input_file import ChangedInputError
 from rocm_sdk_build.files.wheels import wheel_key, writing
 
 FILES = ("a.so", "b.so", "comma,name.so")
@@ -53,7 +55,8 @@ def is_writing(process: int, directory: Path) -> bool:
 
 def test_a_run_killed_while_writing(site: Path, tmp_path: Path) -> None:
     wheel = tmp_path / "a-1-py3-none-any.whl"
-    os.mkfifo(site / "b.so")  # nobody writes into it: the run stops there until it is killed
+    with (site / "b.so").open("wb") as large:  # takes so long that the run is killed before its end
+        large.truncate(1 << 36)
     with subprocess.Popen([sys.executable, "-c", WRITE, str(site), str(wheel)]) as run:
         deadline = time.monotonic() + 30
         while not is_writing(run.pid, tmp_path) and time.monotonic() < deadline:
@@ -72,6 +75,29 @@ def test_a_run_killed_while_writing(site: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == ["a.so", "b.so", "comma,name.so", "a-1.dist-info/RECORD"]
+
+
+def test_a_file_that_changes(site: Path, tmp_path: Path) -> None:
+    """It would have a digest in RECORD that no state of it had."""
+    path, wheel, is_done = site / "b.so", tmp_path / "a-1-py3-none-any.whl", threading.Event()
+    path.write_bytes(bytes(50 << 20))
+    wheel.write_bytes(b"an older wheel")
+
+    def change() -> None:
+        with path.open("r+b", buffering=0) as file:
+            while not is_done.wait(0.001):
+                os.pwrite(file.fileno(), b"\1", 40 << 20)
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    try:
+        with pytest.raises(ChangedInputError, match="it changed while it was read") as caught:
+            write(wheel, site)
+        assert caught.value.filename == str(path)
+    finally:
+        is_done.set()
+        writer.join()
+    assert wheel.read_bytes() == b"an older wheel"
 
 
 def test_a_file_that_cannot_be_read(site: Path, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from .input_file import open_input
+
 _CHUNK = 1 << 20
 
 
@@ -24,15 +26,17 @@ def complete(copy: Path, rest: Rest) -> None:
 
 
 def read_in_chunks(copy: Path, rest: Rest | None) -> Iterator[bytes]:
-    """The content of a copy as if it were whole."""
-    with copy.open("rb") as file:
+    """The content of a copy as if it were whole. ChangedInputError if it changes meanwhile."""
+    with open_input(str(copy)) as source:
         if rest is None:
-            yield from _chunks(file, 0, None)
-            return
-        yield from _chunks(file, 0, rest.start)
-        with rest.original.open("rb") as original:
-            yield from _chunks(original, rest.start, rest.end)
-        yield from _chunks(file, rest.end, None)
+            yield from _chunks(source.file, 0, None)
+        else:
+            yield from _chunks(source.file, 0, rest.start)
+            with open_input(str(rest.original)) as original:
+                yield from _chunks(original.file, rest.start, rest.end)
+                original.refuse_changed()
+            yield from _chunks(source.file, rest.end, None)
+        source.refuse_changed()
 
 
 def copy_range(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:

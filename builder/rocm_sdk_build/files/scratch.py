@@ -63,6 +63,8 @@ def _remove_abandoned(directory: Path) -> None:
     except OSError:  # no file of ours
         return
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = os.read(descriptor, len(_MARK) + 1)
         if text == _MARK or (not text and [path.name for path in directory.iterdir()] == [_LOCK]):

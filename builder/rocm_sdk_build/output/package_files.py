@@ -32,6 +32,8 @@ def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFil
 
 
 def _read_name(path: Path) -> PackageFile:
+    if not path.is_file():  # a pipe would be waited for
+        raise PackagingError(f"{path}: is not a file", "remove it")
     try:
         if path.suffix == ".whl":
             name, version, *_ = parse_wheel_filename(path.name)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rocm_sdk.tooling import import_zstd
+from rocm_sdk_build.files.input_file import open_input
 from rocm_sdk_build.files.source_date import source_date
 from rocm_sdk_build.files.wheels import Member
 
@@ -65,11 +66,11 @@ def write_devel_archive(entries: Iterable[DevelEntry], tree: str, stream: Member
 
 
 def _add_file(members: tarfile.TarFile, member: tarfile.TarInfo, source: Path) -> None:
-    facts = source.stat()
-    member.size = facts.st_size
-    member.mode = 0o755 if facts.st_mode & stat.S_IXUSR else 0o644
-    with source.open("rb") as file:
-        members.addfile(member, file)
+    with open_input(str(source)) as file:
+        member.size = file.facts.st_size
+        member.mode = 0o755 if file.facts.st_mode & stat.S_IXUSR else 0o644
+        members.addfile(member, file.file)
+        file.refuse_changed()
 
 
 def _member(name: str) -> tarfile.TarInfo:
