@@ -68,7 +68,7 @@ def build_site(source: Source, shape: Shape, version: str | None = None) -> Path
 
     version: of the packages, by default Debian's. PackagingError or OSError if it cannot be made.
     """
-    with _locked(source.directory):
+    with _locked(source):
         apt = apt_of(source)
         packages = resolve_packages(apt, source)
         sites = source.directory / "sites"
@@ -91,7 +91,7 @@ def build_wheels(
     wish: without roots; its version may be empty, which asks for Debian's. rules: a table in place of the established
     one. keeps_unpacked: the files of Debian's packages stay in the cache. Errors as of build_site.
     """
-    with _locked(source.directory):
+    with _locked(source):
         apt = apt_of(source)
         packages = resolve_packages(apt, source)
         version = _checked(wish.packages.version or packages.version)
@@ -196,8 +196,9 @@ def _key(packages: Packages, wish: prefix.Wish, rules: Path | None) -> str:
 
 
 @contextmanager
-def _locked(cache: Path) -> Iterator[None]:
-    make_own(cache)
-    with (cache / "lock").open("w") as lock:
+def _locked(source: Source) -> Iterator[None]:
+    make_own(source.cache)
+    make_own(source.directory)
+    with (source.directory / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
