@@ -35,11 +35,13 @@ def names(chance: random.Random, root: Path) -> str:
 
 
 def place(path: Path, chance: random.Random, root: Path) -> None:
-    """Something at a path."""
+    """Something at a path, if nothing is there: what is written through a link of before is not the attack's."""
+    if os.path.lexists(path):
+        return
     kind = chance.choice(("link", "link", "link to a directory", "fifo", "directory", "file", "program", "device"))
     path.parent.mkdir(parents=True, exist_ok=True)
     if kind == "link":
-        path.symlink_to(chance.choice((f"{root}/victims/a", "../victims/a", "../../victims/a", "/dev/null", "nowhere")))
+        path.symlink_to(chance.choice((f"{root}/victims/a", "../victims/a", "../../victims/a", "nowhere")))
     elif kind == "link to a directory":
         path.symlink_to(chance.choice((f"{root}/victims", "..", ".", "../../victims", "/")))
     elif kind == "fifo":
