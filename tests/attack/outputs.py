@@ -112,8 +112,9 @@ def attack(root: Path, chance: random.Random) -> str:
     for name in ("new", WHEEL, WHEEL.replace(OLD, NEW), "simple", "links.html", f"{WHEEL}.metadata"):
         if chance.random() < 0.3:
             place(out / name, chance, root)
-    if (out / "new").is_symlink() and (out / "new").is_dir():  # a directory that the user names is where files go
-        (out / "new").unlink()
+    for named in (out / "new", root / "tree/new"):
+        if named.is_symlink() and named.is_dir():  # a directory that the user names is where files go
+            named.unlink()
     for number in range(chance.randrange(3)):
         place(out / f".rocm-sdk-build-{number}" / chance.choice(("lock", "x")), chance, root)
     keep = ("code", "--no-load", "--keep", "gfx1030", "--output")
