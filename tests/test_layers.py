@@ -257,6 +257,7 @@ WRITERS = {
     "gpu_code/pieces.py": "into a temporary file",
     "gpu_code/scratch.py": "a temporary file",
     "installed/inside.py": "directories, for devel and adoption",
+    "selftest/compile_kernel.py": "a temporary file",
     "selftest/loading.py": "a temporary file",
     "selftest/repairs.py": "an empty __init__.py that a package has lost",
     "selftest/report/complete_file.py": "reports",

@@ -54,6 +54,8 @@ def place(path: Path, chance: random.Random, root: Path) -> None:
     else:
         path.write_text(FOREIGN)
         path.chmod(chance.choice((0o644, 0o4755, 0o2755, 0o6777, 0o444)))
+    if path.is_symlink() and os.geteuid() == 0:
+        os.lchown(path, USER, USER)
 
 
 def make_tree(tree: Path, chance: random.Random, root: Path) -> None:
@@ -112,8 +114,8 @@ def attack(root: Path, chance: random.Random) -> str:
     for name in ("new", WHEEL, WHEEL.replace(OLD, NEW), "simple", "links.html", f"{WHEEL}.metadata"):
         if chance.random() < 0.3:
             place(out / name, chance, root)
-    for named in (out / "new", root / "tree/new"):
-        if named.is_symlink() and named.is_dir():  # a directory that the user names is where files go
+    for named in (*out.iterdir(), root / "tree/new"):
+        if os.geteuid() != 0 and named.is_symlink() and named.is_dir():  # our own link: the directory is what we name
             named.unlink()
     for number in range(chance.randrange(3)):
         place(out / f".rocm-sdk-build-{number}" / chance.choice(("lock", "x")), chance, root)

@@ -48,6 +48,23 @@ def tree(tmp_path: Path) -> Path:
 
 
 @is_root
+def test_a_link_of_another_user_to_a_directory(tree: Path, tmp_path: Path) -> None:
+    """Root's or one's own link is as good as the directory."""
+    (tmp_path / "his").mkdir()
+    link = tmp_path / "out"
+    link.symlink_to(tmp_path / "his")
+    command = [sys.executable, "-m", "rocm_sdk_build", "code", "--no-load", "--keep", "gfx1030", "--output", str(link)]
+    command.append(str(tree / "lib/libx.so"))
+    os.lchown(link, USER, USER)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, list((tmp_path / "his").iterdir())) == (1, [])
+    assert f"{link}: is a link of user {USER}, who chose the directory behind it: name that" in done.stderr
+    os.lchown(link, 0, 0)
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert [path.name for path in (tmp_path / "his").iterdir()] == ["libx.so"]
+
+
+@is_root
 def test_no_special_rights_under_a_new_owner(tree: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     paths = [tree, tree / "lib", tree / "lib/libx.so", tree / "program"]
     for path in paths:

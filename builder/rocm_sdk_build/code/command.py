@@ -9,6 +9,7 @@ from functools import partial
 from rocm_sdk import EmptySelectionError, RocmSdkError, gpus, targets
 from rocm_sdk.gpu_code.options import is_asked_for, misuse
 from rocm_sdk.tooling import complain, counted, size_text, succeeds, tell
+from rocm_sdk_build.files.new_file import is_directory
 
 from .extract import extract_code
 from .owners import checks_of
@@ -41,7 +42,7 @@ def run(options: Namespace) -> int:
 
 def _rewrite(name: str, place: str | None, wish: Wish) -> None:
     base = os.path.basename(os.path.normpath(name))
-    output = os.path.join(place, base) if place is not None and os.path.isdir(place) else place
+    output = os.path.join(place, base) if place is not None and is_directory(place) else place
     if os.path.isdir(name) or name.endswith(".whl"):
         _tell_tree((rewrite_directory if os.path.isdir(name) else rewrite_wheel)(name, output, wish))
     else:

@@ -28,6 +28,19 @@ class OutputRefusedError(OSError):
     """A new file would take the place of something that is not a file."""
 
 
+def is_directory(output: str) -> bool:
+    """Whether an output is a directory, in which files get their own names. OutputRefusedError if it is a link to one
+    that another user has made: he chose the directory."""
+    is_link = os.path.islink(output)
+    if not os.path.isdir(output):
+        return False
+    owner = os.lstat(output).st_uid
+    if is_link and owner not in (0, os.geteuid()):
+        message = f"is a link of user {owner}, who chose the directory behind it: name that directory"
+        raise OutputRefusedError(errno.EPERM, message, output)
+    return True
+
+
 @contextlib.contextmanager
 def new_file(
     output: str | None, source: InputFile | None = None, *, is_synced: bool = True, may_be_link: bool = False
