@@ -10,12 +10,13 @@ class ToolRow(NamedTuple):
     needs_tree: bool = True  # its script extracts the development tree first
     any_status: bool = False  # it fails, as designed, without a GPU or driver
     broken: str | None = None  # why it is not started: it fails on a sound installation too
+    calls: str | None = None  # a program of core that it starts; an SDK without it is sound
 
 
 # Other programs are started with --version, and are assumed to need the tree.
 TOOLS = {
     "amd-smi": ToolRow(("version",), needs_tree=False, any_status=True),
-    "hipcc": ToolRow(("--version",)),
+    "hipcc": ToolRow(("--version",), calls="lib/llvm/bin/clang++"),
     "hipconfig": ToolRow(("--version",)),
     "hipify-clang": ToolRow(("--version",)),
     "hipify-perl": ToolRow(("-help",)),

@@ -413,6 +413,22 @@ def test_programs_start_or_do_not(sdk: Site) -> None:
     assert said.subject("tools")["count"] == len(scripts)
 
 
+@pytest.mark.parametrize("has_compiler", [False, True])
+def test_hipcc_of_an_sdk_without_a_compiler(sdk: Site, has_compiler: bool) -> None:
+    """Debian's packages of ROCm have none."""
+    program = sdk.write(f"{CORE}/bin/hipcc", "#!/bin/sh\n")
+    if has_compiler:
+        sdk.write(f"{CORE}/lib/llvm/bin/clang++", "#!/bin/sh\n").chmod(0o755)
+    install(sdk)
+    record = sdk.path / "rocm_sdk_core-7.10.0.dist-info/RECORD"
+    record.write_text(record.read_text() + "bin/hipcc,,\n")
+    sdk.write("bin/hipcc", "#!/bin/sh\necho failed to execute: clang++; exit 127\n").chmod(0o755)
+    assert program.exists()
+    said = run_test(sdk.path, "--only", "tools")
+    assert said.codes == ({"E-TOOL-001"} if has_compiler else set())
+    assert bool(said.subject("tools")["not_tried"]) is not has_compiler
+
+
 @pytest.mark.parametrize("rpath", [None, "$ORIGIN/../lib", "$ORIGIN/../nowhere"])
 def test_a_script_of_the_wheel_itself(sdk: Site, rpath: str | None) -> None:
     """The packager's scripts are no entry points. The program has a copy relocation, as programs alone have."""

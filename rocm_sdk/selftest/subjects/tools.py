@@ -65,7 +65,9 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     found = list(_run(ready, options))
     again, directories = _unaided(installation, found)
     for tool, ended in found:
-        if tool not in again:
+        if ended.status and tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls)):
+            recorder.skip(f"{tool.name}: this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}")
+        elif tool not in again:
             _judge(installation, tool, ended, recorder, options)
     if again:
         recorder.say("N-LIB-019", installation.site)
@@ -102,7 +104,7 @@ def _tools(installation: Installation) -> Iterator[Tool]:
         recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
         entry_points = _console_scripts(distribution)
         for name in sorted(recorded):
-            if name in entry_points or os.path.exists(os.path.join(_bin_of_core(installation), name)):
+            if name in entry_points or os.path.exists(_in_core(installation, f"bin/{name}")):
                 path = os.path.normpath(os.path.join(installation.site, recorded[name]))
                 yield Tool(name, path, TOOLS.get(name, UNKNOWN_TOOL), distribution)
 
@@ -156,12 +158,12 @@ def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recor
 
 def _program_behind(installation: Installation, tool: Tool) -> str:
     """The program that a script of core starts, as far as its name says."""
-    return os.path.join(_bin_of_core(installation), tool.name)
+    return _in_core(installation, f"bin/{tool.name}")
 
 
-def _bin_of_core(installation: Installation) -> str:
+def _in_core(installation: Installation, name: str) -> str:
     directory = next((path for path in installation.platform_directories if "_core" in os.path.basename(path)), "")
-    return os.path.join(directory or installation.site, "bin")
+    return os.path.join(directory or installation.site, name)
 
 
 def _is_recorded(installation: Installation, path: str) -> bool:
