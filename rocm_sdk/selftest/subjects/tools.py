@@ -62,10 +62,14 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
             )
         else:
             ready.append(tool)
+    _try(installation, ready, recorder, options)
+
+
+def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, options: Options) -> None:
     found = list(_run(ready, options))
     again, directories = _unaided(installation, found)
     for tool, ended in found:
-        if ended.status and tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls)):
+        if ended.status and _lacks_what_it_calls(installation, tool):
             recorder.skip(f"{tool.name}: this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}")
         elif tool not in again:
             _judge(installation, tool, ended, recorder, options)
@@ -74,6 +78,10 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         with search_path(directories) as path:
             for tool, ended in _run(again, options, {"LD_LIBRARY_PATH": path}):
                 _judge(installation, tool, ended, recorder, options)
+
+
+def _lacks_what_it_calls(installation: Installation, tool: Tool) -> bool:
+    return tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
 
 
 def _run(
