@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -161,6 +162,16 @@ def test_a_wheel_without_code(tree: Path, tmp_path: Path) -> None:
     assert str(found.value).startswith(str(wheel))
 
 
+def test_files_that_are_left_for_one_reason_are_one_line(tree: Path) -> None:
+    """As rocBLAS has hundreds of loose files for other GPUs."""
+    for number in range(9):
+        shutil.copy(tree / "pkg/lib/libother.so", tree / f"pkg/lib/libother{number}.so")
+    command = [sys.executable, "-m", "rocm_sdk", "code", str(tree), "--keep", "gfx1030", "--dry-run", "--no-load"]
+    told = subprocess.check_output(command, text=True).splitlines()
+    first = "pkg/lib/kernels_gfx942.co, pkg/lib/libother.so, pkg/lib/libother0.so, and 8 more"
+    assert told[-1] == f"  left as they are: 11 files: has no code that gfx1030 runs: it has code for gfx942: {first}"
+
+
 def test_the_command(wheel: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,
@@ -180,6 +191,6 @@ def test_the_command(wheel: Path, tmp_path: Path) -> None:
     assert told[1].startswith("  pkg/lib/libfirst.so.1   ")
     assert told[1].endswith(", verified")
     assert told[2] == "    kept: gfx1030   dropped: gfx90a:xnack-, gfx942"
-    assert told[-1] == "  left as it is: pkg/lib/libother.so: has no code that gfx1030 runs: it has code for gfx942"
+    assert told[-1].startswith("  left as they are: 2 files: has no code that gfx1030 runs: it has code for gfx942: ")
     unloaded = subprocess.check_output([*command, "--no-load", "--dry-run"], text=True).splitlines()
     assert unloaded[1].endswith(", verified, not loaded: loading was not asked for")

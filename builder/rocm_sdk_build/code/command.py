@@ -17,6 +17,8 @@ from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file
 from .trees import RewrittenTree, rewrite_directory, rewrite_wheel
 
+_SHOWN = 3  # of files that are left for one reason
+
 
 def run(options: Namespace) -> int:
     """Writes each file; status 1 if one cannot be rewritten, 2 for options that do not go together."""
@@ -77,8 +79,15 @@ def _tell_tree(made: RewrittenTree) -> None:
     for each in made.rewritten:
         tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}{_check_of(each)}")
         _tell_targets(each, "    ")
+    reasons: dict[str, list[str]] = {}
     for left in made.left:
-        tell(f"  left as it is: {left.path}: {left.why}")
+        reasons.setdefault(left.why, []).append(left.path)
+    for why, paths in reasons.items():
+        if len(paths) == 1:
+            tell(f"  left as it is: {paths[0]}: {why}")
+        else:
+            more = f", and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+            tell(f"  left as they are: {counted(len(paths), 'file')}: {why}: {', '.join(paths[:_SHOWN])}{more}")
 
 
 def _tell(made: Rewritten) -> None:
