@@ -13,6 +13,8 @@ PYTEST_ARGS ?=
 FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding archives stores notes power_cut # of `make attack`
 VARIANTS ?= gcc clang      # of `make test-c`
+SUITES ?= bookworm trixie sid # of `make test-generations`
+FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
 T ?=                       # of `make test-one`
 ROUNDS ?= 300              # of `make attack`
@@ -23,6 +25,7 @@ REASON ?=                  # why counts changed: `make budgets`
 SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
+FORM := $(strip $(FORM))
 ROUNDS := $(strip $(ROUNDS))
 GENERATED := $(strip $(GENERATED))
 SEED := $(strip $(SEED))
@@ -88,6 +91,12 @@ test: setup-test $(WHEELS) ## run the whole suite, and on each other CPython the
 test-wheels: wheels demo ## use the wheels of `make wheels` in separate Debian systems: the oldest, the newest, emulated AArch64, all without libelf; as root
 	@$(INSTALL_PACKAGES) systems
 	@scripts/test-portable-wheels
+
+test-generations: setup-build $(WHEELS) ## use the ROCm of Debian 12, 13 and unstable in separate systems: SUITES="bookworm trixie sid", FORM=whole|short; as root, 60 GB
+	@$(INSTALL_PACKAGES) bare
+	@$(ENVIRONMENT)
+	@$(MAKE) -s -j VARIANT=install build/c/install/librocm_sdk.a
+	@scripts/test-generations $(FORM) $(SUITES)
 
 test-c: ## run the C tests with gcc and with clang (VARIANTS=gcc chooses)
 	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
