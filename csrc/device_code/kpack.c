@@ -2,6 +2,7 @@
 #include "device_code/kpack.h"
 
 #include "base/fail.h"
+#include "base/name_table.h"
 #include "device_code/entry_id.h"
 #include "device_code/message_pack.h"
 
@@ -10,10 +11,44 @@ enum {
     VERSION = 1,
     KEY_SIZE = 32,
     NAME_LIMIT = 4096,
+    TARGET_LIMIT = 256,
+    CONTENTS_LIMIT = 1 << 25, /* bytes of the table of contents: a sparse file may have any number of zeros */
 };
 
+typedef struct kpack {
+    rsdk_listing *listing;
+    rsdk_message message;
+    rsdk_strings targets;   /* as the tools write them */
+    rsdk_name_table places; /* of those, by what the archive calls them */
+} kpack;
+
+/* The target that comes next. Thousands of kernels share a few. */
+static rsdk_status take_target(kpack *k, const char **target) {
+    rsdk_arena *arena = k->listing->arena;
+    rsdk_error *error = k->listing->error;
+    char text[TARGET_LIMIT];
+    size_t place = 0;
+    RSDK_TRY(rsdk_message_key(&k->message, text, sizeof text));
+    size_t length = strlen(text);
+    if (!rsdk_name_table_find(&k->places, text, length, &place)) {
+        if (k->message.number >= sizeof text) {
+            return rsdk_extent_damaged(k->message.extent, "the name of a target is longer than any is", error);
+        }
+        const char *name = rsdk_arena_copy(arena, text);
+        RSDK_NEED(name, error);
+        *target = rsdk_entry_id_normal_target(name, arena);
+        RSDK_NEED(*target, error);
+        place = k->targets.count;
+        RSDK_TRY(rsdk_name_table_set(&k->places, arena, name, length, place, error));
+        RSDK_APPEND(arena, &k->targets, *target, error);
+    }
+    *target = k->targets.items[place];
+    return rsdk_listing_count(k->listing, k->message.extent, length);
+}
+
 /* {"type": text, "ordinal": number, "original_size": number, ...} */
-static rsdk_status take_entry(rsdk_listing *listing, rsdk_message *message, rsdk_device_image image) {
+static rsdk_status take_entry(kpack *k, rsdk_device_image image) {
+    rsdk_message *message = &k->message;
     RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_MAP));
     for (uint64_t left = message->number; left > 0; left--) {
         char key[KEY_SIZE];
@@ -25,41 +60,38 @@ static rsdk_status take_entry(rsdk_listing *listing, rsdk_message *message, rsdk
             RSDK_TRY(rsdk_message_skip(message));
         }
     }
-    return rsdk_listing_add_image(listing, image);
+    return rsdk_listing_add_image(k->listing, image);
 }
 
 /* {key: {target: entry}} */
-static rsdk_status take_kernels(rsdk_listing *listing, rsdk_message *message) {
-    RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_MAP));
-    for (uint64_t left = message->number; left > 0; left--) {
+static rsdk_status take_kernels(kpack *k) {
+    RSDK_TRY(rsdk_message_expect(&k->message, RSDK_MESSAGE_MAP));
+    for (uint64_t left = k->message.number; left > 0; left--) {
         const char *name = NULL;
-        RSDK_TRY(rsdk_message_text(message, NAME_LIMIT, listing->arena, &name));
-        RSDK_TRY(rsdk_listing_count(listing, message->extent, strlen(name)));
-        RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_MAP));
-        for (uint64_t targets = message->number; targets > 0; targets--) {
-            const char *target = NULL;
-            RSDK_TRY(rsdk_message_text(message, NAME_LIMIT, listing->arena, &target));
-            RSDK_TRY(rsdk_listing_count(listing, message->extent, strlen(target)));
-            target = rsdk_entry_id_normal_target(target, listing->arena);
-            RSDK_NEED(target, listing->error);
-            RSDK_TRY(take_entry(listing, message, (rsdk_device_image){.target = target, .id = name}));
+        RSDK_TRY(rsdk_message_text(&k->message, NAME_LIMIT, k->listing->arena, &name));
+        RSDK_TRY(rsdk_listing_count_name(k->listing, k->message.extent, strlen(name)));
+        RSDK_TRY(rsdk_message_expect(&k->message, RSDK_MESSAGE_MAP));
+        for (uint64_t targets = k->message.number; targets > 0; targets--) {
+            rsdk_device_image image = {.id = name};
+            RSDK_TRY(take_target(k, &image.target));
+            RSDK_TRY(take_entry(k, image));
         }
     }
     return RSDK_OK;
 }
 
 /* The scheme is a text; any that is not "none" is zstd. */
-static rsdk_status take_scheme(rsdk_listing *listing, rsdk_message *message) {
+static rsdk_status take_scheme(kpack *k) {
     char scheme[KEY_SIZE];
-    rsdk_device_bundle *bundle = &listing->bundles.items[0];
-    RSDK_TRY(rsdk_message_key(message, scheme, sizeof scheme));
+    rsdk_device_bundle *bundle = &k->listing->bundles.items[0];
+    RSDK_TRY(rsdk_message_key(&k->message, scheme, sizeof scheme));
     bundle->compression = strcmp(scheme, "none") == 0 ? NULL : "zstd";
     return RSDK_OK;
 }
 
 rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
     unsigned char header[HEADER_SIZE];
-    rsdk_message message;
+    kpack k = {.listing = listing};
     RSDK_TRY(rsdk_extent_read(extent, 0, header, sizeof header, listing->error));
     uint64_t contents_at = rsdk_extent_u64(header + 8);
     if (rsdk_extent_u32(header + 4) != VERSION) {
@@ -69,6 +101,10 @@ rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
         return rsdk_extent_damaged(extent, "the table of contents of a kpack archive lies outside the file",
                                    listing->error);
     }
+    if (extent->size - contents_at > CONTENTS_LIMIT) {
+        return rsdk_extent_damaged(extent, "the table of contents of a kpack archive is larger than any is",
+                                   listing->error);
+    }
     RSDK_TRY(rsdk_listing_add_bundle(listing, extent,
                                      (rsdk_device_bundle){.container = RSDK_CONTAINER_KPACK,
                                                           .offset = extent->start,
@@ -76,17 +112,17 @@ rsdk_status rsdk_kpack_list(rsdk_listing *listing, const rsdk_extent *extent) {
                                                           .plain_size = extent->size,
                                                           .version = VERSION}));
     rsdk_extent contents = rsdk_extent_from(extent, contents_at);
-    rsdk_message_init(&message, &contents, listing->error);
-    RSDK_TRY(rsdk_message_expect(&message, RSDK_MESSAGE_MAP));
-    for (uint64_t left = message.number; left > 0; left--) {
+    rsdk_message_init(&k.message, &contents, listing->error);
+    RSDK_TRY(rsdk_message_expect(&k.message, RSDK_MESSAGE_MAP));
+    for (uint64_t left = k.message.number; left > 0; left--) {
         char key[KEY_SIZE];
-        RSDK_TRY(rsdk_message_key(&message, key, sizeof key));
+        RSDK_TRY(rsdk_message_key(&k.message, key, sizeof key));
         if (strcmp(key, "toc") == 0) {
-            RSDK_TRY(take_kernels(listing, &message));
+            RSDK_TRY(take_kernels(&k));
         } else if (strcmp(key, "compression_scheme") == 0) {
-            RSDK_TRY(take_scheme(listing, &message));
+            RSDK_TRY(take_scheme(&k));
         } else {
-            RSDK_TRY(rsdk_message_skip(&message));
+            RSDK_TRY(rsdk_message_skip(&k.message));
         }
     }
     return RSDK_OK;

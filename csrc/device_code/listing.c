@@ -8,7 +8,7 @@
 enum {
     BUNDLE_LIMIT = 1 << 16,
     ENTRY_LIMIT = 1 << 18, /* 20 MB of images; 111 bundles of librocsparse have 777 */
-    NAME_LIMIT = 1 << 24,  /* bytes */
+    NAME_LIMIT = 1 << 25,  /* bytes */
 };
 
 rsdk_status rsdk_listing_add_bundle(rsdk_listing *listing, const rsdk_extent *extent, rsdk_device_bundle bundle) {
@@ -21,12 +21,20 @@ rsdk_status rsdk_listing_add_bundle(rsdk_listing *listing, const rsdk_extent *ex
     return RSDK_OK;
 }
 
-rsdk_status rsdk_listing_count(rsdk_listing *listing, const rsdk_extent *extent, size_t name_size) {
-    listing->entries++;
+static rsdk_status count(rsdk_listing *listing, const rsdk_extent *extent, size_t *number, size_t name_size) {
+    ++*number;
     listing->name_bytes += name_size;
-    return listing->entries <= ENTRY_LIMIT && listing->name_bytes <= NAME_LIMIT
+    return *number <= ENTRY_LIMIT && listing->name_bytes <= NAME_LIMIT
                ? RSDK_OK
                : rsdk_extent_damaged(extent, "the file has more entries than any library does", listing->error);
+}
+
+rsdk_status rsdk_listing_count(rsdk_listing *listing, const rsdk_extent *extent, size_t name_size) {
+    return count(listing, extent, &listing->entries, name_size);
+}
+
+rsdk_status rsdk_listing_count_name(rsdk_listing *listing, const rsdk_extent *extent, size_t size) {
+    return count(listing, extent, &listing->names, size);
 }
 
 rsdk_status rsdk_listing_add_image(rsdk_listing *listing, rsdk_device_image image) {

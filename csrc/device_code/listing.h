@@ -19,8 +19,8 @@ typedef struct rsdk_listing {
     rsdk_decompression decompression;
     unsigned char *head; /* room for the head of a container, RSDK_LISTING_HEAD_LIMIT bytes at most */
     size_t head_capacity;
-    size_t entries,
-        name_bytes; /* passed so far: a small file may claim any number, and name the same bytes many times */
+    /* Passed so far: a small file may claim any number, and name the same bytes many times. */
+    size_t entries, names, name_bytes;
 } rsdk_listing;
 
 enum { RSDK_LISTING_HEAD_LIMIT = 1 << 20 };
@@ -38,6 +38,9 @@ rsdk_status rsdk_listing_look_at_image(rsdk_listing *listing, const rsdk_extent 
 /* Counts an entry of a container, wanted or not; its name has `name_size` bytes. RSDK_BAD_ELF where there are more than
  * any file has. */
 rsdk_status rsdk_listing_count(rsdk_listing *listing, const rsdk_extent *extent, size_t name_size);
+
+/* Counts a name that several entries may share. */
+rsdk_status rsdk_listing_count_name(rsdk_listing *listing, const rsdk_extent *extent, size_t size);
 
 /* Makes listing->head at least this large; what was in it is lost. */
 rsdk_status rsdk_listing_make_room(rsdk_listing *listing, size_t size);

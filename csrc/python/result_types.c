@@ -133,8 +133,10 @@ CONVERSION(from_container) {
     return rsdk_result_text(rsdk_device_container_name(*(const rsdk_device_container *)member_of(value, row->offset)));
 }
 
+/* One text for all: a file may have hundreds of thousands of images. */
 CONVERSION(from_image_format) {
-    return rsdk_result_text(rsdk_image_format_name(*(const rsdk_image_format *)member_of(value, row->offset)));
+    return PyUnicode_InternFromString(
+        rsdk_image_format_name(*(const rsdk_image_format *)member_of(value, row->offset)));
 }
 
 CONVERSION(from_fit) {

@@ -203,4 +203,4 @@ def test_many_names(tmp_path: Path) -> None:
     """Many small bundles whose entries have long names are refused before they take memory."""
     plain = BUNDLE_MAGIC + struct.pack("<Q", 200) + (struct.pack("<QQQ", 0, 0, 4096) + b"-" * 4096) * 200
     part = compressed(plain, 3)
-    assert "more entries" in refusal(tmp_path / "x.co", part * 40)
+    assert "more entries" in refusal(tmp_path / "x.co", part * 80)

@@ -20,15 +20,23 @@ def choose_images(images: Sequence[DeviceImage], gpus: Sequence[str], unofficial
 
     SPIR-V counts if a GPU has no other code. Code that only patched runtimes try counts if it is asked for.
     """
-    kept: set[int] = set()
-    for gpu in gpus:
-        fits = [_fit(image, gpu, unofficial) for image in images]
-        ready = {i for i, fit in enumerate(fits) if fit in _RUNS}
-        kept |= ready or {i for i, fit in enumerate(fits) if fit == _COMPILED}
-        kept |= {i for i, fit in enumerate(fits) if fit == _UNOFFICIAL}
+    versions = [(image.target, image.generic_version if image.format == "code object" else None) for image in images]
+    kept = _choose(versions, gpus, unofficial)
     return [image for i, image in enumerate(images) if i in kept]
 
 
-def _fit(image: DeviceImage, gpu: str, unofficial: bool) -> str:
-    version = image.generic_version if image.format == "code object" else None
-    return compatibility(image.target, gpu, version, unofficial).fit
+def choose_targets(targets: Sequence[str], gpus: Sequence[str], unofficial: bool) -> list[str]:
+    """The same for the targets of code that is not looked at."""
+    kept = _choose([(target, None) for target in targets], gpus, unofficial)
+    return [target for i, target in enumerate(targets) if i in kept]
+
+
+def _choose(versions: Sequence[tuple[str, int | None]], gpus: Sequence[str], unofficial: bool) -> set[int]:
+    """Indices of what is kept. versions: targets, and the generic versions of code objects."""
+    kept: set[int] = set()
+    for gpu in gpus:
+        fits = [compatibility(target, gpu, version, unofficial).fit for target, version in versions]
+        ready = {i for i, fit in enumerate(fits) if fit in _RUNS}
+        kept |= ready or {i for i, fit in enumerate(fits) if fit == _COMPILED}
+        kept |= {i for i, fit in enumerate(fits) if fit == _UNOFFICIAL}
+    return kept

@@ -181,7 +181,7 @@ def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
     if offset + size > os.fstat(descriptor).st_size:
         raise refusal(path, f"it ends before byte {offset + size}, where its tables say that it has more")
     while size > 0:
-        part = os.pread(descriptor, min(size, 1 << 24), offset)
+        part = os.pread(descriptor, min(size, 1 << 30), offset)  # one read for most
         if not part:
             raise refusal(path, f"it ends at byte {offset}, before its tables say")
         parts.append(part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,16 +14,17 @@ from rocm_sdk.gpu_code.note import History, Step, parse_history
 from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.gpu_code.scratch import Scratch
+from rocm_sdk.targets import table
 from rocm_sdk.tooling import target_id
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.new_file import new_file, refuse_output
 
-from .choice import choose_images
+from .choice import choose_images, choose_targets
 from .copying import write_pieces
 from .elf64 import ET_REL, read_elf
 from .host_file import HostFile, Placed, addresses_of, read_host_file, write_host_file
-from .kpack import differs, read_archive, write_archive
+from .kpack import Archive, differs, is_archive, read_archive, write_archive
 from .new_bundles import NewBundle, build_compressed, build_plain, paired, place_in_row
 from .new_note import pack_history
 from .retarget import Pair, retargeted
@@ -32,7 +33,6 @@ from .verification import Verified, WantedImage, refuse_damaged, refuse_without_
 if TYPE_CHECKING:
     from rocm_sdk import DeviceBundle, DeviceCode, DeviceImage
 
-_ARCHIVE = "kpack archive"
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
 _ZSTD = 1
 _VERSION = 3  # of the compressed format if a bundle was not compressed: what clang writes today
@@ -100,11 +100,45 @@ def rewrite_input(source: InputFile, output: str | None, wish: Wish) -> Rewritte
         if os.path.exists(output) and os.path.samestat(os.stat(output), source.facts):
             raise refusal(path, "the output is the file itself; a file is never rewritten in place")
         refuse_output(output)
-    code = read_code(source.descriptor, path)
+    code = None if is_archive(source.descriptor) else read_code(source.descriptor, path)
     directory = os.path.dirname(os.path.abspath(output)) if output is not None else tempfile.gettempdir()
     refuse_without_proc(output)
     with Scratch(directory) as scratch, new_file(output, source) as new:
+        if code is None:
+            return _rewrite_archive(read_archive(source.descriptor, path), new, output, wish)
         return _Rewriting(path, source.descriptor, code, wish, scratch).run(new, output)
+
+
+def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish) -> Rewritten:
+    """Makes a kpack archive with fewer targets, whose kernels stay as they are, in the file that is open as `new`."""
+    path = archive.path
+    if not wish.gpus or wish.compressed is not None or wish.retarget:
+        raise refusal(path, "a kpack archive can hold fewer targets (--keep), and not be changed otherwise")
+    start = perf_counter()
+    names = {target: _normal(target) for target in archive.targets()}
+    targets = _in_order(set(names.values()))
+    kept = choose_targets(targets, wish.gpus, wish.unofficial)
+    wanted = {target for target, name in names.items() if name in kept}
+    if not write_archive(archive, wanted, new):
+        raise _without_code(path, targets, wish)
+    size, size_before = os.fstat(new).st_size, os.fstat(archive.descriptor).st_size
+    _refuse_growth(path, size_before, size, wish)
+    writing = perf_counter() - start
+    wrong = differs(archive, read_archive(new, path), wanted)
+    if wrong is not None:
+        raise refusal(path, wrong, "E-CODE-013")
+    return Rewritten(
+        path=path,
+        output=output,
+        size_before=size_before,
+        size=size,
+        bundle_count=1,
+        kept=tuple(kept),
+        dropped=tuple(target for target in targets if target not in kept),
+        loaded=False,
+        remark="it is not a library",
+        seconds=Seconds(writing, 0.0, perf_counter() - start - writing),
+    )
 
 
 class _Rewriting:
@@ -121,42 +155,20 @@ class _Rewriting:
         if not self.code.bundles:
             split = self.code.kernel_name is not None
             raise refusal(self.path, "its code is in kpack archives" if split else "it has no GPU code")
-        if self.code.kind == _ARCHIVE:
-            return self._run_archive(new, output)
         host = open_host_file(self.descriptor, self.path) if self.code.kind == _ELF else None
         if host is None and self.code.kind not in _LOOSE:
             raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
         pairs = [(found, self._make(found)) for found in self.code.bundles]
         if not any(self.wanted):
-            raise self._without_code()
+            raise _without_code(self.path, [each.target for each in self.code.targets], self.wish)
         if self.wish.retarget and not self.retargeted:
             wanted = ", ".join(f"{pair.code} without {pair.gpu}" for pair in self.wish.retarget)
             raise refusal(self.path, f"it has no code for {wanted}")
         verified = self._write_host(host, pairs, new) if host is not None else self._write_loose(pairs, new)
         size = os.fstat(new).st_size
-        if size > _GROWTH * self.code.size and not self.wish.may_grow:
-            raise refusal(self.path, code="E-CODE-014", size=size, before=self.code.size)
+        _refuse_growth(self.path, self.code.size, size, self.wish)
         writing = perf_counter() - start - self.hashing - self.verifying
         return self._rewritten(output, size, self.kept, verified, Seconds(writing, self.hashing, self.verifying))
-
-    def _run_archive(self, new: int, output: str | None) -> Rewritten:
-        """The same for a kpack archive, whose kernels stay as they are."""
-        wish = self.wish
-        if not wish.gpus or wish.compressed is not None or wish.retarget:
-            raise refusal(self.path, "a kpack archive can hold fewer targets (--keep), and not be changed otherwise")
-        start = perf_counter()
-        images = [image for bundle in self.code.bundles for image in bundle.images]
-        kept = {image.target for image in choose_images(images, wish.gpus, wish.unofficial)}
-        archive = read_archive(self.descriptor, self.path)
-        is_kept = {key for _, key in archive.kernels if _normal(key) in kept}.__contains__
-        if not write_archive(archive, is_kept, new):
-            raise self._without_code()
-        writing = perf_counter() - start
-        wrong = differs(archive, read_archive(new, self.path), is_kept)
-        if wrong is not None:
-            raise refusal(self.path, wrong, "E-CODE-013")
-        seconds = Seconds(writing, 0.0, perf_counter() - start - writing)
-        return self._rewritten(output, os.fstat(new).st_size, kept, Verified(False, "it is not a library"), seconds)
 
     def _rewritten(
         self, output: str | None, size: int, kept: set[str], verified: Verified, seconds: Seconds
@@ -175,10 +187,6 @@ class _Rewriting:
             remark=verified.remark,
             seconds=seconds,
         )
-
-    def _without_code(self) -> RewriteError:
-        targets = ", ".join(each.target for each in self.code.targets)
-        return refusal(self.path, code="E-CODE-012", gpus=", ".join(self.wish.gpus), targets=targets)
 
     # ---- bundles ----
 
@@ -262,6 +270,21 @@ def _wanted(entries: Sequence[Entry], images: dict[str, DeviceImage]) -> list[Wa
 
 def _name_before(entry: Entry, pair: Pair) -> str:
     return entry.name.replace(pair.gpu, pair.code)
+
+
+def _refuse_growth(path: str, before: int, size: int, wish: Wish) -> None:
+    if size > _GROWTH * before and not wish.may_grow:
+        raise refusal(path, code="E-CODE-014", size=size, before=before)
+
+
+def _without_code(path: str, targets: Iterable[str], wish: Wish) -> RewriteError:
+    return refusal(path, code="E-CODE-012", gpus=", ".join(wish.gpus), targets=", ".join(targets))
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """Targets in the order of the table of targets; unknown ones follow by their names."""
+    known = {target.name: number for number, target in enumerate(table())}
+    return sorted(names, key=lambda name: (known.get(name.partition(":")[0], len(known)), name))
 
 
 def _normal(target: str) -> str:

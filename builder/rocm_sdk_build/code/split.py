@@ -94,7 +94,8 @@ class CodeArchives:
         for processor, archive in self._open.items():
             targets = sorted({target for _, target in archive.digests})
             facts = {"format_version": 1, "group_name": self._group, "gfx_arch_family": processor}
-            archive.new.finish({**facts, "gfx_arches": targets, "toc": archive.table})
+            contents = {**facts, "gfx_arches": targets, "toc": archive.table}
+            archive.new.finish({name: [pack(value)] for name, value in contents.items()})
             _verify(read_archive(archive.descriptor, archive.path), archive.digests, self._is_compressed)
         return {processor: archive.path for processor, archive in sorted(self._open.items())}
 
@@ -106,11 +107,12 @@ def _hashed(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
 
 
 def _verify(archive: Archive, digests: dict[tuple[str, str], str], is_compressed: bool) -> None:
-    if archive.kernels.keys() != digests.keys():
+    kernels = {(kernel.key, kernel.target): kernel.ordinal for kernel in archive.kernels()}
+    if kernels.keys() != digests.keys():
         raise refusal(archive.path, "it has other kernels than it was to have", "E-CODE-013")
-    for place, number in archive.kernels.items():
-        blob = archive.blobs[number]
-        chunks = read_range(archive.descriptor, blob.offset, blob.size, archive.path)
+    for place, number in kernels.items():
+        offset, size = archive.blobs.offsets[number], archive.blobs.sizes[number]
+        chunks = read_range(archive.descriptor, offset, size, archive.path)
         digest = sha256_of_chunks(decompressed(chunks, ZSTD, archive.path) if is_compressed else chunks)
         if digest.hexdigest() != digests[place]:
             raise refusal(archive.path, f"the code of {place[0]} for {place[1]} differs", "E-CODE-013")

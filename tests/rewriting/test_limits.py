@@ -1,0 +1,186 @@
+"""What a hostile file costs: a refusal takes little time and memory, and so does the largest file that is accepted.
+
+The table of limits is in docs/reliability.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from rocm_sdk import BadLibraryError, device_code
+from rocm_sdk_build.code.kpack import CONTENTS_LIMIT, KERNEL_LIMIT, pack
+
+_SECONDS, _BYTES = 5, 100 << 20
+_CHILD = """
+import resource, sys
+from rocm_sdk import RocmSdkError
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
+def peak():  # ru_maxrss counts what the parent had before exec
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")) << 10
+before, start = peak(), resource.getrusage(resource.RUSAGE_SELF)
+try:
+    made = rewrite_file(sys.argv[1], sys.argv[2], Wish(("gfx1030",), check_loading=False))
+    answer = f"{made.size_before} {made.size}"
+except RocmSdkError as error:
+    answer = error.message
+end = resource.getrusage(resource.RUSAGE_SELF)
+print(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime, peak() - before, answer)
+"""
+
+
+class Cost(NamedTuple):
+    """What an attempt to keep the code for gfx1030 took, and how it ended."""
+
+    seconds: float  # of the processor
+    size: int  # bytes of memory
+    answer: str
+
+
+def cost_of(path: Path) -> Cost:
+    output = path.with_name("output")
+    command = [sys.executable, "-c", _CHILD, str(path), str(output)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    seconds, size, answer = said.strip().split(" ", 2)
+    assert [each.name for each in path.parent.iterdir() if each.name.startswith(".rocm-sdk")] == []
+    return Cost(float(seconds), int(size), answer)
+
+
+def sparse(path: Path, size: int, *parts: tuple[int, bytes]) -> Path:
+    """A file of `size` bytes that has these bytes at these offsets."""
+    with path.open("wb") as file:
+        for offset, data in parts:
+            file.seek(offset)
+            file.write(data)
+    os.truncate(path, size)
+    return path
+
+
+def header(contents_at: int) -> bytes:
+    """The header of a kpack archive."""
+    return b"KPAK" + struct.pack("<IQ", 1, contents_at) + bytes(48)
+
+
+def table(ordinals: Sequence[int]) -> dict[str, object]:
+    return {
+        f"lib/libMIOpen.so.1#{number}": {"gfx1030": {"type": "hsaco", "ordinal": ordinal, "original_size": 8}}
+        for number, ordinal in enumerate(ordinals)
+    }
+
+
+def write_kpack(path: Path, toc: object, blobs: object, more: bytes = b"", size: int = 0) -> Path:
+    """An archive with `size` bytes of blobs. more: what follows the fields, which are one more then."""
+    contents = pack({"toc": toc, "blobs": blobs, "gfx_arches": ["gfx1030"]})
+    data = header(64 + size) + os.urandom(size) + (b"\x84" if more else b"\x83")
+    path.write_bytes(data + contents[1:] + more)
+    return path
+
+
+def kpack_of(path: Path, count: int) -> Path:
+    """An archive of so many kernels of 8 bytes."""
+    return write_kpack(
+        path, table(range(count)), [{"offset": 64 + 8 * i, "size": 8} for i in range(count)], size=8 * count
+    )
+
+
+# ---- what is refused ----
+
+
+def a_claim_of_500_million_blobs(path: Path) -> Path:
+    count = 500_000_000
+    places = {"compression_scheme": "zstd-per-kernel", "zstd_offset": 64, "zstd_size": 4 + 4 * count}
+    contents = pack({"toc": table([0]), **places})
+    end = 68 + 4 * count
+    return sparse(path, end + len(contents), (0, header(end) + struct.pack("<I", count)), (end, contents))
+
+
+def an_unknown_field_of_zeros(path: Path) -> Path:
+    count = 120_000_000
+    write_kpack(path, table([0]), [{"offset": 64, "size": 1}], pack("x") + b"\xdd" + struct.pack(">I", count), size=1)
+    os.truncate(path, path.stat().st_size + count)
+    return path
+
+
+def an_entry_of_zeros(path: Path) -> Path:
+    """Below the limit of the table of contents: decoded, it would have hundreds of megabytes."""
+    toc = b"\x81\xa1k\x81\xa7gfx1030\x82\xa7ordinal\x00\xa1x\xdd" + struct.pack(">I", 30_000_000) + bytes(30_000_000)
+    path.write_bytes(
+        header(65) + b"\x00" + b"\x82" + pack("blobs") + pack([{"offset": 64, "size": 1}]) + pack("toc") + toc
+    )
+    return path
+
+
+def overlapping_blobs(path: Path) -> Path:
+    blobs = [{"offset": 64 + i, "size": 1_800_000} for i in range(2000)]
+    return write_kpack(path, table(range(2000)), blobs, size=3_600_000)
+
+
+def one_kernel_too_many(path: Path) -> Path:
+    return write_kpack(path, table([0] * (KERNEL_LIMIT + 1)), [{"offset": 64, "size": 8}], size=8)
+
+
+def one_blob_too_many(path: Path) -> Path:
+    return write_kpack(path, table([0]), [{"offset": 64, "size": 0}] * (KERNEL_LIMIT + 1))
+
+
+def contents_too_large(path: Path) -> Path:
+    write_kpack(path, table([0]), [{"offset": 64, "size": 0}])
+    os.truncate(path, 64 + CONTENTS_LIMIT + 1)
+    return path
+
+
+HOSTILE: tuple[tuple[Callable[[Path], Path], str], ...] = (
+    (a_claim_of_500_million_blobs, "500000000 blobs, more than the limit of 262144"),
+    (an_unknown_field_of_zeros, "table of contents has .* bytes, more than the limit of 33554432"),
+    (an_entry_of_zeros, "bytes in one value, more than the limit of 65536"),
+    (overlapping_blobs, "its blobs overlap at byte 65"),
+    (one_kernel_too_many, "262145 keys, more than the limit of 262144"),
+    (one_blob_too_many, "262145 blobs, more than the limit of 262144"),
+    (contents_too_large, "has 33554433 bytes, more than the limit of 33554432"),
+)
+
+
+@pytest.mark.parametrize(("make", "answer"), HOSTILE, ids=[make.__name__ for make, _ in HOSTILE])
+def test_a_refusal_is_cheap(tmp_path: Path, make: Callable[[Path], Path], answer: str) -> None:
+    path = make(tmp_path / "hostile")
+    cost = cost_of(path)
+    assert re.search(answer, cost.answer), cost
+    assert cost.seconds < _SECONDS, cost
+    assert cost.size < _BYTES, cost
+    assert not (tmp_path / "output").exists()
+
+
+# ---- what is accepted ----
+
+
+def test_an_archive_with_the_most_kernels_is_rewritten(tmp_path: Path) -> None:
+    path = kpack_of(tmp_path / "x.kpack", KERNEL_LIMIT)
+    assert sum(each.image_count for each in device_code(path).targets) == KERNEL_LIMIT
+    cost = cost_of(path)
+    assert cost.answer == f"{path.stat().st_size} {path.stat().st_size}"
+    assert cost.size < _BYTES, cost
+
+
+def test_an_archive_with_the_largest_contents_is_rewritten(tmp_path: Path) -> None:
+    path = write_kpack(tmp_path / "x.kpack", table([0]), [{"offset": 64, "size": 8}], b"\xa1x\xc6\0\0\0\0", size=8)
+    room = 72 + CONTENTS_LIMIT - path.stat().st_size
+    data = path.read_bytes()
+    path.write_bytes(data[:-4] + struct.pack(">I", room) + bytes(room))
+    cost = cost_of(path)
+    assert cost.answer == f"{path.stat().st_size} {path.stat().st_size}"
+    assert cost.size < _BYTES, cost
+
+
+def test_listing_refuses_one_kernel_too_many(tmp_path: Path) -> None:
+    with pytest.raises(BadLibraryError, match="more entries than any library"):
+        device_code(one_kernel_too_many(tmp_path / "x.kpack"))
+    with pytest.raises(BadLibraryError, match="table of contents of a kpack archive is larger than any"):
+        device_code(contents_too_large(tmp_path / "x.kpack"))
