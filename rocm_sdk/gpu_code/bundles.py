@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rocm_sdk import _native
 
 from .compression import ZSTD, BundleHash, decompressed
-from .pieces import read_range
+from .pieces import data_ranges, read_range
 from .refusal import refusal
 from .scratch import Scratch
 
@@ -63,8 +63,27 @@ class Bundle(NamedTuple):
 
 
 def read_code(descriptor: int, path: str) -> DeviceCode:
-    """What the open file holds. Errors name its path."""
-    return _native.device_code_of_part(descriptor, 0, os.fstat(descriptor).st_size, path)
+    """What the open file holds. Errors name its path. Refuses a file that is mostly holes."""
+    size = os.fstat(descriptor).st_size
+    _refuse_holes(descriptor, size, path)
+    return _native.device_code_of_part(descriptor, 0, size, path)
+
+
+def _refuse_holes(descriptor: int, size: int, path: str) -> None:
+    """Holes take no space, and as long to read as data."""
+    holes = position = 0
+    for start, end in data_ranges(descriptor, 0, size):
+        holes += start - position
+        position = end
+        if holes > HOLE_LIMIT:
+            break
+    else:
+        holes += size - position
+    if holes > HOLE_LIMIT:
+        raise refusal(
+            path,
+            f"it has holes of more than {HOLE_LIMIT} bytes, and no library has; cp --sparse=never copies it without",
+        )
 
 
 def read_bundle(
@@ -73,11 +92,14 @@ def read_bundle(
     path: str,
     scratch: Scratch,
     is_dropped: Callable[[str], bool] = lambda _: False,
+    *,
+    any_ratio: bool = False,
 ) -> Bundle:
     """Takes apart a bundle that was found; the plain bytes of a compressed bundle are written to `scratch`.
 
-    is_dropped: whether the bytes of the entry of this name are not wanted, and not written. Refuses a damaged bundle:
-    one whose entries overlap, or whose sizes or hash are wrong.
+    is_dropped: whether the bytes of the entry of this name are not wanted, and not written. any_ratio: also take a
+    bundle that would become many times as large. Refuses a damaged bundle: one whose entries overlap, or whose sizes or
+    hash are wrong.
     """
     align = _align_of(found.offset)
     if found.container == "none":
@@ -89,6 +111,11 @@ def read_bundle(
         return Bundle(_entries(head, descriptor, found.offset, found.size, path), align, 0, ZSTD)
     if found.container != "compressed bundle":
         raise refusal(path, f"its code is in an {found.container}, which is not rewritten")
+    if found.plain_size > _LARGEST_BUNDLE:
+        raise refusal(path, f"the bundle at byte {found.offset} claims {found.plain_size} bytes, more than any has")
+    if found.plain_size > max(PLAIN_LIMIT, found.size * RATIO_LIMIT) and not any_ratio:
+        claim = f"{found.size} compressed bytes, which claim to be {found.plain_size}"
+        raise refusal(path, f"the bundle at byte {found.offset} has {claim}; --force takes it")
     return _Decompression(descriptor, found, path, scratch, is_dropped).run(align)
 
 
@@ -144,8 +171,6 @@ class _Decompression:
         header = b"".join(read_range(self.descriptor, self.found.offset, layout.size, self.path))
         _, _, method, *_, digest = layout.unpack(header)
         size = self.found.plain_size
-        if size > _LARGEST_BUNDLE:
-            raise refusal(self.path, f"the bundle at byte {self.found.offset} claims {size} bytes, more than any has")
         self.scratch.reserve(size)
         payload = (self.found.offset + layout.size, self.found.size - layout.size)
         with BundleHash() as hashed:
@@ -195,3 +220,6 @@ class _Decompression:
 HEADERS = {1: struct.Struct("<4sHHI8s"), 2: struct.Struct("<4sHHII8s"), 3: struct.Struct("<4sHHQQ8s")}
 NEWEST = 3  # version, which has no limit of sizes
 _LARGEST_BUNDLE = 16 << 30  # bytes
+# docs/reliability.md has these limits and their reasons.
+RATIO_LIMIT, PLAIN_LIMIT = 256, 64 << 20
+HOLE_LIMIT = 1 << 28  # bytes

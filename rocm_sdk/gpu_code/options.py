@@ -27,7 +27,10 @@ _OPTIONS: "dict[str, dict[str, Any]]" = {
     "--extract": {"metavar": "DIR", "help": "each code object in a file of its own"},
     "--output": {"metavar": "PLACE", "help": "the new file; with several files, a directory"},
     "--dry-run": {"action": "store_true", "help": "tell the sizes, write nothing"},
-    "--force": {"action": "store_true", "help": "even if a file becomes more than four times as large"},
+    "--force": {
+        "action": "store_true",
+        "help": "even if a file becomes more than four times as large, or a bundle 256 times",
+    },
     "--no-load": {
         "action": "store_true",
         "help": "do not load new libraries to check them: loading runs their constructors",

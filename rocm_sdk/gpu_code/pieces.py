@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -31,6 +32,20 @@ def write_all(descriptor: int, data: bytes | memoryview, offset: int) -> None:
         count = os.pwrite(descriptor, view, offset)
         view = view[count:]
         offset += count
+
+
+def data_ranges(descriptor: int, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of a range that the file has bytes for: [start, end). Between them there are holes, which are zeros."""
+    while start < end:
+        try:
+            first = os.lseek(descriptor, start, os.SEEK_DATA)
+            start = os.lseek(descriptor, first, os.SEEK_HOLE)
+        except OSError as error:
+            if error.errno == errno.EINVAL:  # the file system has no holes
+                yield start, end
+            return  # ENXIO: no more data
+        if first < end:
+            yield first, min(start, end)
 
 
 def read_range(descriptor: int, offset: int, size: int, path: str) -> Iterator[bytes]:

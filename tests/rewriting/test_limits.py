@@ -5,21 +5,30 @@ The table of limits is in docs/reliability.md.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import struct
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from backports import zstd
+from sample_device_code import FLAGS, bundle, code_object, library, objects
 
-from rocm_sdk import BadLibraryError, device_code
+from rocm_sdk import BadLibraryError, RewriteError, device_code
+from rocm_sdk.gpu_code.bundles import HOLE_LIMIT, PLAIN_LIMIT, RATIO_LIMIT
+from rocm_sdk_build.__main__ import main
+from rocm_sdk_build.code.elf64 import SHT_RELR, Elf, pack_sections, read_elf
 from rocm_sdk_build.code.kpack import CONTENTS_LIMIT, KERNEL_LIMIT, pack
+from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 
 _SECONDS, _BYTES = 5, 100 << 20
+PLAIN = bundle(objects("gfx1030", "gfx942", size=9000))
 _CHILD = """
 import resource, sys
 from rocm_sdk import RocmSdkError
@@ -137,6 +146,54 @@ def contents_too_large(path: Path) -> Path:
     return path
 
 
+def packed(path: Path, plain: bytes, size: int, claim: int | None = None) -> Path:
+    """A compressed bundle of `size` bytes. claim: what its header says of its plain size."""
+    content = zstd.compress(plain)
+    digest = hashlib.md5(plain, usedforsecurity=False).digest()[:8]
+    assert 32 + len(content) <= size
+    head = struct.pack("<4sHHQQ8s", b"CCOB", 3, 1, size, claim or len(plain), digest)
+    path.write_bytes((head + content).ljust(size, b"\0"))
+    return path
+
+
+def of_size(size: int) -> bytes:
+    """A bundle, of so many bytes, that has 256 kB of code that cannot be compressed, and zeros."""
+    target = "hipv4-amdgcn-amd-amdhsa--gfx1030"
+    noise = code_object(FLAGS["gfx1030"], size=256 << 10)
+    return bundle({target: noise.ljust(size - 4096, b"\0")})
+
+
+def a_bundle_of_6_gb_of_zeros(path: Path) -> Path:
+    return packed(path, PLAIN, 200_000, claim=6 << 30)
+
+
+def a_bundle_above_the_ratio(path: Path) -> Path:
+    return packed(path, of_size(300_000 * RATIO_LIMIT + 1), 300_000)
+
+
+def a_small_bundle_above_the_ratio(path: Path) -> Path:
+    return packed(path, PLAIN.ljust(PLAIN_LIMIT + 1, b"\0"), 30_000)
+
+
+def a_hole_of_20_gb(path: Path) -> Path:
+    library(path, [PLAIN])
+    os.truncate(path, 20 << 30)
+    return path
+
+
+def with_a_hole(path: Path, size: int) -> Path:
+    """A library whose end is a hole."""
+    library(path, [PLAIN])
+    data = path.stat().st_size
+    block = path.stat().st_blksize
+    os.truncate(path, data + -data % block + size)
+    return path
+
+
+def a_hole_that_is_too_large(path: Path) -> Path:
+    return with_a_hole(path, HOLE_LIMIT + 4096)
+
+
 HOSTILE: tuple[tuple[Callable[[Path], Path], str], ...] = (
     (a_claim_of_500_million_blobs, "500000000 blobs, more than the limit of 262144"),
     (an_unknown_field_of_zeros, "table of contents has .* bytes, more than the limit of 33554432"),
@@ -145,6 +202,11 @@ HOSTILE: tuple[tuple[Callable[[Path], Path], str], ...] = (
     (one_kernel_too_many, "262145 keys, more than the limit of 262144"),
     (one_blob_too_many, "262145 blobs, more than the limit of 262144"),
     (contents_too_large, "has 33554433 bytes, more than the limit of 33554432"),
+    (a_bundle_of_6_gb_of_zeros, "has 200000 compressed bytes, which claim to be 6442450944; --force takes it"),
+    (a_bundle_above_the_ratio, "has 300000 compressed bytes, which claim to be 76800001"),
+    (a_small_bundle_above_the_ratio, "which claim to be 67108865"),
+    (a_hole_of_20_gb, "has holes of more than 268435456 bytes"),
+    (a_hole_that_is_too_large, "has holes of more than 268435456 bytes"),
 )
 
 
@@ -177,6 +239,84 @@ def test_an_archive_with_the_largest_contents_is_rewritten(tmp_path: Path) -> No
     cost = cost_of(path)
     assert cost.answer == f"{path.stat().st_size} {path.stat().st_size}"
     assert cost.size < _BYTES, cost
+
+
+def test_bundles_at_the_ratio_are_rewritten(tmp_path: Path) -> None:
+    for path in (
+        packed(tmp_path / "x.co", of_size(300_000 * RATIO_LIMIT), 300_000),
+        packed(tmp_path / "y.co", PLAIN.ljust(PLAIN_LIMIT, b"\0"), 30_000),
+    ):
+        assert re.fullmatch(r"\d+ \d+", cost_of(path).answer)
+
+
+def test_a_bundle_above_the_ratio_is_taken_by_force(tmp_path: Path) -> None:
+    path = a_bundle_above_the_ratio(tmp_path / "x.co")
+    words = ["code", str(path), "--output", str(tmp_path / "new"), "--force"]
+    assert main([*words, "--keep", "gfx1030"]) == 0
+    assert main(["code", str(tmp_path / "new"), "--extract", str(tmp_path / "out")]) == 1
+    assert main(["code", str(tmp_path / "new"), "--extract", str(tmp_path / "out"), "--force"]) == 0
+    assert [each.stat().st_size for each in (tmp_path / "out").iterdir()] == [300_000 * RATIO_LIMIT + 1 - 4096]
+
+
+def test_a_library_with_the_largest_hole_is_rewritten(tmp_path: Path) -> None:
+    cost = cost_of(with_a_hole(tmp_path / "libx.so", HOLE_LIMIT))
+    assert re.fullmatch(r"\d+ \d+", cost.answer), cost
+    assert int(cost.answer.split()[1]) < 1 << 20
+
+
+def test_many_symbols_and_relocations(tmp_path: Path) -> None:
+    """They are compared one by one."""
+    names = ".altmacro\n.macro name number\n.globl name\\number\nname\\number:\n.quad name\\number\n.endm\n"
+    more = f'{names}.section .data,"aw",@progbits\n.set i, 0\n.rept 200000\nname %i\n.set i, i + 1\n.endr'
+    cost = cost_of(library(tmp_path / "libx.so", [PLAIN], more=more))
+    assert re.fullmatch(r"\d+ \d+", cost.answer), cost
+    assert cost.size < _BYTES // 4, cost
+
+
+# A limit that no small file reaches is lowered to what a file has, and by one more.
+LOWERED = (
+    ("elf64._SECTION_LIMIT", lambda elf: len(elf.sections) + 1, "more headers than a library"),
+    ("elf64._SEGMENT_LIMIT", lambda elf: len(elf.segments), "more headers than a library"),
+    ("elf64._WHOLE_LIMIT", lambda elf: elf.sections[elf.names_index].size, "any such"),
+    ("wrappers._RELR_LIMIT", lambda elf: next(s.size for s in elf.sections if s.type == SHT_RELR), "any such"),
+    ("rewrite.IMAGE_LIMIT", lambda _: 2, "has 2 code objects, more than the limit of 1"),
+)
+
+
+@pytest.mark.parametrize(("name", "measure", "answer"), LOWERED, ids=[name for name, *_ in LOWERED])
+def test_the_limit_and_one_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, measure: Callable[[Elf], int], answer: str
+) -> None:
+    more = f'.section .data,"aw",@progbits\n.p2align 3\nhere: .quad here\n.section .{"x" * 9000}\n.quad 0'
+    path = library(tmp_path / "libx.so", [PLAIN], "-Wl,-z,pack-relative-relocs", more=more)
+    with path.open("rb") as file:
+        size = measure(read_elf(file.fileno(), str(path)))
+    wish = Wish(("gfx1030",), check_loading=False)
+    limit = f"rocm_sdk_build.code.{name}"
+    monkeypatch.setattr(limit, size - 1)
+    with pytest.raises(RewriteError, match=answer):
+        rewrite_file(str(path), str(tmp_path / "new"), wish)
+    assert not (tmp_path / "new").exists()
+    # The new file has a section and two segments more.
+    monkeypatch.setattr(limit, size + 2 if name in ("elf64._SECTION_LIMIT", "elf64._SEGMENT_LIMIT") else size)
+    rewrite_file(str(path), str(tmp_path / "new"), wish)
+
+
+def test_sections_that_share_bytes(tmp_path: Path) -> None:
+    """Each is read, so together they would make a small file as large as one likes."""
+    path = library(tmp_path / "libx.so", [PLAIN], more='.section .comment2,"",@progbits\n.zero 9000')
+    with path.open("rb") as file:
+        elf = read_elf(file.fileno(), str(path))
+    index = elf.find(b".comment2")
+    assert index is not None
+    sections = [
+        replace(each, offset=64, size=elf.size - 64) if i == index else each for i, each in enumerate(elf.sections)
+    ]
+    data = bytearray(path.read_bytes())
+    data[elf.sections_offset :] = pack_sections(sections)
+    path.write_bytes(data)
+    with pytest.raises(RewriteError, match="its sections overlap"):
+        rewrite_file(str(path), str(tmp_path / "new"), Wish(("gfx1030",)))
 
 
 def test_listing_refuses_one_kernel_too_many(tmp_path: Path) -> None:

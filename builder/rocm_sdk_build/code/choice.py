@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rocm_sdk.tooling import compatibility
@@ -35,8 +36,14 @@ def _choose(versions: Sequence[tuple[str, int | None]], gpus: Sequence[str], uno
     """Indices of what is kept. versions: targets, and the generic versions of code objects."""
     kept: set[int] = set()
     for gpu in gpus:
-        fits = [compatibility(target, gpu, version, unofficial).fit for target, version in versions]
+        fits = [_fit(target, gpu, version, unofficial) for target, version in versions]
         ready = {i for i, fit in enumerate(fits) if fit in _RUNS}
         kept |= ready or {i for i, fit in enumerate(fits) if fit == _COMPILED}
         kept |= {i for i, fit in enumerate(fits) if fit == _UNOFFICIAL}
     return kept
+
+
+@lru_cache(1 << 12)
+def _fit(target: str, gpu: str, version: int | None, unofficial: bool) -> str:
+    """Thousands of images share a few targets."""
+    return compatibility(target, gpu, version, unofficial).fit

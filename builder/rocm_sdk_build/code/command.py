@@ -27,7 +27,7 @@ def run(options: Namespace) -> int:
         complain(wrong)
         return 2
     if options.extract:
-        done = [succeeds(name, partial(_extract, name, options.extract)) for name in options.files]
+        done = [succeeds(name, partial(_extract, name, options)) for name in options.files]
         return 0 if all(done) else 1
     try:
         kept = _gpus(options.keep) if options.keep else ()
@@ -54,8 +54,8 @@ def _rewrite(name: str, place: str | None, wish: Wish) -> None:
             complain(f"{output} took the place of an installed file: {check} will tell that it differs")
 
 
-def _extract(name: str, directory: str) -> None:
-    for made in extract_code(name, directory):
+def _extract(name: str, options: Namespace) -> None:
+    for made in extract_code(name, options.extract, any_ratio=options.force):
         tell(f"{made.path}   {size_text(made.size)}")
 
 

@@ -26,9 +26,10 @@ class Extracted(NamedTuple):
     size: int
 
 
-def extract_code(path: str, directory: str) -> list[Extracted]:
+def extract_code(path: str, directory: str, *, any_ratio: bool = False) -> list[Extracted]:
     """Writes each image of the file as `<file>.<number of its bundle>.<ID>.<kind>` into a directory, which is made.
 
+    any_ratio: also of a bundle that becomes many times as large.
     Files that exist are not replaced: then RewriteError, as for what cannot be read in full. Raises OSError.
     """
     with open_input(path) as source:
@@ -40,7 +41,7 @@ def extract_code(path: str, directory: str) -> list[Extracted]:
         for number, bundle in enumerate(code.bundles):
             with Scratch(directory) as scratch:
                 names = {image.id or "": image for image in bundle.images}
-                for entry in read_bundle(source.descriptor, bundle, path, scratch).entries:
+                for entry in read_bundle(source.descriptor, bundle, path, scratch, any_ratio=any_ratio).entries:
                     image = names.get(entry.name if bundle.container != "none" else "")
                     if image is None or not entry.size:
                         continue

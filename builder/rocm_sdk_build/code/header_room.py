@@ -39,6 +39,7 @@ _TABLES = (
     *(SHT_GNU_VERSYM, SHT_GNU_VERNEED, SHT_GNU_VERDEF),
 )
 _INTERPRETER = b".interp"
+_NEAR_LIMIT = 64  # sections that stay in the first page
 
 
 class NoRoomError(Exception):
@@ -75,6 +76,8 @@ def make_room(elf: Elf, more: int) -> Room:
             break
         index = standing.pop(0)
         (near if _stays_near(elf, index, tagged) else tail).append(index)
+        if len(near) > _NEAR_LIMIT:
+            raise refusal(elf.path, "more notes stand where headers would go than any library has")
     if end > first.end:
         raise NoRoomError
     cleared = elf.sections[standing[0]].offset if standing else first.file_size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.gpu_code.note import NOTE_SECTION
@@ -94,12 +95,12 @@ def _write(host: HostFile, content: _Content, more: Iterable[Edit], note: bytes,
     for copy in layout.copies:
         write_pieces(output, [Piece(copy.target, elf.descriptor, copy.start, copy.end - copy.start)], elf.path)
     order = section_order(elf, layout)
-    edits = [
-        *edit_wrappers(elf, host.wrappers, {address: place for address, (place, _) in new.items()}),
-        *more,
-        *edit_tags(elf, layout.moved),
-        *edit_symbols(elf, host.code, new, layout.moved, order),
-    ]
+    edits = chain(  # made one by one: tables of symbols may be large
+        edit_wrappers(elf, host.wrappers, {address: place for address, (place, _) in new.items()}),
+        more,
+        edit_tags(elf, layout.moved),
+        edit_symbols(elf, host.code, new, layout.moved, order),
+    )
     write_tables(elf, layout, order, edits, output)
     write_all(output, note, next(each.offset for each in layout.sections if each.name == _NOTE_SECTION))
     return layout.content

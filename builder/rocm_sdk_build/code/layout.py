@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rocm_sdk.gpu_code.note import NOTE_SECTION
-from rocm_sdk.gpu_code.pieces import read_range
+from rocm_sdk.gpu_code.pieces import data_ranges, read_range
 from rocm_sdk.gpu_code.refusal import refusal
 
 from .elf64 import (
@@ -305,7 +305,11 @@ def end_of_content(elf: Elf) -> int:
 
 def _has_data(elf: Elf, start: int) -> bool:
     """Whether a byte behind `start` is not zero."""
-    return any(chunk.strip(b"\0") for chunk in read_range(elf.descriptor, start, elf.size - start, elf.path))
+    return any(
+        chunk.strip(b"\0")
+        for first, end in data_ranges(elf.descriptor, start, elf.size)
+        for chunk in read_range(elf.descriptor, first, end - first, elf.path)
+    )
 
 
 def stale_tables(elf: Elf) -> list[tuple[int, int]]:

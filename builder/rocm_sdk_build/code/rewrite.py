@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _ELF, _LOOSE = "ELF file", ("offload bundle", "compressed offload bundle")
 _ZSTD = 1
 _VERSION = 3  # of the compressed format if a bundle was not compressed: what clang writes today
+IMAGE_LIMIT = 1 << 16  # docs/reliability.md has the reason
 _GROWTH = 4  # a file that becomes larger than this many times asks for consent
 
 
@@ -46,7 +47,7 @@ class Wish(NamedTuple):
     unofficial: bool = False  # keep what only patched runtimes try on them, too
     compressed: bool | None = None  # of the bundles; None: as they are
     retarget: tuple[Pair, ...] = ()  # what is offered for more targets, unofficially
-    may_grow: bool = False  # to more than four times its size
+    may_grow: bool = False  # to more than four times its size; bundles, to any
     check_loading: bool = True
 
     def steps(self) -> tuple[Step, ...]:
@@ -155,6 +156,9 @@ class _Rewriting:
         if not self.code.bundles:
             split = self.code.kernel_name is not None
             raise refusal(self.path, "its code is in kpack archives" if split else "it has no GPU code")
+        count = sum(len(bundle.images) for bundle in self.code.bundles)
+        if count > IMAGE_LIMIT:
+            raise refusal(self.path, f"it has {count} code objects, more than the limit of {IMAGE_LIMIT}")
         host = open_host_file(self.descriptor, self.path) if self.code.kind == _ELF else None
         if host is None and self.code.kind not in _LOOSE:
             raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
@@ -195,7 +199,9 @@ class _Rewriting:
         chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial) if self.wish.gpus else found.images
         kept_images = set(map(id, chosen))
         dropped = {image.id for image in found.images} - {image.id for image in chosen}
-        bundle = read_bundle(self.descriptor, found, self.path, self.scratch, dropped.__contains__)
+        bundle = read_bundle(
+            self.descriptor, found, self.path, self.scratch, dropped.__contains__, any_ratio=self.wish.may_grow
+        )
         images = {image.id or entry.name: image for image, entry in paired(found, bundle)}
         entries = [
             entry for entry in bundle.entries if entry.name not in images or id(images[entry.name]) in kept_images
@@ -253,7 +259,7 @@ class _Rewriting:
         with Scratch(tempfile.gettempdir()) as scratch:
             actual = []
             for each in found.bundles:
-                bundle = read_bundle(new, each, self.path, scratch)
+                bundle = read_bundle(new, each, self.path, scratch, any_ratio=True)
                 images = {image.id or entry.name: image for image, entry in paired(each, bundle)}
                 actual.append(_wanted(bundle.entries, images))
             verify_images(self.wanted, actual, self.path)

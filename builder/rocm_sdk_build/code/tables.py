@@ -21,7 +21,6 @@ from .elf64 import (
     align_up,
     pack_sections,
     pack_segments,
-    read_exactly,
 )
 from .header_room import HEADERS_AT
 from .layout import Layout
@@ -48,7 +47,7 @@ def write_tables(elf: Elf, layout: Layout, order: Mapping[int, int], edits: Iter
 def _moved_sections(elf: Elf, layout: Layout) -> list[tuple[int, bytes]]:
     """What moves, with its new offset."""
     return [
-        (layout.sections[index].offset, read_exactly(elf.descriptor, section.offset, section.size, elf.path))
+        (layout.sections[index].offset, elf.read(section))
         for index, section in enumerate(elf.sections)
         if index in layout.moved
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.errors import RewriteError
@@ -184,53 +185,42 @@ def _same_content(old: HostFile, before: Section, new: HostFile, after: Section,
     if comparable is None:
         places = (old.elf.descriptor, before.offset), (new.elf.descriptor, after.offset)
         return have_same_bytes(*places, before.size)
-    return comparable(old, before, wrapped) == comparable(new, after, wrapped)
+    pairs = zip_longest(comparable(old, before, wrapped), comparable(new, after, wrapped))
+    return all(one == other for one, other in pairs)
 
 
-def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> object:
+def _wrapper_words(host: HostFile, section: Section, wrapped: set[int]) -> Iterator[object]:
     """The content without the fields that locate the code: magic number, address and number."""
     data = bytearray(host.elf.read(section))
     for place in wrapped:
         start = place - section.address
         data[start - 8 : start - 4] = bytes(4)
         data[start : start + 16] = bytes(16)
-    return bytes(data)
+    yield data
 
 
-def _tags(host: HostFile, section: Section, _: set[int]) -> object:
+def _tags(host: HostFile, section: Section, _: set[int]) -> Iterator[object]:
     """Dynamic tags, addresses of tables as the names of their sections."""
     names = {each.address: each.name for each in host.elf.sections if each.is_loaded and each.size}
-    data = host.elf.read(section)
-    usable = len(data) - len(data) % DYNAMIC.size
-    return [
-        (tag, names.get(value) if tag in ADDRESS_TAGS else value)
-        for tag, value in DYNAMIC.iter_unpack(memoryview(data)[:usable])
-    ]
+    for tag, value in host.elf.rows(section, DYNAMIC):
+        yield tag, names.get(value) if tag in ADDRESS_TAGS else value
 
 
-def _relocations(host: HostFile, section: Section, wrapped: set[int]) -> object:
-    data = bytearray(host.elf.read(section))
-    usable = len(data) - len(data) % RELOCATION.size
-    for number, (place, _, _) in enumerate(RELOCATION.iter_unpack(bytes(data[:usable]))):
-        if place in wrapped:
-            data[number * RELOCATION.size + 16 : (number + 1) * RELOCATION.size] = bytes(8)
-    return bytes(data)
+def _relocations(host: HostFile, section: Section, wrapped: set[int]) -> Iterator[object]:
+    for place, info, addend in host.elf.rows(section, RELOCATION):
+        yield place, info, 0 if place in wrapped else addend
 
 
-def _symbols(host: HostFile, section: Section, _: set[int]) -> object:
+def _symbols(host: HostFile, section: Section, _: set[int]) -> Iterator[object]:
     """Symbols, values as distances from the start of their sections; those of bundles without a value."""
-    found: list[tuple[object, ...]] = []
-    data = host.elf.read(section)
-    usable = len(data) - len(data) % SYMBOL.size
-    for name, kind, visibility, owner, value, size in SYMBOL.iter_unpack(memoryview(data)[:usable]):
+    for name, kind, visibility, owner, value, size in host.elf.rows(section, SYMBOL):
         if owner == host.code:
-            found.append((name, kind, visibility, b"", 0, 0))
+            yield name, kind, visibility, b"", 0, 0
         elif 0 < owner < len(host.elf.sections):
             holder = host.elf.sections[owner]
-            found.append((name, kind, visibility, holder.name, value - holder.address, size))
+            yield name, kind, visibility, holder.name, value - holder.address, size
         else:
-            found.append((name, kind, visibility, owner, value, size))
-    return found
+            yield name, kind, visibility, owner, value, size
 
 
 _COMPARABLE = {
@@ -273,7 +263,7 @@ def _same_image(one: WantedImage, other: WantedImage) -> bool:
     data = bytearray(os.pread(one.descriptor, one.size, one.offset))
     for offset, new in one.changes:
         data[offset : offset + len(new)] = new
-    return bytes(data) == os.pread(other.descriptor, other.size, other.offset)
+    return data == os.pread(other.descriptor, other.size, other.offset)
 
 
 # ---- loading ----

@@ -6,16 +6,33 @@ Source: amd-llvm's HIP offloading: `.hipFatBinSegment` is an array of 24-byte wr
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from rocm_sdk.errors import RewriteError
 from rocm_sdk.gpu_code.refusal import refusal
 
-from .elf64 import RELATIVE, RELOCATION, SHT_DYNSYM, SHT_RELA, SHT_RELR, SHT_SYMTAB, SYMBOL, Elf, Section, read_exactly
+from .elf64 import (
+    RELATIVE,
+    RELOCATION,
+    SHT_DYNSYM,
+    SHT_RELA,
+    SHT_RELR,
+    SHT_SYMTAB,
+    SYMBOL,
+    Elf,
+    Section,
+    Segment,
+    read_exactly,
+)
 
 SECTION_NAME = b".hipFatBinSegment"
 _WRAPPER = struct.Struct("<IIQQ")
 _ADDRESS_AT = 8
+_MAPPED = 63  # words of a map in a RELR table
+# docs/reliability.md has these limits and their reasons.
+_ADDEND_LIMIT = 16  # relocations of one wrapper
+_RELR_LIMIT = 1 << 20  # bytes
 _MAGIC, _WORD = struct.Struct("<I"), struct.Struct("<Q")
 
 
@@ -60,7 +77,7 @@ def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
     data = elf.read(section)
     if len(data) % _WRAPPER.size or not data:
         raise refusal(elf.path, "its wrappers have a size that they cannot have")
-    addends = _addends_into(elf, code)
+    addends = _addends_into(elf, code, range(section.address, section.address + len(data), _WRAPPER.size))
     wrappers = []
     for position in range(0, len(data), _WRAPPER.size):
         found_magic, version, word, number = _WRAPPER.unpack_from(data, position)
@@ -74,14 +91,15 @@ def read_wrappers(elf: Elf, code: Section, magic: int) -> tuple[Wrapper, ...]:
         if not code.address <= bundle < code.address + code.size:
             raise refusal(elf.path, f"the wrapper at {place - _ADDRESS_AT:#x} leads to no bundle in {code.shown}")
         wrappers.append(Wrapper(place, bundle, number, word, tuple((where, offset) for where, offset, _ in found)))
-    if addends:
-        raise refusal(elf.path, f"the word at {min(addends):#x}, which is not a wrapper, points into its code")
     _refuse_packed_pointers(elf, code, {wrapper.place for wrapper in wrappers})
     return tuple(wrappers)
 
 
-def _addends_into(elf: Elf, code: Section) -> dict[int, list[tuple[int, int, int]]]:
-    """Relocations that make a word point into the code: place -> (section, offset of the addend in it, addend)."""
+def _addends_into(elf: Elf, code: Section, wrappers: range) -> dict[int, list[tuple[int, int, int]]]:
+    """Relocations that make a word point into the code: place -> (section, offset of the addend in it, addend).
+
+    wrappers: their addresses. Refuses a file in which another word points into the code.
+    """
     relative = RELATIVE.get(elf.machine)
     if relative is None:
         raise refusal(elf.path, f"it is for a machine (e_machine {elf.machine}) whose relocations are not known")
@@ -90,12 +108,19 @@ def _addends_into(elf: Elf, code: Section) -> dict[int, list[tuple[int, int, int
     for index, section in enumerate(elf.sections):
         if section.type != SHT_RELA or not section.is_loaded:
             continue
-        data = elf.read(section)
-        usable = len(data) - len(data) % RELOCATION.size
-        for number, (place, info, addend) in enumerate(RELOCATION.iter_unpack(memoryview(data)[:usable])):
+        for number, (place, info, addend) in enumerate(elf.rows(section, RELOCATION)):
             if code.address <= addend < end and info & 0xFFFFFFFF == relative:
-                found.setdefault(place, []).append((index, number * RELOCATION.size + 16, addend))
+                if place - _ADDRESS_AT not in wrappers:
+                    raise _foreign_pointer(elf, place)
+                known = found.setdefault(place, [])
+                known.append((index, number * RELOCATION.size + 16, addend))
+                if len(known) > _ADDEND_LIMIT:
+                    raise refusal(elf.path, f"the wrapper at {place - _ADDRESS_AT:#x} is relocated too often")
     return found
+
+
+def _foreign_pointer(elf: Elf, place: int) -> RewriteError:
+    return refusal(elf.path, f"the word at {place:#x}, which is not a wrapper, points into its code")
 
 
 def _refuse_packed_pointers(elf: Elf, code: Section, known: set[int]) -> None:
@@ -104,31 +129,42 @@ def _refuse_packed_pointers(elf: Elf, code: Section, known: set[int]) -> None:
     for section in elf.sections:
         if section.type != SHT_RELR or not section.is_loaded:
             continue
-        words = memoryview(elf.read(section)[: section.size // 8 * 8]).cast("Q")
-        for place in _packed_places(words):
-            holder = elf.load_of(place, 8)
-            if place in known or holder is None:
-                continue
-            (value,) = _WORD.unpack(read_exactly(elf.descriptor, holder.offset + place - holder.address, 8, elf.path))
-            if code.address <= value < end:
-                raise refusal(elf.path, f"the word at {place:#x}, which is not a wrapper, points into its code")
+        if section.size > _RELR_LIMIT:
+            raise refusal(elf.path, f"its section {section.shown} has {section.size} bytes, more than any such")
+        loads = elf.loads()
+        for base, bits in _packed_places(elf.rows(section, _WORD)):
+            for place, value in _words_of(elf, loads, base, bits):
+                if code.address <= value < end and place not in known:
+                    raise _foreign_pointer(elf, place)
 
 
-def _packed_places(words: memoryview[int]) -> Iterator[int]:
-    """The addresses that a RELR table names: an even word is one, an odd one a map of the 63 words behind the last."""
+def _packed_places(words: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
+    """What a RELR table names: an address, and a map of the words from there on.
+
+    An even word is an address, an odd one a map of the 63 words behind the last.
+    """
     base = 0
-    for word in words:
+    for (word,) in words:
         if not word & 1:
-            yield word
+            yield word, 1
             base = word + 8
+        else:
+            yield base, word >> 1
+            base += _MAPPED * 8
+
+
+def _words_of(elf: Elf, loads: Iterable[Segment], base: int, bits: int) -> Iterator[tuple[int, int]]:
+    """The words of a map, which may lie in several segments: address and content."""
+    for load in loads:
+        first = max(0, -(-(load.address - base) // 8))
+        last = min(bits.bit_length(), (load.end - base) // 8)
+        if first >= last:
             continue
-        bits, place = word >> 1, base
-        while bits:
-            if bits & 1:
-                yield place
-            bits >>= 1
-            place += 8
-        base += 63 * 8
+        start = load.offset + base + first * 8 - load.address
+        data = read_exactly(elf.descriptor, start, (last - first) * 8, elf.path)
+        for number, (value,) in enumerate(_WORD.iter_unpack(data), first):
+            if bits >> number & 1:
+                yield base + number * 8, value
 
 
 def edit_wrappers(elf: Elf, wrappers: tuple[Wrapper, ...], places: Mapping[int, int]) -> Iterator[Edit]:
@@ -166,16 +202,15 @@ def edit_symbols(
     for index, section in enumerate(elf.sections):
         if section.type not in (SHT_SYMTAB, SHT_DYNSYM):
             continue
-        before = elf.read(section)
-        data = bytearray(before)
-        usable = len(data) - len(data) % SYMBOL.size
-        for number, symbol in enumerate(SYMBOL.iter_unpack(memoryview(before)[:usable])):
-            name, kind, visibility, owner, value, size = symbol
-            if not 0 < owner < len(elf.sections):
-                continue
-            address, new_size = places.get(value, (value, size)) if owner == code else (value, size)
-            place = (order[owner], address + moved.get(owner, 0), new_size if size else 0)
-            if place != (owner, value, size):
-                SYMBOL.pack_into(data, number * SYMBOL.size, name, kind, visibility, *place)
-        if data != before:
-            yield Edit(index, 0, bytes(data))
+        for start, before in elf.chunks(section, SYMBOL):
+            data = bytearray(before)
+            for number, symbol in enumerate(SYMBOL.iter_unpack(before)):
+                name, kind, visibility, owner, value, size = symbol
+                if not 0 < owner < len(elf.sections):
+                    continue
+                address, new_size = places.get(value, (value, size)) if owner == code else (value, size)
+                place = (order[owner], address + moved.get(owner, 0), new_size if size else 0)
+                if place != (owner, value, size):
+                    SYMBOL.pack_into(data, number * SYMBOL.size, name, kind, visibility, *place)
+            if data != before:
+                yield Edit(index, start, bytes(data))
