@@ -171,6 +171,8 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         "artifacts", nargs="*", metavar="DIR", help="directories of artifacts, or http(s) addresses of pages with links"
     )
     command.add_argument("--artifact-dir", metavar="DIR", help="one more of them")
+    most = "size of an archive from a server (32,000, and 256 if the server does not say the size first)"
+    command.add_argument("--download-limit", type=_count, default=0, metavar="MB", help=most)
     place = command.add_mutually_exclusive_group(required=True)
     place.add_argument("--output", type=Path, metavar="DIR", help="where the packages go")
     place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
@@ -339,7 +341,7 @@ def _artifacts(options: argparse.Namespace) -> int:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
     output = options.output or options.dest_dir
-    artifacts = [_local(place, output, families) for place in places]
+    artifacts = [_local(place, output, families, options.download_limit) for place in places]
     options.version = options.version or default_version(options.version_file)
     wish = _wish(options, artifacts, output)._replace(
         linux_families=families[0],
@@ -352,16 +354,21 @@ def _artifacts(options: argparse.Namespace) -> int:
     return 0
 
 
-def _local(place: str, output: Path, families: Sequence[str | None]) -> Path:
-    """The directory of artifacts; those of a web server are downloaded into one below the output."""
-    from .inputs.download import SCHEMES, download
+def _local(place: str, output: Path, families: Sequence[str | None], limit: int) -> Path:
+    """The directory of artifacts; those of a web server are downloaded into one below the output.
+
+    limit: megabytes of an archive; 0: the usual ones.
+    """
+    from .inputs.download import download
+    from .inputs.web import SCHEMES, Limits
     from .packages.families import expand
 
     if not place.startswith(SCHEMES):
         return Path(place)
     named = [name for text in families if text for name in text.replace(";", ",").split(",") if name.strip()]
     wanted = {name.strip() for name in named}.union(*(expand(text) or () for text in families))
-    return download(place, output / ".artifacts/downloads", wanted)
+    limits = Limits(limit * 1_000_000, limit * 1_000_000) if limit else Limits()
+    return download(place, output / ".artifacts/downloads", wanted, limits)
 
 
 def _prefix(options: argparse.Namespace) -> int:
