@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the command is parsed without the modules that do the work
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
     from rocm_sdk import RocmSdkError
+    from rocm_sdk.gpu_code.pieces import NO_SPACE
     from rocm_sdk.tooling import complain, end_without_output
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)
@@ -38,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError as error:  # of stdout
         return end_without_output(error)
     except OSError as error:
-        message, fix = f"{error.filename}: {error.strerror}" if error.filename else str(error), ""
+        place = error.filename or (getattr(options, "output", None) if error.errno in NO_SPACE else None)
+        message, fix = f"{place}: {error.strerror}" if place else str(error), ""
     print(f"error: {message}", file=sys.stderr)
     if fix:
         print(f"fix: {fix}", file=sys.stderr)

@@ -27,4 +27,4 @@ def refusal(name: str, why: str) -> LibraryAccessError:
 
 def damage(name: str, why: str) -> BadArchiveError:
     """The error for an archive, or a member of one, that is not what it claims to be."""
-    return BadArchiveError(f"{name}: {why}", "get the archive again", name, "E-CODE-004")
+    return BadArchiveError(f"{name}: {why}", "get the archive again", name, "E-CODE-004", detail=why)

@@ -65,6 +65,13 @@ def _codes_of_open(path: str, reader: Callable[[str, BinaryIO], Iterator[Found]]
 
 def _codes_of_directory(directory: str) -> Iterator[Found]:
     """Links are not followed."""
+    try:
+        yield from _codes_below(directory)
+    except RecursionError:  # of os.walk, before Python 3.12
+        yield refusal(directory, "its directories lie in each other more than a thousand deep")
+
+
+def _codes_below(directory: str) -> Iterator[Found]:
     unlisted: list[OSError] = []
     for parent, names, files in os.walk(directory, onerror=unlisted.append):
         names.sort()

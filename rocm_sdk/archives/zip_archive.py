@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import struct
 import zipfile
@@ -26,6 +27,12 @@ _LARGEST_DIRECTORY = 64 << 20  # bytes; 50,000 members have a tenth of it
 _RATIO = 1032  # deflate cannot do better
 _ENCRYPTED = 1
 
+# What zipfile raises for members that are damaged, encrypted or of an unknown method; and OSError without a number.
+DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, ValueError, RuntimeError, LookupError, OverflowError),
+)
+
 
 def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
     """The code of the members that may hold any, in the order of their names."""
@@ -38,7 +45,7 @@ def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
                 found = _code_of(file, archive, member, name)
             except RocmSdkError as error:
                 yield error
-            except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, OSError) as error:
+            except (*DAMAGE, OSError) as error:
                 yield damage(name, f"it cannot be read from the archive: {error}")
             else:
                 if found is not None:
@@ -53,7 +60,7 @@ def open_zip(path: str, file: BinaryIO) -> zipfile.ZipFile:
         _refuse_overlaps(path, archive.infolist())
     except RocmSdkError:
         raise
-    except (zipfile.BadZipFile, struct.error, NotImplementedError, ValueError, OSError) as error:
+    except (*DAMAGE, OSError) as error:
         raise damage(path, f"no usable zip file: {error}") from error
     return archive
 

@@ -5,11 +5,24 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from .refusal import refusal
 
 _CHUNK = 1 << 20
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def naming_place(place: str) -> Iterator[None]:
+    """The block writes there. An error for want of space names the place; the system does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in NO_SPACE:
+            raise OSError(error.errno, error.strerror, place) from error
+        raise
 
 
 class Piece(NamedTuple):

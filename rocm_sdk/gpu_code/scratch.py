@@ -6,7 +6,7 @@ import os
 import tempfile
 from types import TracebackType
 
-from .pieces import write_all
+from .pieces import naming_place, write_all
 
 
 class Scratch:
@@ -15,7 +15,7 @@ class Scratch:
     def __init__(self, directory: str) -> None:
         self._file = tempfile.TemporaryFile(dir=directory, prefix=".rocm-sdk-", buffering=0)  # noqa: SIM115 - __exit__
         self.descriptor = self._file.fileno()
-        self._end = 0
+        self._directory, self._end = directory, 0
 
     def __enter__(self) -> Scratch:
         return self
@@ -33,10 +33,11 @@ class Scratch:
     def add(self, data: bytes) -> int:
         """Adds bytes; returns where they are."""
         start = self._end
-        write_all(self.descriptor, data, start)
+        self.write(data, start)
         self._end += len(data)
         return start
 
-    def write(self, data: memoryview, offset: int) -> None:
+    def write(self, data: bytes | memoryview, offset: int) -> None:
         """Fills room that was reserved."""
-        write_all(self.descriptor, data, offset)
+        with naming_place(self._directory):
+            write_all(self.descriptor, data, offset)

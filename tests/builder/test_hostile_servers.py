@@ -166,7 +166,7 @@ try:
 except PackagingError as error:
     print(error)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(place)), done
     assert done.stdout.endswith(f"{NAME}.partial: cannot be written: File too large\n")
 

@@ -81,6 +81,16 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("arches", [["gfx1030", ["gfx942"], {}, 7, None], {"gfx1030": 1}, "gfx1030", None])
+def test_odd_lists_of_targets(tmp_path: Path, arches: object) -> None:
+    path, output = tmp_path / "x.kpack", tmp_path / "new.kpack"
+    contents = {"toc": {"k#0": {"gfx1030": {"ordinal": 0}}}, "blobs": [{"offset": 64, "size": 1}], "gfx_arches": arches}
+    path.write_bytes(b"KPAK" + struct.pack("<IQ", 1, 65) + bytes(49) + pack(contents))
+    rewrite_file(str(path), str(output), Wish(("gfx1030",)))
+    with output.open("rb") as file:
+        assert read_archive(file.fileno(), str(output)).value("gfx_arches") == ["gfx1030"]
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary(),
     lambda inner: st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=9), inner, max_size=20),

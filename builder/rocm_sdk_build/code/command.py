@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from argparse import Namespace
 from functools import partial
 
 from rocm_sdk import EmptySelectionError, RocmSdkError, gpus, targets
 from rocm_sdk.gpu_code.options import is_asked_for, misuse
+from rocm_sdk.gpu_code.pieces import naming_place
 from rocm_sdk.tooling import complain, counted, size_text, succeeds, tell
 from rocm_sdk_build.files.new_file import is_directory
 
@@ -45,6 +47,11 @@ def run(options: Namespace) -> int:
 def _rewrite(name: str, place: str | None, wish: Wish) -> None:
     base = os.path.basename(os.path.normpath(name))
     output = os.path.join(place, base) if place is not None and is_directory(place) else place
+    with naming_place(output or tempfile.gettempdir()):
+        _make(name, output, wish)
+
+
+def _make(name: str, output: str | None, wish: Wish) -> None:
     if os.path.isdir(name) or name.endswith(".whl"):
         _tell_tree((rewrite_directory if os.path.isdir(name) else rewrite_wheel)(name, output, wish))
     else:
@@ -55,7 +62,9 @@ def _rewrite(name: str, place: str | None, wish: Wish) -> None:
 
 
 def _extract(name: str, options: Namespace) -> None:
-    for made in extract_code(name, options.extract, any_ratio=options.force):
+    with naming_place(options.extract):
+        found = extract_code(name, options.extract, any_ratio=options.force)
+    for made in found:
         tell(f"{made.path}   {size_text(made.size)}")
 
 

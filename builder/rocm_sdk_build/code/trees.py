@@ -9,6 +9,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -19,6 +20,7 @@ from rocm_sdk.gpu_code.bundles import read_code
 from rocm_sdk.gpu_code.pieces import Piece, write_all
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests
+from rocm_sdk_build.files.damaged import refusing_damage
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.members import wrong_member
 from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
@@ -185,16 +187,18 @@ class _Tree:
             if not directory.endswith(".dist-info") or not os.path.isfile(record) or os.path.islink(record):
                 continue
             with open_input(record) as source:
-                try:
+                shown = self._shown(os.path.join(self.source, os.path.relpath(record, self.target)))
+                with refusing_damage(partial(_no_record, shown)):
                     rows = read_record(record).rows
-                except ValueError as error:
-                    shown = self._shown(os.path.join(self.source, os.path.relpath(record, self.target)))
-                    raise refusal(shown, f"it is not a RECORD: {error}") from error
                 text = record_text(with_new_digests(rows, os.path.dirname(directory), changed)).encode()
                 with new_file(record, source, is_synced=False) as new:
                     write_all(new, text, 0)
                 self.size += len(text) - source.facts.st_size
                 os.utime(record, ns=_times_of(source.facts))
+
+
+def _no_record(shown: str, what: str) -> RocmSdkError:
+    return refusal(shown, f"it is not a RECORD: {what}")
 
 
 def _raise(error: OSError) -> None:
@@ -247,7 +251,8 @@ def _unpack(archive: zipfile.ZipFile, directory: str, path: str) -> list[tuple[z
     if sum(each.file_size for each in members) * 2 > free:
         raise refusal(path, f"its members take more than the {free} bytes that are free for them, twice")
     os.mkdir(directory)
-    return [(member, archive.extract(member, directory)) for member in members]
+    with refusing_damage(lambda what: refusal(path, f"it is damaged, or its members cannot be read: {what}")):
+        return [(member, archive.extract(member, directory)) for member in members]
 
 
 def _pack(

@@ -19,6 +19,7 @@ _FIELDS = 3
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:[a-z]+[+-])*")  # a target may have features: gfx942:xnack+
 _CHUNK = 1 << 20
+DEPTH_LIMIT = 128  # of directories; docs/reliability.md has the reason
 
 
 class Entry(NamedTuple):
@@ -137,6 +138,8 @@ def add_entry(entries: dict[str, Entry], entry: Entry) -> None:
 
 def scan(root: Path, prefix: str = "") -> Iterator[Entry]:
     """What is below a directory, sorted, directories before what is in them. Links are not followed."""
+    if prefix.count("/") > DEPTH_LIMIT:
+        raise PackagingError(f"{root}: has directories more than {DEPTH_LIMIT} deep in each other: {prefix[:60]}...")
     with os.scandir(root / prefix) as found:
         for each in sorted(found, key=lambda each: each.name):
             path = f"{prefix}{each.name}"

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from email.parser import BytesParser
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 
 _SELECTOR = "rocm"
 _OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(?!build$).+")  # rocm-sdk-build is part of no SDK
@@ -65,25 +66,29 @@ def _extras(file: IndexedFile) -> Iterator[_Extra]:
         yield from _of_selector(file.path)
     elif file.metadata is not None and _OURS.fullmatch(file.project):
         metadata = BytesParser().parsebytes(file.metadata)
-        requirements = [Requirement(text) for text in metadata.get_all("Requires-Dist", ())]
+        with refusing_damage(package_damage(file.path, "METADATA")):
+            requirements = [Requirement(str(text)) for text in metadata.get_all("Requires-Dist", ())]
         for extra in metadata.get_all("Provides-Extra", ()):
             for each in requirements:
                 if each.marker is not None and f'"{extra}"' in str(each.marker):
                     yield _Extra(extra, each)
 
 
-def _of_selector(path: Path) -> Iterator[_Extra]:
-    """The extras of the selector, for each family that it may choose."""
+def _of_selector(path: Path) -> list[_Extra]:
+    """The extras of the selector, for each family that it may choose; none of another packager's."""
     member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
-    try:
+    with refusing_damage(package_damage(path, member)):
         with tarfile.open(path) as archive:
+            if member not in archive.getnames():
+                return []
             stream = archive.extractfile(member)
-            document = json.loads(stream.read()) if stream is not None else {}
-        extras, families = document["extras"], document["families"]
-    except KeyError:  # of another packager
-        return
-    except (tarfile.TarError, OSError, ValueError) as error:
-        raise PackagingError(f"{path}: {member} cannot be read: {error}") from error
+            document = json.loads(read_small(stream)) if stream is not None else {}
+        return list(_extras_of(document))
+
+
+def _extras_of(document: Mapping[str, Any]) -> Iterator[_Extra]:
+    """What `selector.json` says."""
+    extras, families = document["extras"], document["families"]
     for_one = {
         Requirement(row).name: Requirement(row) for rows in extras.values() for row in rows if _FAMILY not in row
     }

@@ -6,14 +6,15 @@ import hashlib
 import html
 import json
 import os
-import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.files.new_file import new_file, refuse_output
 from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
@@ -21,8 +22,6 @@ from rocm_sdk_build.files.scratch import scratch_directory
 
 from .extras import IndexedFile, check_extras
 from .package_files import PackageFile, find_packages
-
-_CHUNK = 1 << 20
 
 
 def write_index(directory: Path, roots: Sequence[Path] = ()) -> list[Path]:
@@ -90,15 +89,11 @@ def _read(package: PackageFile) -> IndexedFile:
 
 
 def _metadata_of(wheel: Path) -> bytes:
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            names = [
-                name for name in archive.namelist() if name.count("/") == 1 and name.endswith(".dist-info/METADATA")
-            ]
-            if len(names) == 1:
-                return archive.read(names[0])
-    except (zipfile.BadZipFile, OSError) as error:
-        raise PackagingError(f"{wheel}: no readable wheel: {error}") from error
+    with refusing_damage(package_damage(wheel)), wheel.open("rb") as file, open_zip(str(wheel), file) as archive:
+        names = [name for name in archive.namelist() if name.count("/") == 1 and name.endswith(".dist-info/METADATA")]
+        if len(names) == 1:
+            with archive.open(names[0]) as member:
+                return read_small(member)
     raise PackagingError(f"{wheel}: it has no METADATA")
 
 

@@ -8,13 +8,15 @@ import re
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from packaging.version import Version
 
+from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.members import wrong_member
 from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
@@ -83,20 +85,20 @@ def _version_of(source: Path, packages: list[PackageFile], new: str) -> str:
 def _promote_one(path: Path, promotion: Promotion, directory: Path, site: Path) -> Path:
     if path.suffix != ".whl":
         return _promote_selector(path, promotion, directory)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if wrong := wrong_member(archive):
-                raise PackagingError(f"{path}: {wrong}", "get the package from where it was made")
-            deflate = any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
-            for member in archive.infolist():
-                place = Path(archive.extract(member, site))
-                if not member.is_dir():
-                    place.chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
-    except (zipfile.BadZipFile, OSError, RuntimeError) as error:
-        raise PackagingError(f"{path}: cannot be unpacked: {error}") from error
+    with refusing_damage(package_damage(path)), path.open("rb") as stream, open_zip(str(path), stream) as archive:
+        if wrong := wrong_member(archive):
+            raise PackagingError(f"{path}: {wrong}", "get the package from where it was made")
+        size, free = sum(each.file_size for each in archive.infolist()), shutil.disk_usage(directory).free
+        if size > free:
+            raise PackagingError(f"{directory}: has {free} bytes free, and the members of {path} take {size}")
+        deflate = any(each.compress_type == zipfile.ZIP_DEFLATED for each in archive.infolist())
+        for member in archive.infolist():
+            place = Path(archive.extract(member, site))
+            if not member.is_dir():
+                place.chmod(0o755 if member.external_attr >> 16 & 0o100 else 0o644)
     base = path.name.split("-")[0]
     info = _rename(path, site, f"{base}-{promotion.old}", f"{base}-{promotion.new}")
-    _change_files(site, info, promotion)
+    _change_files(path, site, info, promotion)
     wheel = directory / path.name.replace(f"-{promotion.old}-", f"-{promotion.new}-", 1)
     with writing(wheel, info.name, deflate=deflate) as fresh:
         for name, file in members_of(site, info.name).items():
@@ -124,19 +126,31 @@ def _with_other_text(data: bytes, old: bytes, new: bytes) -> bytes:
     return pattern.sub(lambda found: found[0].replace(old, new).ljust(len(found[0]), b"\0"), data)
 
 
-def _change_files(site: Path, info: Path, promotion: Promotion) -> None:
-    metadata = (info / "METADATA").read_text(encoding="utf-8")
-    write_text(info / "METADATA", _with_version(metadata, promotion))
-    for path in site.glob("*/_dist_info.py"):
-        write_text(path, _with_families(path.read_text(encoding="utf-8"), promotion))
-    for path in site.glob("*/.devel_links/*.json"):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        write_text(path, json.dumps({**document, "version": promotion.new}, indent=2) + "\n")
-    for path in site.glob("*/share/therock/dist_info.json"):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        kept = [each for each in str(document.get("dist_amdgpu_targets", "")).split(";") if promotion.keeps(each)]
-        if promotion.targets is not None:
-            write_text(path, json.dumps({**document, "dist_amdgpu_targets": ";".join(kept)}, indent=2) + "\n")
+def _change_files(wheel: Path, site: Path, info: Path, promotion: Promotion) -> None:
+    changes: tuple[tuple[Path, str, Callable[[str, Promotion], str]], ...] = (
+        (info, "METADATA", _with_version),
+        (site, "*/_dist_info.py", _with_families),
+        (site, "*/.devel_links/*.json", _with_link_version),
+        (site, "*/share/therock/dist_info.json", _with_targets),
+    )
+    for directory, pattern, change in changes:
+        for path in directory.glob(pattern):
+            with refusing_damage(package_damage(wheel, str(path.relative_to(site)))):
+                with path.open("rb") as file:
+                    text = read_small(file).decode("utf-8")
+                write_text(path, change(text, promotion))
+
+
+def _with_link_version(text: str, promotion: Promotion) -> str:
+    return json.dumps({**json.loads(text), "version": promotion.new}, indent=2) + "\n"
+
+
+def _with_targets(text: str, promotion: Promotion) -> str:
+    document = json.loads(text)
+    kept = [each for each in str(document.get("dist_amdgpu_targets", "")).split(";") if promotion.keeps(each)]
+    if promotion.targets is None:
+        return text
+    return json.dumps({**document, "dist_amdgpu_targets": ";".join(kept)}, indent=2) + "\n"
 
 
 def _with_version(metadata: str, promotion: Promotion) -> str:
@@ -170,15 +184,14 @@ def _with_families(text: str, promotion: Promotion) -> str:
 
 def _promote_selector(path: Path, promotion: Promotion, directory: Path) -> Path:
     member = f"rocm-{promotion.old}/selector.json"
-    try:
+    with refusing_damage(package_damage(path, member)):
         with tarfile.open(path) as archive:
             stream = archive.extractfile(member)
-            document = json.loads(stream.read()) if stream is not None else None
-    except (tarfile.TarError, OSError, KeyError, ValueError) as error:
-        raise PackagingError(f"{path}: {member} cannot be read: {error}") from error
-    if not isinstance(document, dict):
-        raise PackagingError(f"{path}: {member} is not an object")
-    return write_selector_archive(directory, _with_selection(document, promotion))
+            document = json.loads(read_small(stream)) if stream is not None else None
+        if not isinstance(document, dict):
+            raise PackagingError(f"{path}: {member} is not an object")
+        selection = _with_selection(document, promotion)
+    return write_selector_archive(directory, selection)
 
 
 def _with_selection(document: Mapping[str, Any], promotion: Promotion) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import IO
 
 from packaging.utils import canonicalize_name
 
+from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.own_directory import refuse_unknown, replace_directory
 
 _PLATFORM, _MODULE = "platform", "src"
@@ -29,12 +30,13 @@ def unpack(package: Path, parent: Path, scratch: Path) -> Path:
     directory = parent / canonicalize_name(package.name.partition("-")[0])
     refuse_unknown(directory)
     fresh = Path(tempfile.mkdtemp(dir=scratch)) / "new"
-    for name, source, mode in _members(package):
-        target = fresh / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("wb") as file:
-            shutil.copyfileobj(source, file)
-        target.chmod(mode)
+    with refusing_damage(package_damage(package)):
+        for name, source, mode in _members(package):
+            target = fresh / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                shutil.copyfileobj(source, file)
+            target.chmod(mode)
     replace_directory(fresh, directory)
     return directory
 

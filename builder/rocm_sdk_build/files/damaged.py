@@ -1,0 +1,52 @@
+"""Errors for content that is damaged: what reads it raises many kinds, and none of them may end in a traceback."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from rocm_sdk import BadArchiveError, RocmSdkError
+from rocm_sdk.archives.zip_archive import DAMAGE
+from rocm_sdk_build.errors import PackagingError
+
+_KINDS = (*DAMAGE, tarfile.TarError, AttributeError, SyntaxError, TypeError, MemoryError)
+
+
+SMALL_LIMIT = 1 << 24  # bytes; docs/reliability.md has the reason
+
+
+def read_small(stream: IO[bytes]) -> bytes:
+    """All bytes of a member that is metadata. ValueError if there are more than any such has."""
+    data = stream.read(SMALL_LIMIT + 1)
+    if len(data) > SMALL_LIMIT:
+        raise ValueError(f"it has more than {SMALL_LIMIT} bytes")
+    return data
+
+
+@contextmanager
+def refusing_damage(fail: Callable[[str], Exception]) -> Iterator[None]:
+    """The block reads foreign content. fail: makes the error to raise of what is wrong with it.
+
+    Errors of the system, as that no space is left, are not of the content.
+    """
+    try:
+        yield
+    except BadArchiveError as error:
+        raise fail(error.detail) from error
+    except (RocmSdkError, PackagingError):
+        raise
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise fail(str(error)) from error
+    except _KINDS as error:
+        raise fail(str(error) or type(error).__name__) from error
+
+
+def package_damage(path: Path, member: str = "") -> Callable[[str], PackagingError]:
+    """Makes the error for a package that is damaged, or a member of one."""
+    shown = f"{path}: {member}" if member else str(path)
+    return lambda what: PackagingError(f"{shown}: is damaged: {what}", "get the package again from where it was made")

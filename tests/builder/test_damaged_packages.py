@@ -1,0 +1,288 @@
+"""Damaged packages: `code`, `promote` and `index` name the package and what is wrong with it, and leave nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_device_code import bundle, library, objects
+
+from rocm_sdk import RewriteError, RocmSdkError
+from rocm_sdk.archives import code_in
+from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.trees import rewrite_wheel
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import SMALL_LIMIT
+from rocm_sdk_build.inputs.catalog import DEPTH_LIMIT, scan
+from rocm_sdk_build.output.index import write_index
+from rocm_sdk_build.output.promotion import promote
+from rocm_sdk_build.output.unpacked import unpack
+
+NAME = "rocm_sdk_core-7.0.0rc1-py3-none-any.whl"
+INFO = "rocm_sdk_core-7.0.0rc1.dist-info"
+METADATA = "Metadata-Version: 2.4\nName: rocm-sdk-core\nVersion: 7.0.0rc1\n"
+FAMILIES = "# families\n__version__ = '7.0.0rc1'\nAVAILABLE_TARGET_FAMILIES.append('gfx942')\n"
+
+
+def wheel(directory: Path, library_at: Path | None = None, **changes: bytes) -> Path:
+    """A wheel of an SDK. changes: other content of members, by the last part of their names without the suffix."""
+    directory.mkdir(parents=True, exist_ok=True)
+    members = {
+        "_rocm_sdk_core/lib/libx.so": library_at.read_bytes() if library_at else b"x" * 9000,
+        "rocm_sdk_core/_dist_info.py": FAMILIES.encode(),
+        "_rocm_sdk_core/.devel_links/links.json": b'{"version": "7.0.0rc1"}',
+        "_rocm_sdk_core/share/therock/dist_info.json": b'{"dist_amdgpu_targets": "gfx942"}',
+        f"{INFO}/METADATA": METADATA.encode(),
+        f"{INFO}/RECORD": b"a,,\n",
+    }
+    with zipfile.ZipFile(directory / NAME, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, changes.get(Path(name).stem, data))
+    return directory / NAME
+
+
+def patched(
+    path: Path, member: str, *, local: tuple[int, bytes] = (0, b""), central: tuple[int, bytes] = (0, b"")
+) -> None:
+    """Other bytes at offsets in both headers of a member."""
+    with zipfile.ZipFile(path) as archive:
+        info, start = archive.getinfo(member), archive.start_dir
+    data = bytearray(path.read_bytes())
+    at = data.index(member.encode(), start) - 46
+    for place, (offset, new) in ((info.header_offset, local), (at, central)):
+        data[place + offset : place + offset + len(new)] = new
+    path.write_bytes(data)
+
+
+def bad_crc(path: Path, member: str) -> None:
+    patched(path, member, central=(16, b"abcd"))
+
+
+def encrypted(path: Path, member: str) -> None:
+    patched(path, member, local=(6, b"\x01\0"), central=(8, b"\x01\0"))
+
+
+def strongly_encrypted(path: Path, member: str) -> None:
+    patched(path, member, local=(6, b"\x40\0"), central=(8, b"\x40\0"))
+
+
+def unknown_method(path: Path, member: str) -> None:
+    patched(path, member, local=(8, b"\x63\0"), central=(10, b"\x63\0"))
+
+
+def bad_lzma(path: Path, member: str) -> None:
+    patched(path, member, local=(8, b"\x0e\0"), central=(10, b"\x0e\0"))
+
+
+def bad_bzip2(path: Path, member: str) -> None:
+    patched(path, member, local=(8, b"\x0c\0"), central=(10, b"\x0c\0"))
+
+
+def bad_deflate(path: Path, member: str) -> None:
+    with zipfile.ZipFile(path) as archive:
+        info = archive.getinfo(member)
+    data = bytearray(path.read_bytes())
+    at = info.header_offset + 30 + len(member)
+    data[at : at + info.compress_size] = b"\xff" * info.compress_size
+    path.write_bytes(data)
+
+
+DAMAGES = (bad_crc, encrypted, strongly_encrypted, unknown_method, bad_lzma, bad_bzip2, bad_deflate)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_members(tmp_path: Path, damage: Callable[[Path, str], None]) -> None:
+    plain = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=9000))])
+    path = wheel(tmp_path / "in", plain)
+    damage(path, f"{INFO}/METADATA")
+    with pytest.raises(RewriteError, match="it is damaged, or its members cannot be read") as refused:
+        rewrite_wheel(str(path), str(tmp_path / NAME), Wish(("gfx1030",)))
+    assert refused.value.path == str(path)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    for work in (
+        lambda: promote(tmp_path / "in", tmp_path / "release", "7.0.0"),
+        lambda: write_index(tmp_path / "in"),
+        lambda: unpack(path, tmp_path / "unpacked", scratch),
+    ):
+        with pytest.raises(PackagingError, match=f"{path}: is damaged") as caught:
+            work()
+        assert caught.value.fix
+    assert {each.name for each in tmp_path.iterdir()} <= {"in", "libx.so", "libx.0.bundle", "release", "scratch"}
+    assert not list((tmp_path / "release").rglob("*"))
+    damage(path, "_rocm_sdk_core/lib/libx.so")
+    assert all(isinstance(each, RocmSdkError) for each in code_in(str(path)))
+
+
+RECORDS = {
+    "not UTF-8": b"\xff,,\n",
+    "a long field": b"a" * 131_073 + b",,\n",
+    "a NUL": b"a\0,,\n",
+    "a quote": b'"a,,\n"b"c"',
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_damaged_records(tmp_path: Path, name: str) -> None:
+    plain = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=9000))])
+    path = wheel(tmp_path / "in", plain, RECORD=RECORDS[name])
+    try:
+        rewrite_wheel(str(path), str(tmp_path / NAME), Wish(("gfx1030",)))
+    except RewriteError as error:
+        assert str(path) in str(error)
+        assert "RECORD" in str(error)
+    else:
+        assert name == "a quote"  # which csv takes
+
+
+BROKEN = {
+    "METADATA": (b"\xff", b"\0" * 100),
+    "_dist_info": (b"\xff", FAMILIES.replace("'gfx942')", "[)").encode(), b"x", b"(" * 9000),
+    "links": (b"\xff", b"{", b"[]", b"[" * 100_000, b"\0"),
+    "dist_info": (b"\xff", b"{", b"[1]", b"[" * 100_000, b"null"),
+}
+
+
+@pytest.mark.parametrize("member", BROKEN)
+def test_damaged_content(tmp_path: Path, member: str) -> None:
+    for number, content in enumerate(BROKEN[member]):
+        path = wheel(tmp_path / f"in{number}", **{member: content})
+        try:
+            promote(path.parent, tmp_path / "release", "7.0.0")
+        except PackagingError as error:
+            assert str(error).startswith(f"{path}: "), error
+            assert member in str(error)
+            assert not list((tmp_path / "release").iterdir())
+        else:
+            assert member == "METADATA"
+            assert content == b"\0" * 100  # it has no version that would change
+            next((tmp_path / "release").iterdir()).unlink()
+
+
+def test_metadata_at_the_limit_and_one_above(tmp_path: Path) -> None:
+    place = tmp_path / "in"
+    wheel(place, METADATA=METADATA.encode().ljust(SMALL_LIMIT, b"\n"))
+    write_index(place)
+    promote(place, tmp_path / "release", "7.0.0")
+    wheel(place, METADATA=METADATA.encode().ljust(SMALL_LIMIT + 1, b"\n"))
+    for work in (lambda: write_index(place), lambda: promote(place, tmp_path / "release", "7.0.0")):
+        with pytest.raises(PackagingError, match=f"it has more than {SMALL_LIMIT} bytes"):
+            work()
+
+
+SELECTION = {
+    "version": "7.0.0rc1",
+    "families": ["gfx942"],
+    "default": "gfx942",
+    "requires": [],
+    "extras": {"x": ["a{family}==1"]},
+}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b"\xff",
+        b"[]",
+        b"[" * 100_000,
+        *(json.dumps({**SELECTION, key: 7}).encode() for key in ("families", "extras")),
+    ],
+)
+def test_damaged_selectors(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "in").mkdir()
+    path = tmp_path / "in/rocm-7.0.0rc1.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo("rocm-7.0.0rc1/selector.json")
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
+    for work in (
+        lambda: promote(tmp_path / "in", tmp_path / "release", "7.0.0"),
+        lambda: write_index(tmp_path / "in"),
+    ):
+        with pytest.raises(PackagingError, match=str(path)):
+            work()
+    data = path.read_bytes()
+    path.write_bytes(data[:-12] + b"\xff" * 4 + data[-8:])
+    for work in (
+        lambda: promote(tmp_path / "in", tmp_path / "release", "7.0.0"),
+        lambda: write_index(tmp_path / "in"),
+    ):
+        with pytest.raises(PackagingError, match=str(path)):
+            work()
+
+
+def test_deep_directories(tmp_path: Path) -> None:
+    deepest = tmp_path / "a"
+    for depth in range(DEPTH_LIMIT - 1):
+        deepest /= str(depth % 10)
+    deepest.mkdir(parents=True)
+    assert len(list(scan(tmp_path))) == DEPTH_LIMIT
+    (deepest / "x").mkdir()
+    with pytest.raises(PackagingError, match=f"directories more than {DEPTH_LIMIT} deep in each other"):
+        list(scan(tmp_path))
+
+
+def test_very_deep_directories(tmp_path: Path) -> None:
+    """Deeper than the interpreter calls functions."""
+    make = "import os\nfor _ in range(1100):\n os.mkdir('d')\n os.chdir('d')"
+    subprocess.run([sys.executable, "-c", make], cwd=tmp_path, check=True)
+    try:
+        found = list(code_in(str(tmp_path)))
+        assert all(isinstance(each, RocmSdkError) for each in found)
+        assert len(found) == (sys.version_info < (3, 12))
+    finally:
+        subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True)
+
+
+def no_space(size: int) -> Callable[[], None]:
+    """What a child does so that its files become no larger."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+def test_no_space_left_names_the_output(tmp_path: Path) -> None:
+    plain = library(tmp_path / "libx.so", [bundle(objects("gfx1030", "gfx942", size=90_000))])
+    path = wheel(tmp_path / "in", plain)
+    (tmp_path / "temporary").mkdir()
+    for words, place in (
+        (["code", str(plain), "--keep", "gfx1030", "--output", str(tmp_path / "new")], "rocm-sdk: {}/new"),
+        (["code", str(plain), "--keep", "gfx1030", "--dry-run"], "rocm-sdk: {}/temporary"),
+        (["code", str(plain), "--extract", str(tmp_path / "out")], "rocm-sdk: {}/out"),
+        (["code", str(path), "--keep", "gfx1030", "--output", str(tmp_path / NAME)], "rocm-sdk: {}/" + NAME),
+        (["promote", str(tmp_path / "in"), "--output", str(tmp_path / "o"), "--version", "7.0.0"], "error: {}/o"),
+    ):
+        command = [sys.executable, "-m", "rocm_sdk_build", *words]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=no_space(8192),
+            # Without the last, the interpreter would leave compiled modules that are cut off.
+            env={"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(tmp_path / "temporary"), "PATH": "/usr/bin:/bin"},
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith(place.format(tmp_path)), done.stderr
+        assert done.stderr.endswith("File too large\n"), done.stderr
+
+
+def test_more_than_the_disk_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=9000))
+    with pytest.raises(PackagingError, match=r"has 9000 bytes free, and the members of .* take"):
+        promote(wheel(tmp_path / "in").parent, tmp_path / "release", "7.0.0")
