@@ -16,6 +16,9 @@ def explained(error: ImportError) -> ImportError:
             archive = os.path.dirname(archive)
         text = f"rocm_sdk cannot be used out of an archive ({archive}): the linker loads its extension from a file"
         fix = "install rocm-sdk-loader beside the archive, or unpack the archive and run the directory"
+    elif "failed to map segment" in text or "Cannot allocate memory" in text:
+        text = f"there is no memory for the extension of rocm_sdk: {text}"
+        fix = "give the process a larger address space: ulimit -v unlimited (RLIMIT_AS)"
     elif "libelf" in text and "cannot open shared object file" in text:
         fix = (
             "install the system's libelf: apt-get install libelf1 (Debian, Ubuntu; libelf1t64 in later releases),"

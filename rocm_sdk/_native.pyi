@@ -62,6 +62,7 @@ Code = Literal[
     "N-LIB-021",
     "E-LIB-023",
     "E-LIB-024",
+    "E-LIB-025",
     "E-API-001",
     "E-API-002",
     "E-API-003",

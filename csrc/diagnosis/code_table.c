@@ -257,6 +257,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
               {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
         "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with the ABI, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
+    ROW(E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
+        FIXES({ANY, WORDS, "give the process a larger address space (ulimit -v unlimited; RLIMIT_AS), where the shell or the batch system limits it"}),
+        "The file is intact: the kernel refused to map it. Libraries of GPU code take gigabytes of address space, and little memory.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",

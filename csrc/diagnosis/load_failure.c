@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -247,6 +248,23 @@ static rsdk_status find_noexec_mount(explanation *e) {
     return RSDK_OK;
 }
 
+/* The kernel maps no more for this process. That says nothing against the file. */
+static rsdk_status find_memory_limit(explanation *e) {
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)getrlimit(RLIMIT_AS, &limit);
+    bool is_limited = limit.rlim_cur != RLIM_INFINITY;
+    if (!says(e, "Cannot allocate memory") && !(is_limited && says(e, "failed to map segment"))) {
+        return RSDK_OK;
+    }
+    if (is_limited) {
+        const char *text = rsdk_arena_format(e->arena, "%llu bytes", (unsigned long long)limit.rlim_cur);
+        RSDK_NEED(text, e->error);
+        RSDK_TRY(add(e, "limit", text));
+    }
+    RSDK_TRY(add(e, "detail", e->dlerror_text));
+    return find(e, RSDK_E_LIB_025, e->path);
+}
+
 /* glibc refuses from 2.41 on, and has a value of the tunable that allows it from 2.42 on. */
 static rsdk_status find_executable_stack(explanation *e) {
     for (size_t i = 0; says(e, "executable stack") && i < e->graph.nodes.count; i++) {
@@ -352,8 +370,9 @@ static rsdk_status make_graph(explanation *e) {
 
 rsdk_status rsdk_load_failure_explain(rsdk_sdk *sdk, const char *path, const char *dlerror_text, rsdk_arena *arena,
                                       rsdk_finding *finding, rsdk_error *error) {
-    static rsdk_status (*const causes[])(explanation *) = {find_missing,          find_old_glibc,  find_noexec_mount,
-                                                           find_executable_stack, find_static_tls, find_linker_text};
+    static rsdk_status (*const causes[])(explanation *) = {find_missing,      find_old_glibc,        find_noexec_mount,
+                                                           find_memory_limit, find_executable_stack, find_static_tls,
+                                                           find_linker_text};
     explanation e = {
         .sdk = sdk, .path = path, .dlerror_text = dlerror_text, .arena = arena, .finding = finding, .error = error};
     finding->code = RSDK_NO_CODE;

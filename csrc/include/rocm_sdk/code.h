@@ -64,6 +64,7 @@ typedef enum rsdk_code {
     RSDK_N_LIB_021,
     RSDK_E_LIB_023,
     RSDK_E_LIB_024,
+    RSDK_E_LIB_025,
 
     RSDK_E_API_001,
     RSDK_E_API_002,
