@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # By the first bytes: what decompresses, and checks at the end of the stream what it has read.
 _READERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+# What tarfile raises besides, for headers that are damaged.
+_DAMAGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, lzma.LZMAError)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LARGEST = 256 << 30  # bytes of all members of a compressed archive
 _CHUNK = 1 << 20
@@ -43,7 +45,7 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
             _read_to_end(path, stream)
     except RocmSdkError:
         raise
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, OSError, *_DAMAGE) as error:
         raise damage(path, f"no usable tar archive: {error}") from error
 
 

@@ -38,7 +38,7 @@ def codes_of_zip(path: str, file: BinaryIO) -> Iterator[Found]:
     """The code of the members that may hold any, in the order of their names."""
     with open_zip(path, file) as archive:
         for member in sorted(archive.infolist(), key=lambda each: each.filename):
-            if member.is_dir() or member.file_size < HEAD_SIZE:
+            if member.filename.endswith("/") or member.file_size < HEAD_SIZE:
                 continue
             name = f"{path}/{member.filename}"
             try:

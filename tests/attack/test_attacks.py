@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-ROUNDS = {"binding.py": 25, "power_cut.py": 5, "archives.py": 25, "stores.py": 25, "notes.py": 25, "outputs.py": 25}
+ROUNDS = {
+    "binding.py": 25,
+    "power_cut.py": 5,
+    "archives.py": 25,
+    "stores.py": 25,
+    "notes.py": 25,
+    "outputs.py": 25,
+    "parsers.py": 100,
+}
 
 
 @pytest.mark.parametrize("program", sorted(ROUNDS))

@@ -245,6 +245,18 @@ def test_very_deep_directories(tmp_path: Path) -> None:
         subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True)
 
 
+def test_a_member_without_a_name(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.whl", "w") as archive:
+        archive.writestr("a", b"x" * 900)
+    data = (tmp_path / "x.whl").read_bytes()
+    at = data.index(b"PK\1\2")
+    directory = bytearray(data[at:])
+    directory[28:30] = b"\0\0"  # the length of the name
+    directory[30:32] = b"\1\0"  # which is an extra field then
+    (tmp_path / "x.whl").write_bytes(data[:at] + directory)
+    assert all(isinstance(each, RocmSdkError) for each in code_in(str(tmp_path / "x.whl")))
+
+
 def no_space(size: int) -> Callable[[], None]:
     """What a child does so that its files become no larger."""
 

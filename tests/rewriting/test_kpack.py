@@ -91,6 +91,14 @@ def test_odd_lists_of_targets(tmp_path: Path, arches: object) -> None:
         assert read_archive(file.fileno(), str(output)).value("gfx_arches") == ["gfx1030"]
 
 
+def test_a_target_with_a_nul(tmp_path: Path) -> None:
+    path = tmp_path / "x.kpack"
+    contents = {"toc": {"k#0": {"gfx\0": {"ordinal": 0}}}, "blobs": [{"offset": 64, "size": 1}]}
+    path.write_bytes(b"KPAK" + struct.pack("<IQ", 1, 65) + bytes(49) + pack(contents))
+    with pytest.raises(RewriteError, match="a key is not a text, or has a NUL in it"):
+        rewrite_file(str(path), None, Wish(("gfx1030",)))
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary(),
     lambda inner: st.lists(inner, max_size=20) | st.dictionaries(st.text(max_size=9), inner, max_size=20),

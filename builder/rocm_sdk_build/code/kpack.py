@@ -197,8 +197,8 @@ def _decoded(contents: _Contents, start: int, end: int) -> Any:
 
 def _text(contents: _Contents, reader: Unpacker, base: int = 0) -> str:
     value = _small(contents, reader, base)
-    if not isinstance(value, str):
-        raise ValueError("a key is not a text")
+    if not isinstance(value, str) or "\0" in value:
+        raise ValueError("a key is not a text, or has a NUL in it")
     return value
 
 

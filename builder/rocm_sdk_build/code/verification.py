@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocm_sdk.errors import RewriteError
+from rocm_sdk.errors import RewriteError, RocmSdkError
 from rocm_sdk.gpu_code.bundles import Change
 from rocm_sdk.gpu_code.note import NOTE_SECTION, History, parse_history
 from rocm_sdk.gpu_code.refusal import refusal
@@ -61,7 +61,7 @@ def verify_host_file(
     shown = old.elf.path
     new = read_host_file(read_elf(output, shown), FAT if marker is None else SPLIT)
     if new.elf.is_library:
-        facts, before = (inspect_library(_path_of(elf.descriptor)) for elf in (new.elf, old.elf))
+        facts, before = (_inspected(elf) for elf in (new.elf, old.elf))
         if facts.damages:
             raise _mismatch(shown, f"its layout is damaged: {_damages(facts)}")
         if _what_linkers_read(facts) != _what_linkers_read(before):
@@ -90,12 +90,21 @@ def _check_marker(old: HostFile, new: HostFile, marker: bytes) -> None:
 def refuse_damaged(elf: Elf) -> None:
     """Refuses a file that is damaged already: no check could tell whether the new one is right."""
     if elf.is_library:
-        facts = inspect_library(_path_of(elf.descriptor))
+        facts = _inspected(elf)
         if facts.damages:
             raise refusal(elf.path, f"it is damaged: {_damages(facts)}")
     misplaced = elf.misplaced()
     if misplaced is not None:
         raise refusal(elf.path, f"its section {misplaced.shown} is somewhere else in the file than in memory")
+
+
+def _inspected(elf: Elf) -> LibraryFacts:
+    """What the linker reads of an open file. Refuses one that is damaged, by its name."""
+    place = _path_of(elf.descriptor)
+    try:
+        return inspect_library(place)
+    except RocmSdkError as error:
+        raise refusal(elf.path, f"it is damaged: {error.detail.removeprefix(f'{place}: ')}") from error
 
 
 def _damages(facts: LibraryFacts) -> str:
