@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,18 @@ def test_a_place_that_is_not_ours(
 
 
 # ---- scratch directories
+
+
+def test_scratch_directories_at_once(tmp_path: Path) -> None:
+    """Each run looks for directories that nobody uses, while the others make and remove theirs."""
+
+    def use(_: int) -> None:
+        with scratch_directory(tmp_path) as own:
+            (own / "file").touch()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(list(pool.map(use, range(400)))) == 400
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_scratch_directories_that_nobody_uses_go(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,14 +38,13 @@ def _make(place: Path) -> tuple[Path, BinaryIO]:
     """A directory, and the file that is locked in it."""
     while True:
         directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-        try:
-            lock = (directory / _LOCK).open("xb", buffering=0)
+        with ExitStack() as block, suppress(FileNotFoundError):  # another run has taken it for one that nobody uses
+            lock = block.enter_context((directory / _LOCK).open("xb", buffering=0))
             fcntl.flock(lock, fcntl.LOCK_EX)
             if (directory / _LOCK).stat().st_ino == os.fstat(lock.fileno()).st_ino:
                 lock.write(_MARK)
+                block.pop_all()
                 return directory, lock
-        except FileNotFoundError:  # another run has taken it for one that nobody uses
-            continue
 
 
 def _remove_abandoned(directory: Path) -> None:
@@ -100,4 +99,5 @@ def _remove(directory: Path) -> None:
             path.unlink(missing_ok=True)
     if [path.name for path in directory.iterdir()] == [_LOCK]:
         (directory / _LOCK).unlink()
-        directory.rmdir()
+        with suppress(FileNotFoundError):  # another run has taken it for one that nobody uses
+            directory.rmdir()
