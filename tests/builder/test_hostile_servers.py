@@ -113,7 +113,7 @@ def test_a_bad_answer_is_named(server: RawServer, tmp_path: Path, name: str) -> 
     if name != "a negative length":  # an archive to the end of the connection, of no bytes
         with pytest.raises(PackagingError, match=message):
             download(server.address, tmp_path / "kept", ())
-    assert not list((tmp_path / "kept").glob("*/*.partial"))
+    assert all(path.name == NAME for path in (tmp_path / "kept").glob("*/*"))
 
 
 # ---- sizes ----
@@ -168,7 +168,34 @@ except PackagingError as error:
 """
     done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(place)), done
-    assert done.stdout.endswith(f"{NAME}.partial: cannot be written: File too large\n")
+    assert done.stdout.endswith(f"{NAME}: cannot be written: File too large\n")
+
+
+def test_a_killed_download_leaves_nothing(server: RawServer, tmp_path: Path) -> None:
+    started, may_end = threading.Event(), threading.Event()
+
+    def answer(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + bytes(4_000_000))
+        started.set()
+        may_end.wait(60)
+
+    server.answers |= {"/": page(NAME), f"/{NAME}": answer}
+    code = f"""
+from pathlib import Path
+from rocm_sdk_build.inputs.download import download
+download({server.address!r}, Path({str(tmp_path / "kept")!r}), ())
+"""
+    with subprocess.Popen([sys.executable, "-B", "-c", code]) as child:
+        assert started.wait(60)
+        child.kill()
+    may_end.set()
+    (place,) = (tmp_path / "kept").iterdir()
+    assert list(place.iterdir()) == []
+    (place / ".rocm-sdk-build-other").mkdir(mode=0o700)  # of another run, on a file system without nameless files
+    (place / f"{NAME}.partial").touch()
+    server.answers[f"/{NAME}"] = ok(b"x")
+    assert download(server.address, tmp_path / "kept", ()) == place
+    assert {path.name for path in place.iterdir()} <= {NAME, ".rocm-sdk-build-other"}
 
 
 def test_pages_have_a_number_of_links(server: RawServer, tmp_path: Path) -> None:

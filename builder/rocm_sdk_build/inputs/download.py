@@ -7,6 +7,7 @@ runs only if it has the digest in `ARCHIVE.sha256sum` beside it.
 from __future__ import annotations
 
 import hashlib
+import os
 import urllib.parse
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +17,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.gpu_code.pieces import read_range
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.digest import sha256_of, sha256_of_chunks
+from rocm_sdk_build.files.new_file import new_file
 from rocm_sdk_build.files.own_directory import make_own
+from rocm_sdk_build.files.scratch import PREFIX
 
 from .archives import SUFFIXES, stem_of
 from .catalog import GENERIC, is_name
@@ -55,7 +59,7 @@ def download(address: str, directory: Path, families: Iterable[str], limits: Lim
         for name in chosen
     ]
     for path in place.iterdir():  # what an earlier run has downloaded
-        if path.name not in chosen:
+        if path.name not in chosen and not path.name.startswith(PREFIX):  # another run's, which may still need it
             path.unlink()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for _ in pool.map(partial(_fetch, server), wanted):
@@ -120,11 +124,11 @@ def _digest_of(server: Server, sidecar: str | None, archive: str) -> str:
 def _fetch(server: Server, wanted: _Wanted) -> None:
     if wanted.digest and wanted.path.is_file() and sha256_of(wanted.path).hexdigest() == wanted.digest:
         return
-    unfinished = wanted.path.with_name(f"{wanted.path.name}.partial")
-    try:
-        server.save(wanted.address, unfinished)
-        if wanted.digest and sha256_of(unfinished).hexdigest() != wanted.digest:
+    with new_file(str(wanted.path), is_synced=False) as new:
+        server.save(wanted.address, new, wanted.path)
+        if wanted.digest and _digest_of_new(new, wanted) != wanted.digest:
             raise PackagingError(f"{wanted.address}: is not the file that its .sha256sum is about")
-        unfinished.rename(wanted.path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+
+
+def _digest_of_new(new: int, wanted: _Wanted) -> str:
+    return sha256_of_chunks(read_range(new, 0, os.fstat(new).st_size, str(wanted.path))).hexdigest()

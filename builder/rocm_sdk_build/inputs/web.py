@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk_build.errors import PackagingError
 
 SCHEMES = ("http://", "https://")
@@ -57,14 +58,17 @@ class Server:
         """A small file."""
         return _trying(address, lambda: b"".join(self._chunks(address, Limits(limit, limit))))
 
-    def save(self, address: str, path: Path) -> None:
-        """Writes a file of the server to `path`, which stays incomplete if that fails. PackagingError."""
-        _trying(address, lambda: self._save(address, path))
+    def save(self, address: str, new: int, path: Path) -> None:
+        """Writes a file of the server to the file that is open as `new` and becomes `path`. PackagingError."""
+        _trying(address, lambda: self._save(address, new, path))
 
-    def _save(self, address: str, path: Path) -> None:
+    def _save(self, address: str, new: int, path: Path) -> None:
+        done = 0
         try:
-            with path.open("wb") as file:
-                file.writelines(self._chunks(address, self._limits, path.parent))
+            os.ftruncate(new, 0)
+            for chunk in self._chunks(address, self._limits, path.parent):
+                write_all(new, chunk, done)
+                done += len(chunk)
         except OSError as error:
             raise PackagingError(f"{path}: cannot be written: {error.strerror or error}") from error
 
