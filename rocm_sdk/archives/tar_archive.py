@@ -15,6 +15,7 @@ from rocm_sdk.errors import RocmSdkError
 
 from .candidate import HEAD_SIZE, damage, is_candidate
 from .member import chunks_of, code_of_stream
+from .tar_reader import TarReader
 
 if TYPE_CHECKING:
     from .candidate import Found
@@ -25,7 +26,6 @@ _READERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2
 _DAMAGE = (ValueError, TypeError, LookupError, RuntimeError, OverflowError, lzma.LZMAError)
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _LARGEST = 256 << 30  # bytes of all members of a compressed archive
-_CHUNK = 1 << 20
 
 
 def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
@@ -37,31 +37,21 @@ def codes_of_tar(path: str, file: BinaryIO) -> Iterator[Found]:
     reader = next((each for magic, each in _READERS.items() if head.startswith(magic)), None)
     try:
         if reader is None:
-            with tarfile.open(fileobj=file, mode="r:") as archive:
-                yield from _codes(path, file, archive, False)
+            yield from _codes(path, file, TarReader(file, is_stream=False), False)
             return
-        with reader(file, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        with reader(file, "rb") as stream:
+            archive = TarReader(stream, is_stream=True)
             yield from _codes(path, file, archive, True)
-            _read_to_end(path, stream)
+            archive.read_to_end()
     except RocmSdkError:
         raise
     except (tarfile.TarError, EOFError, zlib.error, OSError, *_DAMAGE) as error:
         raise damage(path, f"no usable tar archive: {error}") from error
 
 
-def _read_to_end(path: str, stream: IO[bytes]) -> None:
-    """The archive may end before the stream does, whose digest comes last."""
-    left = _LARGEST
-    while chunk := stream.read(_CHUNK):
-        left -= len(chunk)
-        if left < 0:
-            raise damage(path, "more bytes follow its members than any installation has")
-
-
-def _codes(path: str, file: IO[bytes], archive: tarfile.TarFile, is_compressed: bool) -> Iterator[Found]:
+def _codes(path: str, file: IO[bytes], archive: TarReader, is_compressed: bool) -> Iterator[Found]:
     total = 0
-    for member in archive:
-        archive.members = []  # type: ignore[attr-defined]  # they are not needed again, and may be many
+    for member in archive.members():
         total += member.size
         if is_compressed and total > _LARGEST:
             raise damage(path, "its members have more bytes than any installation")
@@ -69,7 +59,7 @@ def _codes(path: str, file: IO[bytes], archive: tarfile.TarFile, is_compressed: 
             continue
         name = f"{path}/{member.name}"
         try:
-            found = _streamed(archive, member, name) if is_compressed else _in_place(file, member, name)
+            found = _streamed(archive.archive, member, name) if is_compressed else _in_place(file, member, name)
         except RocmSdkError as error:
             yield error
         else:

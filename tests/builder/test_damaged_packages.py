@@ -23,7 +23,8 @@ from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import SMALL_LIMIT
-from rocm_sdk_build.inputs.catalog import DEPTH_LIMIT, scan
+from rocm_sdk_build.inputs.archives import DEPTH_LIMIT
+from rocm_sdk_build.inputs.catalog import scan
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
 from rocm_sdk_build.output.unpacked import unpack

@@ -6,6 +6,7 @@ artifact's own directory, whatever the names and links in the archive say.
 
 from __future__ import annotations
 
+import errno
 import lzma
 import os
 import re
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
+from rocm_sdk.archives.tar_reader import TarReader
 from rocm_sdk.tooling import import_zstd
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of_chunks
@@ -26,6 +28,9 @@ from rocm_sdk_build.files.scratch import scratch_directory
 
 MANIFEST = "artifact_manifest.txt"
 SUFFIXES = (".tar.zst", ".tar.xz")  # the first one that is there counts
+# docs/reliability.md has these limits and their reasons.
+MEMBER_LIMIT = 1 << 18
+DEPTH_LIMIT = 128  # of directories
 _MANIFEST_LIMIT = 1 << 20  # bytes
 _CHUNK = 1 << 20
 _DIGEST = re.compile(r"[0-9a-fA-F]{64}")
@@ -94,13 +99,13 @@ def _zstd(archive: Path) -> Any:
 
 def _unpack(archive: Path, source: BinaryIO, directory: Path) -> None:
     try:
-        with _opened(archive, source) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
-            _Unpacking(archive, directory).run(members)
-            while stream.read(_CHUNK):  # to the end of the stream, where its digest is
-                pass
+        with _opened(archive, source) as stream:
+            _Unpacking(archive, directory).run(TarReader(stream, is_stream=True))
     except PackagingError:
         raise
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise PackagingError(f"{archive}: has a name that is longer than the system allows") from error
         if error.filename is not None or error.errno is not None:
             raise
         raise PackagingError(f"{archive}: is damaged: {error}") from error
@@ -114,13 +119,17 @@ class _Unpacking:
         self.prefixes: tuple[str, ...] = ()
         self.kinds: dict[str, str] = {}  # path -> "directory", "file", "link"
 
-    def run(self, members: tarfile.TarFile) -> None:
-        first = members.next()
+    def run(self, reader: TarReader) -> None:
+        members = reader.members()
+        first = next(members, None)
         if first is None or first.name != MANIFEST or not first.isreg() or first.size > _MANIFEST_LIMIT:
             raise PackagingError(f"{self.archive}: its first member is not {MANIFEST}")
-        self._take_manifest(members, first)
-        while (member := members.next()) is not None:
-            self._take(members, member)
+        self._take_manifest(reader.archive, first)
+        for count, member in enumerate(members, 2):
+            if count > MEMBER_LIMIT:
+                raise PackagingError(f"{self.archive}: has more than {MEMBER_LIMIT} members")
+            self._take(reader.archive, member)
+        reader.read_to_end()
 
     def _take_manifest(self, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         stream = members.extractfile(member)
@@ -138,6 +147,10 @@ class _Unpacking:
         parts = name.split("/")
         if name.startswith("/") or any(part in ("", ".", "..") for part in parts) or "\0" in name:
             raise PackagingError(f"{self.archive}: the name {name!r} leads out of the artifact")
+        if len(parts) > DEPTH_LIMIT:
+            raise PackagingError(
+                f"{self.archive}: has directories more than {DEPTH_LIMIT} deep in each other: {name[:60]}..."
+            )
 
     def _take(self, members: tarfile.TarFile, member: tarfile.TarInfo) -> None:
         name = member.name.rstrip("/")
@@ -156,6 +169,8 @@ class _Unpacking:
             self.kinds[name] = "link"
         elif member.islnk():
             self._take_hard_link(member, name, target)
+        elif member.issparse():
+            raise PackagingError(f"{self.archive}: {name!r} is a sparse file", "pack it without the option --sparse")
         elif member.isreg():
             self._take_file(members, member, target)
             self.kinds[name] = "file"
@@ -180,6 +195,11 @@ class _Unpacking:
         self.kinds[name] = "file"
 
     def _take_file(self, members: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+        free = shutil.disk_usage(self.directory).free
+        if member.size > free:
+            raise PackagingError(
+                f"{self.archive}: {member.name!r} takes {member.size} bytes, and the disk of the cache has {free} free"
+            )
         stream = members.extractfile(member)
         assert stream is not None
         with target.open("xb") as file:

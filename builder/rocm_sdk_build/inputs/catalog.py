@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rocm_sdk_build.errors import PackagingError
 
-from .archives import MANIFEST, SUFFIXES, stem_of, unpack
+from .archives import DEPTH_LIMIT, MANIFEST, SUFFIXES, stem_of, unpack
 
 COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"
@@ -19,7 +19,6 @@ _FIELDS = 3
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _FAMILY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(:[a-z]+[+-])*")  # a target may have features: gfx942:xnack+
 _CHUNK = 1 << 20
-DEPTH_LIMIT = 128  # of directories; docs/reliability.md has the reason
 
 
 class Entry(NamedTuple):

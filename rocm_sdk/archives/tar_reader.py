@@ -1,0 +1,60 @@
+"""Reads the headers of tar archives by tarfile, which takes a damaged one for the end, and any amount into memory."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from typing import IO, Any
+
+# docs/reliability.md has these limits and their reasons.
+HEADERS_LIMIT, END_LIMIT = 1 << 20, 1 << 24  # bytes
+
+
+class TarReader:
+    """The members of an archive, of which none is kept. Raises TarError, and what reading the file raises."""
+
+    def __init__(self, file: IO[bytes], *, is_stream: bool) -> None:
+        """is_stream: the file is read once, from its beginning to its end, as what is decompressed."""
+        self._source = source = _Source(file)
+        options: Any = {"fileobj": source, "mode": "r|" if is_stream else "r:", "tarinfo": _Header}
+        self.archive: tarfile.TarFile = tarfile.open(**options)  # noqa: SIM115 - the file is the caller's
+
+    def members(self) -> Iterator[tarfile.TarInfo]:
+        """The members, in the order of the archive."""
+        while (member := self.archive.next()) is not None:
+            self.archive.members = []  # type: ignore[attr-defined]  # they are not needed again, and may be many
+            self._source.end = self.archive.offset + HEADERS_LIMIT
+            yield member
+
+    def read_to_end(self) -> None:
+        """Reads the zeros behind the members: the digest of a stream comes after them."""
+        self._source.end = self.archive.offset + END_LIMIT
+        stream: Any = self.archive.fileobj
+        if stream.read(END_LIMIT << 1).strip(b"\0"):
+            raise tarfile.ReadError("there is data behind its end")
+
+
+class _Source:
+    """The file that tarfile sees. It cannot be read further than to a place behind the last member."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.end = file, HEADERS_LIMIT
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int) -> bytes:
+        allowed = max(self.end - self.tell(), 0)
+        data = self._file.read(min(size, allowed + 1))
+        if len(data) > allowed:
+            raise tarfile.ReadError(f"up to byte {self.end} there is neither a file nor the end of the archive")
+        return data
+
+
+class _Header(tarfile.TarInfo):
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> _Header:
+        try:
+            return super().fromtarfile(archive)
+        except (tarfile.EOFHeaderError, tarfile.EmptyHeaderError):  # type: ignore[attr-defined]
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(f"no valid header at byte {archive.offset}: {error}") from error
