@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import lzma
 import random
 import shutil
 import struct
@@ -30,14 +31,18 @@ from victims import WrongError, main
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.archives import code_in
+from rocm_sdk.devel.archive import Archive
 from rocm_sdk.gpu_code.kernels import kernels_in
 from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk.gpu_code.note import parse_history
 from rocm_sdk.installed.record import parse_record
+from rocm_sdk.tooling import import_zstd
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.archives import MANIFEST
+from rocm_sdk_build.inputs.archives import unpack as unpack_artifact
 from rocm_sdk_build.inputs.download import _links_of
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote
@@ -105,6 +110,61 @@ def a_tar(mode: str) -> bytes:
     return file.getvalue()
 
 
+@cache
+def an_artifact(form: str) -> bytes:
+    """An archive of an artifact, without the checksums of compression, so that damage comes further."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, data in ((MANIFEST, b"x/stage\n"), ("x/stage/" + "n" * 120, BUNDLE), ("x/stage/b", b"b")):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for name, kind, target in (("c", tarfile.SYMTYPE, "b"), ("d", tarfile.LNKTYPE, "x/stage/b")):
+            info = tarfile.TarInfo(f"x/stage/{name}")
+            info.type, info.linkname = kind, target
+            archive.addfile(info)
+    return file.getvalue() if form == "tar" else compressed_artifact(file.getvalue(), form)
+
+
+def compressed_artifact(data: bytes, form: str) -> bytes:
+    if form == "zst":
+        return bytes(import_zstd().compress(data))
+    return lzma.compress(data, check=lzma.CHECK_NONE)
+
+
+def damaged_inside(path: Path) -> object:
+    """The damage is in the tar archive that is compressed, where no checksum of the compression finds it."""
+    path.write_bytes(compressed_artifact(path.read_bytes(), "zst"))
+    return unpacked(path)
+
+
+def unpacked(path: Path) -> object:
+    return unpack_artifact(path, path.parent / "cache")
+
+
+@cache
+def a_development_tree() -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, data in (("__init__.py", b""), ("include/" + "n" * 120, b"x" * 700), ("lib/b", b"b")):
+            info = tarfile.TarInfo(f"_rocm_sdk_devel/{name}")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for name, kind, target in (("c", tarfile.SYMTYPE, "b"), ("d", tarfile.LNKTYPE, "_rocm_sdk_devel/lib/b")):
+            info = tarfile.TarInfo(f"_rocm_sdk_devel/lib/{name}")
+            info.type, info.linkname = kind, target
+            archive.addfile(info)
+    return file.getvalue()
+
+
+def development_tree_read(path: Path) -> object:
+    with Archive(str(path)) as archive:
+        for member in archive.members():
+            for _ in archive.data_of(member):
+                pass
+    return None
+
+
 def rewritten(path: Path) -> object:
     return rewrite_file(str(path), str(path.with_name("new")), WISH)
 
@@ -148,6 +208,11 @@ PARSERS = (
     Parser("x.whl", a_wheel, listed),
     Parser("x.tar", lambda: a_tar("w"), listed),
     Parser("x.tar.gz", lambda: a_tar("w:gz"), listed),
+    Parser("x_lib_generic.tar.xz", lambda: an_artifact("xz"), unpacked),
+    Parser("y_lib_generic.tar.zst", lambda: an_artifact("zst"), unpacked),
+    Parser("z_lib_generic.tar.zst", lambda: an_artifact("tar"), damaged_inside),
+    Parser("_devel.tar", a_development_tree, development_tree_read),
+    Parser("_devel.tar.xz", lambda: lzma.compress(a_development_tree(), check=lzma.CHECK_NONE), development_tree_read),
     Parser(f"code/{WHEEL}", a_wheel, lambda path: rewrite_wheel(str(path), str(path.parents[1] / WHEEL), WISH)),
     Parser(f"index/{WHEEL}", a_wheel, lambda path: write_index(path.parent)),
     Parser(f"promote/{WHEEL}", a_wheel, released),
