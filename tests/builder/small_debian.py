@@ -67,7 +67,11 @@ DEVELOPMENT: dict[str, dict[str, str]] = {
     "librocrand-dev": {},
     "librocsparse-dev": {},
     "rocm-cmake": {"usr/share/rocm/cmake/ROCMConfig.cmake": ""},
-    "rocm-smi": {"usr/bin/rocm-smi": "#!/usr/bin/python3\n"},
+    "rocm-smi": {
+        "usr/bin/rocm-smi": "-> ../libexec/rocm_smi/rocm_smi.py",
+        "usr/libexec/rocm_smi/rocm_smi.py": "#!/usr/bin/env python3\nimport rsmiBindings\n",
+        "usr/libexec/rocm_smi/rsmiBindings.py": "print('its bindings')\n",
+    },
     "rocminfo": {"usr/bin/rocminfo": "#!/bin/sh\n"},
     "rocm-device-libs": {
         "usr/lib/any-linux-gnu/amdgcn/bitcode/ocml.bc": "BC",

@@ -83,6 +83,12 @@ def test_installed_wheels_hold_one_file_per_library_under_its_soname(
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444 for path in site.rglob("*.so*"))
 
 
+def test_a_link_to_a_script_starts_it_where_its_modules_are(make_wheels: MakeWheels, tmp_path: Path) -> None:
+    site = install(wheels_of(make_wheels("none")), tmp_path / "site")
+    for program in (site / "bin/rocm-smi", site / "_rocm_sdk_core/bin/rocm-smi"):
+        assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "its bindings\n"
+
+
 def test_libraries_find_each_other_as_the_shape_says(make_wheels: MakeWheels, archive: Archive, tmp_path: Path) -> None:
     site = install(wheels_of(make_wheels("none")), tmp_path / "none")
     hipsparse = Path("_rocm_sdk_libraries/lib/libhipsparse.so.0")

@@ -55,6 +55,7 @@ def test_files_lie_where_the_tree_has_them(site: Path, members: dict[str, tuple[
     assert files == [
         "__init__.py",
         "include/amd_comgr.h",
+        "include/rocprim/rocprim.hpp",
         "lib/cmake/AMDDeviceLibs/AMDDeviceLibsConfig.cmake",
         "lib/cmake/hip/hip-config.cmake",
         "lib/cmake/hip/hip-targets.cmake",

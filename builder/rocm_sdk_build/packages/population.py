@@ -1,7 +1,8 @@
 """Which files a runtime package has: one file for each library, under its SONAME, and no links.
 
 pip keeps no links, so each would be a copy. A link to a library under its SONAME is that library; other names of it are
-left to the development tree. A link to a program becomes a small program that starts it.
+left to the development tree. A link to a program becomes a small program that starts it, and so does one to a script in
+another directory: rocm-smi's modules lie beside it.
 """
 
 from __future__ import annotations
@@ -57,6 +58,12 @@ def populate(
     return Population(building.files, building.aliases, frozenset(names))
 
 
+def _is_script(path: Path) -> bool:
+    """Whether the kernel starts the file by an interpreter. One of another directory finds modules beside itself."""
+    with path.open("rb") as file:
+        return file.read(2) == b"#!" and os.access(path, os.X_OK)
+
+
 class _Building:
     def __init__(self, includes: tuple[str, ...], excludes: tuple[str, ...], by_soname: bool) -> None:
         self.includes, self.excludes, self.by_soname = includes, excludes, by_soname
@@ -79,7 +86,8 @@ class _Building:
         if not inside or not target.is_file():
             return  # to a directory, or into another artifact, which has its own
         facts = look_at(target)
-        if facts.kind in (Kind.PROGRAM, Kind.STATIC) and self.by_soname:
+        is_program = facts.kind in (Kind.PROGRAM, Kind.STATIC) or ("/" in entry.link and _is_script(target))
+        if is_program and self.by_soname:
             self._add(PlacedFile(entry.path, target, facts, entry.link))
         else:
             self._take_file(entry.path, target)
