@@ -195,7 +195,7 @@ def _directory_of_archive(metadata: Distribution | None) -> str | None:
         path = unquote(url.path)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    if url.scheme != "file" or "\0" in path or not os.path.isfile(path):
+    if url.scheme != "file" or not os.path.isfile(path):
         return None
     return os.path.dirname(path)
 
