@@ -43,6 +43,7 @@ GROUPS = {
     "failures/test_noexec_mount.py": "machine",
     "loader/test_load_watch.py": "machine",
     "loader/test_scale.py": "machine",
+    "rewriting/test_room.py": "machine",
     "selftest/test_load_check.py": "machine",
     "test_benchmarks.py": "machine",
     "test_c_suite.py": "make",

@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -147,21 +148,45 @@ def test_a_file_in_place_of_another(tmp_path: Path) -> None:
     assert changed not in (None, key), "only the time of its last change differs"
 
 
-def test_a_file_of_another_inode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All times can be equal if a clock is coarse."""
+@pytest.mark.parametrize("fact", ["st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns"])
+def test_each_fact_of_a_file_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fact: str) -> None:
+    """All others can be equal: times, where a clock is coarse."""
     path = tmp_path / "input"
     path.write_text("content")
-    facts = path.stat()
+    names = ("st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns")
+    facts = {name: getattr(path.stat(), name) for name in names}
 
-    def of(inode: int) -> str | None:
-        words = list(facts)
-        words[stat.ST_INO] = inode
-        times = {name: getattr(facts, name) for name in ("st_mtime_ns", "st_ctime_ns")}
-        found = os.stat_result(words, {**times, "st_mtime": 1.0, "st_ctime": 1.0})
+    def of(value: int) -> str | None:
+        found = SimpleNamespace(**{**facts, "st_mtime": 1.0, "st_ctime": 1.0, fact: value})
         monkeypatch.setattr(Path, "stat", lambda _: found)
         return Keys(None).of((), [path])
 
     assert of(1) == of(1) != of(2)
+
+
+def test_a_written_file_counts_by_its_content_and_mode(tmp_path: Path) -> None:
+    """Neither its place in the directory of the run nor a date: those differ from run to run."""
+    keys = []
+    for name, content, mode in (("a", "x", 0o644), ("b", "x", 0o644), ("c", "y", 0o644), ("d", "x", 0o755)):
+        path = tmp_path / name / "file"
+        path.parent.mkdir()
+        path.write_text(content)
+        path.chmod(mode)
+        keys.append(Keys(path.parent).of(str(path), [path]))
+    assert keys[0] == keys[1]
+    assert len({None, *keys}) == 4
+
+
+def test_a_file_that_is_dated_ahead(tmp_path: Path) -> None:
+    """By a machine whose clock is: it may change again without getting another date."""
+    path = tmp_path / "input"
+    path.write_text("content")
+    os.utime(path, (time.time() + 3600,) * 2)
+    time.sleep(2.1)
+    assert Keys(None).of((), [path]) is None
+    os.utime(path, (1, 1))
+    time.sleep(2.1)
+    assert Keys(None).of((), [path]) is not None
 
 
 @pytest.mark.parametrize("options", [{}, {"families": "gfx90a,gfx1030"}])

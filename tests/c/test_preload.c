@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -47,6 +48,12 @@ static const char *answer_of(void *handle, const char *name) {
     const char *(*function)(void) = NULL;
     *(void **)&function = dlsym(handle, name);
     return function != NULL ? function() : NULL;
+}
+
+static double seconds_now(void) {
+    struct timespec time;
+    REQUIRE(clock_gettime(CLOCK_MONOTONIC, &time) == 0);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 static void in_child(void (*body)(void *), sample_site *site) {
@@ -176,6 +183,79 @@ static void missing_run_time_library_is_a_warning(void **state) {
     sample_site site = sample_site_new();
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = ""});
     in_child(check_missing_edge, &site);
+}
+
+/* Its resolver runs while the linker relocates, before it finds out what another library lacks. */
+static const char slow_to_relocate[] = "static void work(void) {}\n"
+                                       "static void *choose(void) {"
+                                       "for (volatile int i = 0; i < 50000000; i++) {} return (void *)work; }\n"
+                                       "void slow(void) __attribute__((ifunc(\"choose\")));\n";
+
+static void check_times(void *site) {
+    static const char *const names[] = {"roctx64", "amdhip64"};
+    rsdk_load_options options = {.shortnames = names, .shortname_count = 2, .is_global = true};
+    rsdk_loaded *loaded = load_with(site, &options);
+    REQUIRE(rsdk_loaded_opened_count(loaded) == 3);
+    const rsdk_loaded_entry *roctx = rsdk_loaded_opened(loaded, 0), *comgr = rsdk_loaded_opened(loaded, 2);
+    REQUIRE(comgr->seconds >= 0.2 && roctx->seconds < 0.2);
+    REQUIRE(rsdk_loaded_opened(loaded, 1)->seconds > comgr->seconds);
+    rsdk_loaded_free(loaded);
+}
+
+static void time_of_a_run_time_library_is_its_openers(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3",
+                                            .source = "#include <unistd.h>\n"
+                                                      "__attribute__((constructor)) static void start(void) {"
+                                                      "usleep(200000); }\n"});
+    sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = ""});
+    in_child(check_times, &site);
+}
+
+static void check_lost_time(void *site) {
+    static const char *const names[] = {"amdhip64"};
+    rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .is_global = true};
+    double start = seconds_now();
+    REQUIRE(dlopen(sample_path(site, CORE_LIB "/libamd_comgr.so.3"), RTLD_NOW) == NULL);
+    double alone = seconds_now() - start;
+    rsdk_loaded *loaded = load_with(site, &options);
+    REQUIRE(rsdk_loaded_opened_count(loaded) == 1 && rsdk_loaded_count(loaded) == 1);
+    REQUIRE(rsdk_loaded_library(loaded, 0)->seconds > alone / 4);
+    rsdk_loaded_free(loaded);
+}
+
+static void time_of_a_run_time_library_that_fails_is_its_openers(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libslow.so.1", .source = slow_to_relocate, .options = "-O0"});
+    sample_compile(&site, &(sample_library){.file = "libamd_comgr.so.3",
+                                            .source = "extern int absent; int *use(void) { return &absent; }\n",
+                                            .needs = CORE_LIB "/libslow.so.1",
+                                            .paths = WITH_RPATH});
+    sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = ""});
+    in_child(check_lost_time, &site);
+}
+
+static void check_failed(void *site) {
+    static const char *const names[] = {"roctx64", "amd_smi"};
+    rsdk_load_options options = {.shortnames = names, .shortname_count = 2, .is_global = true};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_loaded *loaded = NULL;
+    REQUIRE(rsdk_loader_preload(sample_open(site), &options, &loaded, &error) == RSDK_LOAD_FAILED);
+    REQUIRE(loaded != NULL && rsdk_loaded_count(loaded) == 1 && rsdk_loaded_opened_count(loaded) == 1);
+    REQUIRE(strcmp(rsdk_loaded_library(loaded, 0)->location.shortname, "roctx64") == 0);
+    rsdk_loaded_free(loaded);
+}
+
+static void library_that_fails_is_not_among_the_loaded(void **state) {
+    (void)state;
+    sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "libamd_smi.so.26",
+                                            .source = "extern int absent; int *use(void) { return &absent; }\n"});
+    in_child(check_failed, &site);
 }
 
 /* ---- second names ---- */
@@ -422,6 +502,9 @@ int main(int argc, char *argv[]) {
         cmocka_unit_test(compiler_libraries_stay_local),
         cmocka_unit_test(what_is_opened_at_run_time_is_there),
         cmocka_unit_test(missing_run_time_library_is_a_warning),
+        cmocka_unit_test(time_of_a_run_time_library_is_its_openers),
+        cmocka_unit_test(time_of_a_run_time_library_that_fails_is_its_openers),
+        cmocka_unit_test(library_that_fails_is_not_among_the_loaded),
         cmocka_unit_test(unversioned_names_work_when_asked_for),
         cmocka_unit_test(copy_that_is_closed_meanwhile_is_an_error),
         cmocka_unit_test(copy_from_elsewhere_is_used_and_named),

@@ -313,13 +313,13 @@ static void the_fix_of_this_system_comes_before_that_of_any(void **state) {
 /* What `sh` takes a word of a command for. */
 static void assert_shell_takes(const char *word, const char *value) {
     char command[TEXT_SIZE + NAME_SIZE], output[TEXT_SIZE] = "";
-    (void)snprintf(command, sizeof command, "printf '%%s,' %s", word);
+    (void)snprintf(command, sizeof command, "set -- %s; printf '%%s:%%s,' $# \"$1\"", word);
     FILE *shell = popen(command, "r");
     assert_non_null(shell);
     size_t length = fread(output, 1, sizeof output - 1, shell);
     assert_int_equal(pclose(shell), 0);
     output[length - (length > 0)] = '\0'; /* the comma, which shows a line break at the end */
-    if (strcmp(output, value) != 0) {
+    if (strncmp(output, "1:", 2) != 0 || strcmp(output + 2, value) != 0) {
         fail_msg("the shell takes %s for \"%s\"", word, output);
     }
 }
@@ -331,6 +331,7 @@ static void assert_one_line(const char *text) {
 }
 
 static const char *const values[] = {
+    "",
     "/plain/path-1.0+x@y%z=,:",
     "/with blank",
     "/o'clock",

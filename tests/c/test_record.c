@@ -131,6 +131,15 @@ static void a_path_that_no_distribution_of_the_sdk_lists_leads_nowhere(void **st
     }
 }
 
+/* As PEP 503 says: a run of separators is one dash, and the case does not matter. */
+static void a_distribution_has_its_normal_name(void **state) {
+    const sample_fixture *f = *state;
+    sample_directory(&f->site, "ROCm_-SDK-.Extra.One-1.dist-info");
+    sample_file(&f->site, "ROCm_-SDK-.Extra.One-1.dist-info/RECORD", "extra/file,,\n");
+    const rsdk_recorded_file found = find_path(f, "extra/file");
+    assert_found(&found, "rocm-sdk-extra-one", "1", sample_path(&f->site, "extra/file"));
+}
+
 /* The nearest directory with distributions is the site: those above it are another installation's. */
 static void the_site_is_the_nearest_one(void **state) {
     const sample_fixture *f = *state;
@@ -254,6 +263,7 @@ int main(void) {
         cmocka_unit_test(a_quote_that_does_not_end_is_the_end),
         RECORD_TEST(a_path_leads_to_its_distribution),
         RECORD_TEST(a_path_that_no_distribution_of_the_sdk_lists_leads_nowhere),
+        RECORD_TEST(a_distribution_has_its_normal_name),
         RECORD_TEST(the_site_is_the_nearest_one),
         RECORD_TEST(a_path_without_a_site_leads_nowhere),
         RECORD_TEST(a_name_is_found_in_platform_directories_only),

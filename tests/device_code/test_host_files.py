@@ -202,6 +202,19 @@ def test_kpack(tmp_path: Path) -> None:
                 device_code(path)
 
 
+def test_where_a_kpack_archive_may_have_its_contents(tmp_path: Path) -> None:
+    """Behind the header, and before the end."""
+    path = tmp_path / "x.kpack"
+    content = kpack({"bin/app": {"gfx942": b"z"}})
+    contents = content[struct.unpack_from("<Q", content, 8)[0] :]
+    path.write_bytes(content[:8] + struct.pack("<Q", 16) + contents)
+    assert [each.id for each in device_code(path).bundles[0].images] == ["bin/app"]
+    for start in (0, 15, len(content), len(content) + 1, 2**64 - 1):
+        path.write_bytes(content[:8] + struct.pack("<Q", start) + content[16:])
+        with pytest.raises(BadLibraryError, match="table of contents of a kpack archive lies outside the file"):
+            device_code(path)
+
+
 def change_wrapper(path: Path, at: int, value: bytes) -> None:
     offset, _ = section_at(path, ".hipFatBinSegment")
     content = bytearray(path.read_bytes())

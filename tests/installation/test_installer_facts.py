@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser
-from sample_devel import DevelSite, core_files
+from sample_devel import DevelSite, as_root, core_files
 
 from rocm_sdk.installed import installer
 from rocm_sdk.problems.fixes import install_fix, reinstall_fix
@@ -142,6 +142,32 @@ def test_a_package_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert "pip" not in fix(site).replace("dist-packages", "")
 
 
+@pytest.mark.parametrize("recorded", ["pip", "uv"])
+def test_what_pip_put_beside_the_systems_packages(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, recorded: str
+) -> None:
+    """The package manager does not know it."""
+    prefix = tmp_path / "usr"
+    site = DevelSite(prefix / "lib/python3/dist-packages")
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin/python3").symlink_to(sys.executable)
+    site.install("rocm-sdk-core", core_files())
+    (site.path / "pip").mkdir()
+    monkeypatch.setattr(installer, "_SYSTEM_PREFIXES", (str(prefix),))
+    (site.path / "rocm_sdk_core-7.10.0.dist-info/INSTALLER").write_text(f"{recorded}\n")
+    assert installer.installation_facts(str(site.path))["installer"] == "pip"
+
+
+def test_a_virtual_environment_below_the_systems_prefix(site: DevelSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package manager does not know what is in it, whoever filled it."""
+    (site.path / "pip").mkdir()
+    recorded_by(site, "somebody")
+    monkeypatch.setattr(installer, "_SYSTEM_PREFIXES", (str(environment_of(site)),))
+    assert installer.installation_facts(str(site.path))["installer"] == "pip"
+    (environment_of(site) / "pyvenv.cfg").unlink()
+    assert installer.installation_facts(str(site.path))["installer"] == "system"
+
+
 def test_the_directory_of_the_wheel_is_used(site: DevelSite, tmp_path: Path) -> None:
     (site.path / "pip").mkdir()
     wheel = tmp_path / "my wheels/rocm_sdk_core-7.10.0-py3-none-any.whl"
@@ -150,6 +176,11 @@ def test_the_directory_of_the_wheel_is_used(site: DevelSite, tmp_path: Path) -> 
     note = site.path / "rocm_sdk_core-7.10.0+local.1.dist-info/direct_url.json"
     note.write_text(json.dumps({"url": wheel.as_uri(), "archive_info": {}}))
     assert f"--find-links '{wheel.parent}' {WHAT}" in fix(site)
+    note.write_text(json.dumps({"url": wheel.as_uri().replace("file:", "https:"), "archive_info": {}}))
+    assert AMD in fix(site), "it is of another machine"
+    note.write_text(json.dumps({"url": wheel.parent.as_uri(), "dir_info": {}}))
+    assert AMD in fix(site), "it is a source tree"
+    note.write_text(json.dumps({"url": wheel.as_uri(), "archive_info": {}}))
     wheel.unlink()
     assert AMD in fix(site)
 
@@ -250,6 +281,24 @@ def test_nothing_is_installed() -> None:
     command = install_fix("rocm-sdk-device-gfx942==7.10.0")
     assert " install " in command
     assert "rocm-sdk-device-gfx942==7.10.0" in command
+
+
+@as_root
+def test_a_read_only_file_system_is_said(tmp_path: Path) -> None:
+    place = tmp_path / "site"
+    place.mkdir()
+    program = "import rocm_sdk.installed.installer, sys; print(rocm_sdk.installed.installer._obstacle(sys.argv[1]))"
+    script = 'mount -t tmpfs -o ro none "$1" || exit 77; exec "$2" -c "$3" "$1"'
+    done = subprocess.run(
+        ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", script, "sh", place, sys.executable, program],
+        env={**os.environ, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unshare" in done.stderr or done.returncode == 77:
+        pytest.skip(f"nothing may be mounted here: {done.stderr}")
+    assert done.stdout == f"{place} is on a read-only file system\n", done.stderr
 
 
 def test_a_directory_of_another_user_is_said(other_user: OtherUser, open_directory: Path) -> None:

@@ -20,6 +20,17 @@ _ARCHIVES, _NOTES, _STORES = (f"tests/devel/test_hostile_{name}.py" for name in 
 _ORDER = ("tests/devel/test_durability.py",)
 _LOCK = ("tests/devel/test_lock.py",)
 _ADOPT = ("tests/adoption/test_durability.py",)
+_BUNDLES, _INSTALLER = "rocm_sdk/gpu_code/bundles.py", "rocm_sdk/installed/installer.py"
+_KPACK, _TREES = "builder/rocm_sdk_build/code/kpack.py", "builder/rocm_sdk_build/code/trees.py"
+_FINISHED, _FINISHED_TESTS = "builder/rocm_sdk_build/output/finished.py", "tests/builder/test_finished.py"
+_KPACK_LISTING = ("tests/device_code/test_host_files.py::test_where_a_kpack_archive_may_have_its_contents",)
+_BUNDLE_LIMITS, _KPACK_CHECKS = ("tests/rewriting/test_bundle_limits.py",), ("tests/rewriting/test_kpack_checks.py",)
+_ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_downloads.py",)
+_FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
+_FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
+_CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
+_CONTAINERS = ("tests/device_code/test_bundles.py", "tests/device_code/test_host_files.py")
+_COVERAGE = "tests/device_code/test_coverage.py"
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -103,6 +114,65 @@ MUTATIONS = (
     Mutation("rocm_sdk/archives/zip_archive.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/archives/zip_archive.py", "    if listed > min(_LARGEST_DIRECTORY, start + at):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/archives/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
+    # what a name or a word stands for
+    Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("_.", *from) != NULL;', ("test_record",)),
+    Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("-_", *from) != NULL;', ("test_record",)),
+    Mutation("csrc/sdk/record.c", "} else if (to == normal || to[-1] != '-') {", "} else {", ("test_record",)),
+    Mutation("csrc/diagnosis/problem.c", "if (value[0] != '\\0' && value[strspn(value, plain)] == '\\0') {",
+             "if (value[strspn(value, plain)] == '\\0') {", ("test_problem",)),
+    Mutation("csrc/device_code/file_target.c", "strlen(target->name) > strlen(longest->name)", "false", ("test_file_target",)),
+    # whose time it is
+    Mutation("csrc/loader/preloader.c", "loaded->requested.items[loaded->requested.count - 1]].seconds", "loaded->requested.items[0]].seconds",
+             ("test_preload",)),
+    Mutation("csrc/loader/preloader.c", ".seconds += entry->seconds;", ".seconds += 0;", ("test_preload",)),
+    Mutation("csrc/loader/preloader.c", "if (entry.handle != NULL || !entry.is_requested) {", "if (entry.handle != NULL) {", ("test_preload",)),
+    Mutation("csrc/loader/preloader.c", "if (entry.handle != NULL || !entry.is_requested) {", "if (true) {", ("test_preload",)),
+    # where the parts of containers may lie
+    Mutation("csrc/device_code/kpack.c", "contents_at < HEADER_SIZE || contents_at >= extent->size", "contents_at >= extent->size", _KPACK_LISTING),
+    Mutation("csrc/device_code/kpack.c", "contents_at < HEADER_SIZE || contents_at >= extent->size",
+             "contents_at < HEADER_SIZE || contents_at > extent->size", _KPACK_LISTING),
+    Mutation("csrc/device_code/bundle.c", "f->total <= f->header_size || ", "f->total < f->header_size || ",
+             ("tests/device_code/test_bundles.py::test_damaged",)),
+    Mutation("csrc/device_code/bundle.c", " || f->total > extent->size) {", " || f->total >= extent->size) {",
+             ("tests/device_code/test_bundles.py::test_compressed",)),
+    Mutation(_BUNDLES, "or count > _ENTRY_LIMIT:", "or count >= _ENTRY_LIMIT:", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "or count > _ENTRY_LIMIT:", "or False:", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "if id_size > _ID_LIMIT or", "if", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "len(name) < id_size or offset", "offset", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "or offset + length > size:", "or offset > size:", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "_LARGEST_BUNDLE = 16 << 30", "_LARGEST_BUNDLE = 17 << 30", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "            if position + len(piece) > size:\n                return None\n", "", _BUNDLE_LIMITS),
+    Mutation(_BUNDLES, "if size > disk.f_bavail * disk.f_frsize:", "if False:", _ROOM),
+    Mutation(_KPACK, "version != _VERSION or", "", _KPACK_CHECKS),
+    Mutation(_KPACK, "not _BLOBS_AT <= start < size", "not start < size", _KPACK_CHECKS),
+    Mutation(_KPACK, "not _BLOBS_AT <= start < size", "not _BLOBS_AT <= start <= size", _KPACK_CHECKS),
+    Mutation(_KPACK, " or not have_same_bytes(", " or have_same_bytes is None and not have_same_bytes(", _KPACK_CHECKS),
+    # what a new file is, and when
+    Mutation("builder/rocm_sdk_build/files/new_file.py", "        if is_synced:\n            os.fsync(descriptor)\n", "", ("tests/rewriting/test_sync.py",)),
+    Mutation("builder/rocm_sdk_build/files/new_file.py", "        try:\n            os.fsync(descriptor)\n        finally:",
+             "        try:\n            pass\n        finally:", ("tests/builder/test_promotion.py",)),
+    Mutation("builder/rocm_sdk_build/files/new_file.py", "mode = 0o666 if source", "mode = 0o600 if source", ("tests/rewriting/test_outputs.py",)),
+    Mutation(_TREES, "for each in members) * 2 > free:", "for each in members) > free:", _ROOM),
+    Mutation(_TREES, "shutil.disk_usage(os.path.dirname(directory)).free", "shutil.disk_usage(os.path.dirname(directory)).total", _ROOM),
+    Mutation(_TREES, "            os.chmod(output, tree.mode)", "            pass", ("tests/rewriting/test_outputs.py",)),
+    Mutation(_TREES, "            os.chmod(each.path, each.mode)\n", "", ("tests/rewriting/test_outputs.py",)),
+    Mutation(_TREES, "        os.utime(self.target, ns=made[0].times)\n", "", ("tests/rewriting/test_trees.py",)),
+    # which finished wheel is taken, which download is kept
+    Mutation(_FINISHED, "if max(found.st_mtime, found.st_ctime) > limit:", "if found.st_ctime > limit:", (f"{_FINISHED_TESTS}::test_a_file_that_is_dated_ahead",)),
+    Mutation(_FINISHED, "if max(found.st_mtime, found.st_ctime) > limit:", "if found.st_mtime > limit:", (f"{_FINISHED_TESTS}::test_a_file_in_place_of_another",)),
+    Mutation(_FINISHED, "found.st_dev, found.st_ino, ", "found.st_ino, ", _FACTS),
+    Mutation(_FINISHED, "found.st_ino, found.st_mode, ", "found.st_mode, ", _FACTS),
+    Mutation(_FINISHED, "found.st_ino, found.st_mode, ", "found.st_ino, ", _FACTS),
+    Mutation(_FINISHED, "found.st_size, *times", "*times", _FACTS),
+    Mutation(_FINISHED, "(found.st_mtime_ns, found.st_ctime_ns)", "(found.st_ctime_ns,)", _FACTS),
+    Mutation(_FINISHED, "(found.st_mtime_ns, found.st_ctime_ns)", "(found.st_mtime_ns,)", _FACTS),
+    Mutation(_FINISHED, "found.st_mode, self._content(path, found)", "self._content(path, found)",
+             (f"{_FINISHED_TESTS}::test_a_written_file_counts_by_its_content_and_mode",)),
+    # whose command repairs an installation
+    Mutation(_INSTALLER, ' or recorded in {"pip", "uv"}:', ":", _FACTS_OF_INSTALLERS),
+    Mutation(_INSTALLER, "if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or", "if", _FACTS_OF_INSTALLERS),
+    Mutation(_INSTALLER, 'url.scheme != "file" or', "", _FACTS_OF_INSTALLERS),
+    Mutation(_INSTALLER, "if os.statvfs(site).f_flag & os.ST_RDONLY:", "if False:", _FACTS_OF_INSTALLERS),
     # scopes
     Mutation("csrc/loader/preloader.c", "dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(group->path, RTLD_NOW | RTLD_GLOBAL) != NULL",
              ("test_load_failures",)),
@@ -135,6 +205,40 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/diagnosis/system.c": ("test_system",),
     "csrc/sdk/record.c": ("test_record", "test_out_of_memory"),
     "csrc/gpu/visibility.c": ("test_gpu_visibility", "test_gpu_list", "tests/gpu/test_visibility_property.py"),
+    "csrc/diagnosis/cause.c": ("test_load_failures", "test_problem", "test_out_of_memory"),
+    "csrc/diagnosis/finding.c": ("test_problem", "test_load_failures", "test_out_of_memory"),
+    "csrc/diagnosis/host_package.c": ("test_load_failures",),
+    "csrc/diagnosis/index_choice.c": ("test_problem",),
+    "csrc/diagnosis/load_failure.c": ("test_load_failures", "test_out_of_memory", "tests/failures"),
+    **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("bundle", "decompression", "entry_id", "extent", "code_object")), _CONTAINERS),
+    **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("host_elf", "fat_binary", "offload_binary", "static_archive", "kpack", "device_code", "listing",
+                                                              "message_pack")), _CONTAINERS[::-1]),
+    **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("coverage", "fits", "code_files", "archive_search", "kernel_reference", "target_sums")),
+                    (_COVERAGE, *_CONTAINERS)),
+    "csrc/device_code/file_target.c": ("test_file_target", "tests/device_code/test_target_in_name.py", _COVERAGE),
+    **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("choice", "compressing", "copying", "elf64", "extract", "header_room", "host_file", "layout", "loading",
+                                                      "new_bundles", "new_note", "owners", "rewrite", "tables", "trees", "verification", "wrappers")),
+                    ("tests/rewriting/test_containers.py", "tests/rewriting/test_libraries.py", "tests/rewriting/test_refusals.py", "tests/rewriting")),
+    f"{_CODE}/kpack.py": ("tests/rewriting/test_kpack.py", *_KPACK_CHECKS, "tests/rewriting/test_split.py"),
+    f"{_CODE}/split.py": ("tests/rewriting/test_split.py", "tests/rewriting/test_outputs.py"),
+    f"{_CODE}/retarget.py": ("tests/rewriting/test_retargeting.py",),
+    **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("executable_stack", "installed_stack", "stack_decision")),
+                    ("tests/rewriting/test_executable_stack.py", "tests/builder/test_executable_stack.py", "tests/rewriting/test_outputs.py")),
+    **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("dlopen_dependencies", "dynamic_section", "patchelf", "search_path", "sparse_copy")),
+                    ("tests/builder/test_sparse_copy.py", "tests/builder/test_reading_elf.py", "tests/builder/test_artifacts.py", "tests/builder/test_debian.py")),
+    **dict.fromkeys((f"{_FILES}/{name}.py" for name in ("new_file", "input_file", "scratch", "members")),
+                    ("tests/rewriting/test_outputs.py", "tests/rewriting/test_sync.py", "tests/rewriting/test_trees.py", "tests/builder/test_wheels.py",
+                     "tests/builder/test_finished.py")),
+    **dict.fromkeys((f"{_FILES}/{name}.py" for name in ("deflate", "digest", "rest", "source_date", "tree_order", "wheels", "zip_writer")),
+                    ("tests/builder/test_deflate.py", "tests/builder/test_wheels.py", "tests/builder/test_sparse_copy.py", "tests/builder/test_artifacts.py")),
+    f"{_FILES}/own_directory.py": ("tests/builder/test_hostile_caches.py", "tests/builder/test_finished.py", "tests/builder/test_index.py"),
+    f"{_INPUTS}/archives.py": ("tests/builder/test_archives.py", "tests/builder/test_hostile_caches.py"),
+    f"{_INPUTS}/download.py": ("tests/builder/test_download.py", *_BROKEN),
+    **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("catalog", "file_kind", "globs", "offload_targets", "rules")),
+                    ("tests/builder/test_reading_elf.py", "tests/builder/test_archives.py", "tests/builder/test_bad_artifacts.py", "tests/builder/test_artifacts.py")),
+    **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
+    **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
+                                                               "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),
 }  # fmt: skip
 
 # Generated mutations that change nothing that a test could see: (file, line before, line after) -> why.

@@ -22,6 +22,7 @@ from other_user import USER, become_possible, open_directory
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError
+from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.split import CodeArchives, Place, split_file
 from rocm_sdk_build.code.trees import rewrite_directory
@@ -109,6 +110,17 @@ def test_rights_of_the_same_owner_stay(tree: Path, tmp_path: Path, caplog: pytes
     assert stat.S_IMODE((tmp_path / "new/program").stat().st_mode) == 0o6751
     message = f"{tree}/program: the copy loses what the file has: capabilities (as cp -p does)"
     assert caplog.messages == [message]
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_a_file_that_is_no_copy_has_usual_rights(tree: Path, tmp_path: Path, umask: int, mode: int) -> None:
+    """Those that the umask leaves, as of every new file."""
+    before = os.umask(umask)
+    try:
+        found = extract_code(str(tree / "lib/libx.so"), str(tmp_path / "code"))
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(Path(each.path).stat().st_mode) for each in found} == {mode}
 
 
 def test_directories_that_nobody_may_write_to() -> None:
