@@ -29,7 +29,10 @@ _ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_
 _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
-_CONTAINERS = ("tests/device_code/test_bundles.py", "tests/device_code/test_host_files.py")
+_CONTAINERS = tuple(
+    f"tests/device_code/test_{name}.py" for name in ("bundles", "host_files", "damaged_records", "code_objects")
+)
+_RECORDS = ("tests/device_code/test_damaged_records.py",)
 _COVERAGE = "tests/device_code/test_coverage.py"
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
@@ -131,6 +134,15 @@ MUTATIONS = (
     Mutation("csrc/device_code/kpack.c", "contents_at < HEADER_SIZE || contents_at >= extent->size", "contents_at >= extent->size", _KPACK_LISTING),
     Mutation("csrc/device_code/kpack.c", "contents_at < HEADER_SIZE || contents_at >= extent->size",
              "contents_at < HEADER_SIZE || contents_at > extent->size", _KPACK_LISTING),
+    Mutation("csrc/device_code/offload_binary.c", "if (offset < r->entries || offset", "if (offset < r->entries && offset", _RECORDS),
+    Mutation("csrc/device_code/offload_binary.c", "if (count > STRING_LIMIT) {", "if (count >= STRING_LIMIT) {", _RECORDS),
+    Mutation("csrc/device_code/offload_binary.c", "    RSDK_TRY(rsdk_listing_count(listing, &r->extent, 0));\n", "", _RECORDS),
+    Mutation("csrc/device_code/static_archive.c", "            RSDK_TRY(rsdk_listing_count(listing, &member, NAME_LIMIT));\n", "", _RECORDS),
+    Mutation("csrc/device_code/host_elf.c", "size > HISTORY_LIMIT) {", "size >= HISTORY_LIMIT) {", _RECORDS),
+    Mutation("csrc/device_code/host_elf.c", "header->elf_class != ELFCLASS64 || header", "header->elf_class != ELFCLASS64 && header", _RECORDS),
+    Mutation("csrc/device_code/host_elf.c", "if (target[0] != '\\0') {", "if (target[0] == '\\0') {", _RECORDS),
+    Mutation("csrc/device_code/decompression.c", "s->is_at_end = result == Z_STREAM_END;", "s->is_at_end = result != Z_STREAM_END;",
+             ("tests/device_code/test_bundles.py::test_a_long_header",)),
     Mutation("csrc/device_code/bundle.c", "f->total <= f->header_size || ", "f->total < f->header_size || ",
              ("tests/device_code/test_bundles.py::test_damaged",)),
     Mutation("csrc/device_code/bundle.c", " || f->total > extent->size) {", " || f->total >= extent->size) {",
@@ -281,4 +293,7 @@ ARGUED: dict[tuple[str, str, str], str] = {
      "bool is_negative = at <= t.end && *at == '-', is_too_large = false;"): "rocr_device has refused the empty token",
     ("csrc/loader/linker_search.c", "if (start != NULL && size - (size_t)(start - bytes) >= sizeof(cache_header)) {",
      "if (start != NULL && size - (size_t)(start - bytes) > sizeof(cache_header)) {"): "a cache of a header alone has no entries",
+    ("csrc/device_code/extent.c", "uint64_t left = offset < extent->size ? extent->size - offset : 0;",
+     "uint64_t left = offset <= extent->size ? extent->size - offset : 0;"): "their difference is 0",
+    ("csrc/device_code/extent.c", "*got = left < size ? (size_t)left : size;", "*got = left <= size ? (size_t)left : size;"): "the minimum of two numbers",
 }  # fmt: skip
