@@ -52,9 +52,12 @@ demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them 
 wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-build, build/wheel/*.whl
 	@ls build/wheel/*.whl
 
-wheels: setup-build $(WHEELS) ## build wheels of the loader that run on any Linux with glibc 2.28: ARCHITECTURES="x86_64 aarch64"
-	@$(ENVIRONMENT) wheels
-	@build/venv/bin/python scripts/portable_wheels.py $(ARCHITECTURES)
+wheels: setup-build ## build wheels of the loader that run on any Linux with glibc 2.28: ARCHITECTURES="x86_64 aarch64"
+	@scripts/release-environment $(PYTHON) build/venv-release
+	@build/venv-release/bin/python scripts/portable_wheels.py $(ARCHITECTURES)
+
+release: wheels ## build all files of a release in build/wheels: beside the wheels, both source distributions and rocm-sdk-build's wheel
+	@build/venv-release/bin/python scripts/source_distributions.py
 
 install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
 	@$(INSTALL_PACKAGES) build
@@ -129,6 +132,12 @@ attack: ## attack symbol binding, fork and init for longer than the suite does: 
 mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of each module (SEED=s), to a copy: does a test notice? (WORD= chooses)
 	@$(INSTALL_PACKAGES) build test
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
+
+release-requirements: $(WHEELS) ## pin the tools that build releases anew: scripts/release-requirements.txt
+	@$(ENVIRONMENT) test
+	@build/venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate \
+	    --default-index https://pypi.org/simple --custom-compile-command 'make release-requirements' \
+	    --extra wheels --output-file scripts/release-requirements.txt pyproject.toml
 
 lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, mypy, abi3audit
 	@$(INSTALL_PACKAGES) build test clang
@@ -330,5 +339,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

@@ -162,6 +162,8 @@ INCLUDE_DIRS = ["csrc/include", "csrc"]
 FLAGS = (CSRC / "compiler-flags").read_text(encoding="ascii").split()
 if "CFLAGS" not in os.environ:
     FLAGS.append("-O2")  # who sets CFLAGS chooses the optimisation too
+# Else debug information names the directory of the build, and the same sources give other bytes elsewhere.
+FLAGS.append(f"-ffile-prefix-map={Path.cwd()}=.")
 # Without warnings about Python's own headers.
 BINDING_FLAGS = [
     *FLAGS,

@@ -2,6 +2,7 @@
 
 zig (from PyPI) compiles for each machine against any glibc. libelf and zlib come as sources; their SHA-256 is below.
 The objects of each wheel's extension go beside the wheel, so that users can replace its libelf (LGPL, section 4d).
+The same sources give the same bytes, in any directory and on any day.
 
 usage: portable_wheels.py [ARCHITECTURE...]      default: x86_64 and aarch64
 """
@@ -15,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -24,11 +24,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import ziglang
+from plain_tar import write_plain_tar
 
 GLIBC = "2.28"
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build/portable"
 OUTPUT = ROOT / "build/wheels"
+DATE = subprocess.check_output([ROOT / "scripts/source-date"], text=True).strip()  # of all files in the wheels
 DISTRIBUTION = "rocm_sdk_loader"
 ARCHITECTURES = ("x86_64", "aarch64")
 
@@ -84,6 +86,8 @@ def main(architectures: list[str]) -> int:
     unknown = set(architectures) - set(ARCHITECTURES)
     if unknown:
         sys.exit(f"{', '.join(sorted(unknown))}: not one of {', '.join(ARCHITECTURES)}")
+    os.environ["SOURCE_DATE_EPOCH"] = DATE
+    os.umask(0o022)
     trees = {source.name: fetch(source) for source in SOURCES}
     for architecture in architectures or ARCHITECTURES:
         print(build(architecture, trees).relative_to(ROOT))
@@ -166,7 +170,7 @@ def compile_libraries(architecture: str, trees: dict[str, Path], prefix: Path) -
     for name in ("include", "lib/pkgconfig"):
         (prefix / name).mkdir(parents=True)
     host = f"{architecture}-linux-gnu"
-    environment = compiler_environment(architecture, "-O2 -g0 -fPIC -fvisibility=hidden")
+    environment = compiler_environment(architecture, f"-O2 -g0 -fPIC -fvisibility=hidden -ffile-prefix-map={WORK}=.")
 
     zlib = prefix / "build/zlib"
     shutil.copytree(trees["zlib"], zlib)
@@ -208,7 +212,10 @@ def link_python_configuration(prefix: Path, host: str) -> None:
 
 
 def compile_wheel(architecture: str, directory: Path) -> None:
-    """Builds the wheel with pip, as users do, with the compiler and the libelf of `directory`."""
+    """Builds the wheel with pip, as users do, with the compiler and the libelf of `directory`.
+
+    The build backend is the one of this environment, which is pinned.
+    """
     settings = directory / "paths.cfg"
     base = directory / "setuptools"
     base.mkdir()
@@ -223,6 +230,7 @@ def compile_wheel(architecture: str, directory: Path) -> None:
         "_PYTHON_HOST_PLATFORM": f"linux-{architecture}",
     }
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    pip.append("--no-build-isolation")
     run([*pip, "--wheel-dir", str(directory / "wheel"), str(ROOT)], ROOT, environment)
 
 
@@ -286,11 +294,10 @@ def write_objects(base: Path, output: Path) -> None:
     (library,) = base.rglob("librocm_sdk.a")
     relink = base / "RELINK"
     relink.write_text(RELINK, encoding="utf-8")
-    with tarfile.open(output, "w:gz") as archive:
-        for path in (relink, library):
-            archive.add(path, path.name)
-        for path in sorted(base.rglob("csrc/python/*.o")):
-            archive.add(path, f"csrc/python/{path.name}")
+    objects = sorted(base.rglob("csrc/python/*.o"))
+    members = [(path.name, path) for path in (relink, library)]
+    members += [(f"csrc/python/{path.name}", path) for path in objects]
+    write_plain_tar(output, members, int(DATE))
 
 
 def version_of(name: str) -> str:

@@ -1,0 +1,90 @@
+"""The same sources give the same bytes, in another directory, on another day, with another umask and time zone, if the
+tools are the same."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parent.parent
+DATE = 1_700_000_000
+LEFT_OUT = ("build", ".git", "__pycache__", "*.egg-info", "*.so", "load_check", "corpus", ".hypothesis")
+
+
+def sources(place: Path, date: int) -> Path:
+    """A copy of the sources with this date."""
+    shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    for path in (place, *place.rglob("*")):
+        os.utime(path, (date, date))
+    return place
+
+
+def digests(directory: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.iterdir())}
+
+
+def run(place: Path, umask: int, zone: str, *words: str) -> None:
+    scratch = place.with_name(f"{place.name} scratch")
+    scratch.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=place,
+        env={**os.environ, "SOURCE_DATE_EPOCH": str(DATE), "TMPDIR": str(scratch), "TZ": zone, "CFLAGS": "-O0 -g"},
+        umask=umask,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[Path, int, str], ...]:
+    """The sources at two places, the umask and the time zone in which each is built."""
+    places = [tmp_path_factory.mktemp("first"), tmp_path_factory.mktemp("second") / "in a longer, deeper place"]
+    first, second = (sources(place / "src", date) for place, date in zip(places, (DATE, DATE + 86_400), strict=True))
+    return ((first, 0o022, "UTC"), (second, 0o077, "Asia/Kathmandu"))
+
+
+def test_source_distributions(twice: tuple[tuple[Path, int, str], ...]) -> None:
+    found = []
+    for place, umask, zone in twice:
+        run(place, umask, zone, "scripts/source_distributions.py", str(place / "made"))
+        found.append(digests(place / "made"))
+    assert [name.rpartition("-")[0] or name for name in found[0]] == [
+        "rocm_sdk_build-0.1.0-py3-none",
+        "rocm_sdk_build",
+        "rocm_sdk_loader",
+    ]
+    assert found[0] == found[1]
+
+
+def test_the_wheel_of_the_loader(twice: tuple[tuple[Path, int, str], ...]) -> None:
+    """With debug information, which names the places of sources."""
+    found = []
+    for place, _, zone in twice:
+        run(place, 0o022, zone, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(place / "wheel"), ".")
+        found.append(digests(place / "wheel"))
+    assert len(found[0]) == 1
+    assert found[0] == found[1]
+
+
+def test_the_tools_of_a_release_are_pinned() -> None:
+    """Each with a digest, and all that the extra `wheels` asks for, in a version that it allows."""
+    text = (ROOT / "scripts/release-requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==[^ ]+( ; .*?)?( +--hash=sha256:[0-9a-f]{64})+", line) for line in lines), lines
+    pinned = dict(re.findall(r"^([\w.-]+)==([^ ]+)", text, re.MULTILINE))
+    (extra,) = re.findall(r"^wheels = \[(.*)\]$", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+    wanted = [Requirement(each) for each in re.findall(r'"([^"]+)"', extra)]
+    assert "ziglang" in {each.name for each in wanted}
+    for each in wanted:
+        assert each.specifier.contains(pinned[each.name]), f"{each}: make release-requirements"
