@@ -149,8 +149,10 @@ class BuildExtension(build_ext):
         objects = self.compiler.compile(
             ["csrc/programs/load_check.c"], output_dir=self.build_temp, extra_postargs=FLAGS
         )
+        # setuptools gives the linker of programs no LDFLAGS.
+        flags = shlex.split(os.environ.get("LDFLAGS", ""))
         self.compiler.link_executable(
-            objects, "load_check", output_dir=str(root / "rocm_sdk/selftest"), libraries=["dl"]
+            objects, "load_check", output_dir=str(root / "rocm_sdk/selftest"), libraries=["dl"], extra_postargs=flags
         )
 
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 DATE = 1_700_000_000
+MARK = b"LDFLAGS!"
+FLAGS = {"CFLAGS": "-O0 -g", "LDFLAGS": f"-Wl,--build-id=0x{MARK.hex()}"}
 LEFT_OUT = ("build", ".git", "__pycache__", "*.egg-info", "*.so", "load_check", "corpus", ".hypothesis")
 
 
@@ -37,7 +40,7 @@ def run(place: Path, umask: int, zone: str, *words: str) -> None:
     done = subprocess.run(
         [sys.executable, *words],
         cwd=place,
-        env={**os.environ, "SOURCE_DATE_EPOCH": str(DATE), "TMPDIR": str(scratch), "TZ": zone, "CFLAGS": "-O0 -g"},
+        env={**os.environ, "SOURCE_DATE_EPOCH": str(DATE), "TMPDIR": str(scratch), "TZ": zone, **FLAGS},
         umask=umask,
         capture_output=True,
         text=True,
@@ -75,6 +78,10 @@ def test_the_wheel_of_the_loader(twice: tuple[tuple[Path, int, str], ...]) -> No
         found.append(digests(place / "wheel"))
     assert len(found[0]) == 1
     assert found[0] == found[1]
+    (path,) = (twice[0][0] / "wheel").iterdir()
+    with zipfile.ZipFile(path) as wheel:
+        for name in ("rocm_sdk/_native.abi3.so", "rocm_sdk/selftest/load_check"):
+            assert MARK in wheel.read(name), f"{name}: is linked without LDFLAGS"
 
 
 def test_the_tools_of_a_release_are_pinned() -> None:
