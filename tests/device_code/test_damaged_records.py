@@ -16,10 +16,10 @@ MAGIC = b"\x10\xff\x10\xad"
 ENTRIES = 40  # where they begin in version 3
 
 
-def packed(body: bytes) -> bytes:
-    """A record of version 3 with one entry. `body`: what is compressed, from the entries on."""
+def packed(body: bytes, missing: int = 0) -> bytes:
+    """A record of version 3 with one entry. `body`: what is compressed, from the entries on, without its last bytes."""
     content = zstd.compress(body)
-    fields = struct.pack("<IQQQQ", 3, ENTRIES + len(content), ENTRIES, 1, ENTRIES + len(body))
+    fields = struct.pack("<IQQQQ", 3, ENTRIES + len(content), ENTRIES, 1, ENTRIES + len(body) + missing)
     return MAGIC + fields + content
 
 
@@ -44,6 +44,14 @@ def test_strings_outside_what_is_compressed(tmp_path: Path, at: int) -> None:
         entry(ENTRIES + 40, 1) + struct.pack("<QQQ", ENTRIES, at, 1),
     ):
         assert "a record of an offload binary contradicts itself" in refusal(path, packed(body))
+
+
+def test_a_string_behind_what_is_compressed(tmp_path: Path) -> None:
+    """The record says that it goes on."""
+    end = ENTRIES + 40 + 24
+    for at in (end, end + 99):
+        body = entry(ENTRIES + 40, 1) + struct.pack("<QQQ", at, ENTRIES, 1)
+        assert "a record of an offload binary contradicts itself" in refusal(tmp_path / "records", packed(body, 100))
 
 
 def test_the_number_of_strings(tmp_path: Path) -> None:
