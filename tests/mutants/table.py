@@ -221,7 +221,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "csrc/diagnosis/finding.c": ("test_problem", "test_load_failures", "test_out_of_memory"),
     "csrc/diagnosis/host_package.c": ("test_load_failures",),
     "csrc/diagnosis/index_choice.c": ("test_problem",),
-    "csrc/diagnosis/load_failure.c": ("test_load_failures", "test_out_of_memory", "tests/failures"),
+    "csrc/diagnosis/load_failure.c": ("test_load_failures", "test_out_of_memory"),
     **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("bundle", "decompression", "entry_id", "extent", "code_object")), _CONTAINERS),
     **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("host_elf", "fat_binary", "offload_binary", "static_archive", "kpack", "device_code", "listing",
                                                               "message_pack")), _CONTAINERS[::-1]),
