@@ -429,6 +429,24 @@ def test_hipcc_of_an_sdk_without_a_compiler(sdk: Site, has_compiler: bool) -> No
     assert bool(said.subject("tools")["not_tried"]) is not has_compiler
 
 
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_tool_without_a_python_module(sdk: Site, is_own: bool) -> None:
+    """amd-smi of ROCm 6.1 needs yaml, which no package of the SDK has."""
+    sdk.write(f"{CORE}/bin/amd-smi", "#!/bin/sh\n")
+    if is_own:
+        sdk.write(f"{CORE}/libexec/amdsmi_cli/yaml.py", "")
+    install(sdk)
+    record = sdk.path / "rocm_sdk_core-7.10.0.dist-info/RECORD"
+    record.write_text(record.read_text() + "bin/amd-smi,,\n")
+    words = "echo \"ModuleNotFoundError: No module named 'yaml'\"; exit 1"
+    sdk.write("bin/amd-smi", f"#!/bin/sh\n{words}\n").chmod(0o755)
+    said = run_test(sdk.path, "--only", "tools")
+    assert said.codes == ({"E-TOOL-002"} if is_own else set())
+    assert ["needs the Python module yaml" in each for each in said.subject("tools")["not_tried"]] == [True] * (
+        not is_own
+    )
+
+
 @pytest.mark.parametrize("rpath", [None, "$ORIGIN/../lib", "$ORIGIN/../nowhere"])
 def test_a_script_of_the_wheel_itself(sdk: Site, rpath: str | None) -> None:
     """The packager's scripts are no entry points. The program has a copy relocation, as programs alone have."""

@@ -26,6 +26,7 @@ from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 
 # What the dynamic linker says when a program cannot be started.
 _NOT_LOADED = re.compile(r"error while loading shared libraries: (.+)")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 
 _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 
@@ -69,8 +70,8 @@ def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, 
     found = list(_run(ready, options))
     again, directories = _unaided(installation, found)
     for tool, ended in found:
-        if ended.status and _lacks_what_it_calls(installation, tool):
-            recorder.skip(f"{tool.name}: this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}")
+        if ended.status and (lack := _lack(installation, tool, ended)) is not None:
+            recorder.skip(f"{tool.name}: {lack}")
         elif tool not in again:
             _judge(installation, tool, ended, recorder, options)
     if again:
@@ -80,8 +81,15 @@ def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, 
                 _judge(installation, tool, ended, recorder, options)
 
 
-def _lacks_what_it_calls(installation: Installation, tool: Tool) -> bool:
-    return tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
+def _lack(installation: Installation, tool: Tool, ended: Ended) -> str | None:
+    """What a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None: nothing."""
+    if tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls)):
+        return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}"
+    match = _NO_MODULE.search(ended.output)
+    names = (f"/{match[1]}.py", f"/{match[1]}/__init__.py") if match is not None else ()
+    if match is None or any(path.endswith(names) for path in installation.owners):
+        return None
+    return f"it needs the Python module {match[1]}, which is not installed"
 
 
 def _run(
