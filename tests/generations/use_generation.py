@@ -34,7 +34,7 @@ OF_TORCH = (
 GPUS = ("gfx803", "gfx906", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151", "gfx1201")
 # CMake packages that cannot be found, and why.
 NOT_FOUND = {
-    "hip-lang": "needs the sanitizers' run-time library of the system's clang",
+    "hip-lang": "needs the run-time library of the system's clang, as C++ code without HIP does not",
     "origami": "Debian's package lacks a file that it includes",
     "FindHIP": "is a module of CMake, not a package",
     "rocm": "is the tools of ROCm's build",
