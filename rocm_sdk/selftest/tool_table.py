@@ -23,7 +23,7 @@ TOOLS = {
     "offload-arch": ToolRow(("--help",)),
     "rocgdb": ToolRow(("--version",)),
     "rocm-smi": ToolRow(("--help",), needs_tree=False),
-    "rocm_agent_enumerator": ToolRow(("--help",), needs_tree=False),
+    "rocm_agent_enumerator": ToolRow(("--help",), needs_tree=False, any_status=True),
     "rocminfo": ToolRow((), needs_tree=False, any_status=True),
     "roc-obj": ToolRow((), broken="its package declares the script without the function behind it"),
     "roc-obj-extract": ToolRow((), broken="its package declares the script without the function behind it"),

@@ -387,6 +387,7 @@ def test_programs_start_or_do_not(sdk: Site) -> None:
         "hipconfig": "echo HIP 7.10.0",
         "rocminfo": "echo there is no driver >&2; exit 1",  # as the real one does without a GPU
         "hipcc": "sleep 60",
+        "rocm_agent_enumerator": "echo \"FileNotFoundError: '/sys/class/kfd'\" >&2; exit 1",  # that of ROCm 5.2 too
         "rocm-smi": "kill -SEGV $$",
         "rocgdb": "echo rocgdb: no such option; exit 2",
         "offload-arch": None,

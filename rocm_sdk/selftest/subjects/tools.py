@@ -32,6 +32,7 @@ _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 
 # Parts of the message of a script whose program does not exist.
 _NO_PROGRAM = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
+_OF_KERNEL = "'/sys/"  # a file of the driver, as Python names it
 
 
 class Tool(NamedTuple):
@@ -157,7 +158,7 @@ def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recor
     elif ended.status != 0 and (match := _NOT_LOADED.search(ended.output)) is not None:
         finding = _native.explain_load(installation.site, _program_behind(installation, tool), match[1])
         recorder.add(problem_of(finding, installation.site), breaks)
-    elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM):
+    elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM) and _OF_KERNEL not in ended.last_line:
         detail = f"{ended.how}: {ended.last_line}"
         if _is_recorded(installation, program) and not os.path.exists(program):
             owner = installation.owner_of(program)
