@@ -106,7 +106,8 @@ def self_test(*options: str) -> str:
     errors = [each for each in said["problems"] if each["severity"] == "error"]
     require(not errors, f"rocm-sdk test: {errors}")
     require(subjects["libraries"] > 15 and subjects["api"] > 8, f"rocm-sdk test checks little: {subjects}")
-    return f"rocm-sdk test {' '.join(options)}: {subjects['libraries']} libraries, {subjects['api']} names, no error"
+    words = " ".join(("rocm-sdk test", *options))
+    return f"{words}: {subjects['libraries']} libraries, {subjects['api']} names, no error"
 
 
 def gpus() -> str:
@@ -120,7 +121,7 @@ def gpus() -> str:
         require(status == ("none" in kinds), f"check-gpu {gpu} ends with {status}, and verdicts are {kinds}")
         for kind in kinds:
             verdicts[kind] = verdicts.get(kind, 0) + 1
-    targets = {each.target for each in rocm_sdk.coverage(GPUS[:1]).targets}
+    targets = {each.target.partition(":")[0] for each in rocm_sdk.coverage(GPUS[:1]).targets}
     require({"gfx1030", "gfx90a"} <= targets, f"code is for {targets}")
     return f"check-gpu of {len(GPUS)} GPUs: {', '.join(f'{count} {kind}' for kind, count in sorted(verdicts.items()))}"
 
