@@ -39,7 +39,7 @@ NOT_FOUND = {
     "FindHIP": "is a module of CMake, not a package",
     "rocm": "is the tools of ROCm's build",
 }
-REWRITTEN = ("librocblas.so", "libMIOpen.so", "librocsolver.so")
+REWRITTEN = ("librocblas.so", "librocsolver.so", "librocsparse.so", "libMIOpen.so")
 BIG_CODE = 3  # bundles of a file that clang reads, at each end: each is copied for it
 MAGIC = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 
@@ -255,7 +255,7 @@ def smaller(work: Path) -> str:
         if path is None or not rocm_sdk.device_code(path).bundles:
             continue
         output = work / path.name
-        said = run(COMMAND, "code", "--keep", "gfx1100", "--output", output, path)
+        said = run(COMMAND, "code", "--keep", "gfx1030", "--output", output, path)
         require("not loaded" not in said, said)
         shown.append(f"{path.name} {path.stat().st_size >> 20} -> {output.stat().st_size >> 20} MB")
         output.unlink()
@@ -266,7 +266,7 @@ def smaller(work: Path) -> str:
         library = next(each for each in libraries_with_code() if each.name.startswith("librocblas.so"))
         os.link(library, tree / library.name)
         shutil.copytree(data, tree / "rocblas", copy_function=os.link)
-        said = run(COMMAND, "code", "--no-load", "--keep", "gfx1100", "--output", work / "less", tree.parent)
+        said = run(COMMAND, "code", "--no-load", "--keep", "gfx1030", "--output", work / "less", tree.parent)
         require(len(said.splitlines()) < 60, f"{len(said.splitlines())} lines")
         require((work / "less/lib/rocblas").is_dir(), "the data directory is not in the copy")
         code = "import ctypes, sys, rocm_sdk; rocm_sdk.preload_libraries('amdhip64'); ctypes.CDLL(sys.argv[1])"
@@ -274,7 +274,7 @@ def smaller(work: Path) -> str:
         shown.append(f"rocBLAS with its data {size_of(tree) >> 20} -> {size_of(work / 'less') >> 20} MB")
         shutil.rmtree(work / "less")
     require(shown, "no library has code")
-    return f"code --keep gfx1100: {', '.join(shown)}"
+    return f"code --keep gfx1030: {', '.join(shown)}"
 
 
 def size_of(tree: Path) -> int:
