@@ -117,6 +117,18 @@ def test_the_newest_packages_that_fit_each_other(mirror: Mirror, tmp_path: Path)
     assert (again.returncode, again.stdout) == (0, done.stdout)
 
 
+def test_another_mirror(mirror: Mirror, tmp_path: Path) -> None:
+    """The lists of the former one do not count."""
+    assert build(mirror, tmp_path).returncode == 0
+    mirror.archive.directory.rename(tmp_path / "moved")
+    mirror.archive.directory = tmp_path / "moved"
+    settings = tmp_path / "moved/apt.conf"
+    settings.write_text(settings.read_text().replace(f"{tmp_path}/mirror", f"{tmp_path}/moved"))
+    mirror.archive.apt_conf = settings
+    done = build(mirror, tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_data_for_single_targets(mirror: Mirror, tmp_path: Path) -> None:
     assert build(mirror, tmp_path, "--split").returncode == 0
     (wheel,) = (tmp_path / "wheels").glob("rocm_sdk_device_gfx1100-*.whl")

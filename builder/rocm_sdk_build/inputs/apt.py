@@ -63,7 +63,10 @@ class Apt:
         if suite is not None:
             _refuse_without_keys()
             source = f"deb [signed-by={_KEYRING}] {mirror or _MIRROR} {suite} main\n"
-            (self._directory / "sources.list").write_text(source, encoding="utf-8")
+            sources = self._directory / "sources.list"
+            if not sources.exists() or sources.read_text(encoding="utf-8") != source:
+                self._updated.unlink(missing_ok=True)  # the lists are another mirror's
+                sources.write_text(source, encoding="utf-8")
 
     def update(self) -> str:
         """Reads the package lists over the network, if none are confirmed; what apt complains about, else "".
