@@ -110,11 +110,13 @@ class Apt:
     def closure(self, roots: Sequence[str], without: Iterable[str]) -> list[DebianPackage]:
         """`roots` and all that they need, except the packages `without` and what only those need; by name.
 
-        PackagingError if the roots cannot be installed together.
+        Reads the package lists if need be. PackagingError if the roots cannot be installed together.
         """
+        complaint = self.update()
         installed = self._install(roots)
         if installed is None:
-            raise PackagingError(f"apt cannot install {', '.join(roots)} together")
+            raise PackagingError(f"apt cannot install {', '.join(roots)} together{complaint}")
+        self.confirm_lists()
         excluded = set(without)
         depends = self._depends(roots)
         reached, pending = set[str](), list(roots)
