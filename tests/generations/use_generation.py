@@ -54,9 +54,10 @@ def require(holds: object, words: str) -> None:
 
 
 def run(*command: object, status: int | None = 0, **variables: str) -> str:
-    """The output of a command; a failure shows it. status: None: any."""
+    """The output of a command, outside of the source tree; a failure shows it. status: None: any."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **variables}
+    done = subprocess.run(words, env=environment, cwd="/", capture_output=True, text=True, check=False)
     if status is not None and done.returncode != status:
         raise CheckFailedError(f"{shlex.join(words)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
