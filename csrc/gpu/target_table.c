@@ -1,7 +1,7 @@
 /* The gfx targets, one per row. A new GPU is one more row. Sources: LLVM's processor table (ISA numbers,
  * EF_AMDGPU_MACH, features, generic targets), libdrm's amdgpu.ids (product), ROCm's build targets (class, packaging
- * families). ROCm is not built for the rows without packaging families. A target that shares its ISA numbers with another
- * stands behind it. */
+ * families). ROCm is not built for the rows without packaging families. A target that shares its ISA numbers with
+ * another stands behind it. */
 #include "gpu/tables.h"
 
 #define NONE       RSDK_XNACK_NONE
