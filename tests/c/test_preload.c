@@ -243,10 +243,13 @@ static void check_failed(void *site) {
     rsdk_load_options options = {.shortnames = names, .shortname_count = 2, .is_global = true};
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_loaded *loaded = NULL;
-    REQUIRE(rsdk_loader_preload(sample_open(site), &options, &loaded, &error) == RSDK_LOAD_FAILED);
+    rsdk_sdk *sdk = sample_open(site);
+    REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, &error) == RSDK_LOAD_FAILED);
     REQUIRE(loaded != NULL && rsdk_loaded_count(loaded) == 1 && rsdk_loaded_opened_count(loaded) == 1);
     REQUIRE(strcmp(rsdk_loaded_library(loaded, 0)->location.shortname, "roctx64") == 0);
+    rsdk_error_clear(&error);
     rsdk_loaded_free(loaded);
+    rsdk_sdk_free(sdk);
 }
 
 static void library_that_fails_is_not_among_the_loaded(void **state) {
