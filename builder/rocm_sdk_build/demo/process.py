@@ -73,18 +73,10 @@ def compile_kernel(soname: str, target: str) -> str:
     """Compiles a kernel for a target, which needs no GPU."""
     import ctypes
 
-    hiprtc, program, size = ctypes.CDLL(soname), ctypes.c_void_p(), ctypes.c_size_t()
-    source = b'extern "C" __global__ void add(float *a) { a[0] += 1; }'
-    options = (ctypes.c_char_p * 1)(f"--gpu-architecture={target}".encode())
-    for function, *arguments in (
-        ("hiprtcCreateProgram", ctypes.byref(program), source, b"add", 0, None, None),
-        ("hiprtcCompileProgram", program, 1, options),
-        ("hiprtcGetCodeSize", program, ctypes.byref(size)),
-    ):
-        status = getattr(hiprtc, function)(*arguments)
-        if status != 0:
-            raise RuntimeError(f"{function} of {soname} answered with the error {status}")
-    return f'ctypes.CDLL("{soname}").hiprtcCompileProgram(...): {size.value} bytes of code for {target}'
+    from rocm_sdk.gpu_code.run_time_compilation import compile_for
+
+    size = len(compile_for(ctypes.CDLL(soname), target))
+    return f'ctypes.CDLL("{soname}").hiprtcCompileProgram(...): {size} bytes of code for {target}'
 
 
 def open_by_name(soname: str) -> str:
