@@ -430,6 +430,16 @@ def test_hipcc_of_an_sdk_without_a_compiler(sdk: Site, has_compiler: bool) -> No
     assert bool(said.subject("tools")["not_tried"]) is not has_compiler
 
 
+def test_hipcc_that_fails_for_another_reason(sdk: Site) -> None:
+    """Perl that lacks a module ends with 2, a shell that finds no program with 127."""
+    sdk.write(f"{CORE}/bin/hipcc", "#!/bin/sh\n")
+    install(sdk)
+    record = sdk.path / "rocm_sdk_core-7.10.0.dist-info/RECORD"
+    record.write_text(record.read_text() + "bin/hipcc,,\n")
+    sdk.write("bin/hipcc", "#!/bin/sh\necho BEGIN failed--compilation aborted; exit 2\n").chmod(0o755)
+    assert "BEGIN failed" in run_test(sdk.path, "--only", "tools").only("E-TOOL-001")["cause"]
+
+
 @pytest.mark.parametrize("is_own", [False, True])
 def test_a_tool_without_a_python_module(sdk: Site, is_own: bool) -> None:
     """amd-smi of ROCm 6.1 needs yaml, which no package of the SDK has."""

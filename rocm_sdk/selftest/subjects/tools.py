@@ -32,6 +32,7 @@ _ENTRY_POINTS_LIMIT = 1 << 20  # bytes
 
 # Parts of the message of a script whose program does not exist.
 _NO_PROGRAM = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
+_NOT_FOUND = 127  # status of a shell that does not find a program
 _OF_KERNEL = "'/sys/"  # a file of the driver, as Python names it
 
 
@@ -84,7 +85,8 @@ def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, 
 
 def _lack(installation: Installation, tool: Tool, ended: Ended) -> str | None:
     """What a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None: nothing."""
-    if tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls)):
+    is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
+    if is_alone and ended.status == _NOT_FOUND:
         return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}"
     match = _NO_MODULE.search(ended.output)
     names = (f"/{match[1]}.py", f"/{match[1]}/__init__.py") if match is not None else ()
