@@ -239,7 +239,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
               {ANY, WORDS, "load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec take this memory.", NULL)
-    ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads from one package to another; they were tested with the SDK's directories in LD_LIBRARY_PATH",
+    ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
     ROW(E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
