@@ -139,10 +139,11 @@ def resolve_packages(apt: Apt, source: Source) -> Packages:
         if names:
             _log.warning("%s: packages that %s, and are left out: %s", release, why, ", ".join(names))
     libraries = apt.closure([name for name in choice.libraries if name in kept], _BASE_PACKAGES)
-    others = apt.candidates(name for name in (*choice.tools, *choice.development) if name in kept)
-    (hip,) = apt.candidates([choice.version])
+    beside = {name for name in (*choice.tools, *choice.development) if name in kept}
+    others = {package.name: package for package in apt.candidates({*beside, choice.version})}
     # `5.2.3` of `5.2.3-8`
-    return Packages(release, sorted({*libraries, *others}), re.sub(r"^\d+:|-[^-]*$|\+(dfsg|ds)[^-]*", "", hip.version))
+    version = re.sub(r"^\d+:|-[^-]*$|\+(dfsg|ds)[^-]*", "", others[choice.version].version)
+    return Packages(release, sorted({*libraries, *(others[name] for name in beside)}), version)
 
 
 def _release_of_this_system() -> Release:

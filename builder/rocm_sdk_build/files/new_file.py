@@ -127,8 +127,7 @@ def copy_attributes(path: str, source: int, target: int) -> None:
     """Gives a new file or directory the mode, group, ACLs and user attributes of another one, as `cp -p` does.
 
     If it has another owner, it keeps the mode that it was made with, and gets user attributes alone: what let everybody
-    act as one user must not let them act as another. A warning
-    about `path` says what is lost.
+    act as one user must not let them act as another. A warning about `path` says what is lost.
     """
     old, new = os.fstat(source), os.fstat(target)
     names = os.listxattr(source)
