@@ -18,7 +18,7 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -113,17 +113,24 @@ def a_tar(mode: str) -> bytes:
 @cache
 def an_artifact(form: str) -> bytes:
     """An archive of an artifact, without the checksums of compression, so that damage comes further."""
+    files = {MANIFEST: b"x/stage\n", "x/stage/" + "n" * 120: BUNDLE, "x/stage/b": b"b"}
+    data = tar_with_links(files, "x/stage")
+    return data if form == "tar" else compressed_artifact(data, form)
+
+
+def tar_with_links(files: Mapping[str, bytes], directory: str) -> bytes:
+    """The files, and links of both kinds in the directory to its file `b`."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as archive:
-        for name, data in ((MANIFEST, b"x/stage\n"), ("x/stage/" + "n" * 120, BUNDLE), ("x/stage/b", b"b")):
+        for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
-        for name, kind, target in (("c", tarfile.SYMTYPE, "b"), ("d", tarfile.LNKTYPE, "x/stage/b")):
-            info = tarfile.TarInfo(f"x/stage/{name}")
+        for name, kind, target in (("c", tarfile.SYMTYPE, "b"), ("d", tarfile.LNKTYPE, f"{directory}/b")):
+            info = tarfile.TarInfo(f"{directory}/{name}")
             info.type, info.linkname = kind, target
             archive.addfile(info)
-    return file.getvalue() if form == "tar" else compressed_artifact(file.getvalue(), form)
+    return file.getvalue()
 
 
 def compressed_artifact(data: bytes, form: str) -> bytes:
@@ -144,17 +151,8 @@ def unpacked(path: Path) -> object:
 
 @cache
 def a_development_tree() -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w") as archive:
-        for name, data in (("__init__.py", b""), ("include/" + "n" * 120, b"x" * 700), ("lib/b", b"b")):
-            info = tarfile.TarInfo(f"_rocm_sdk_devel/{name}")
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-        for name, kind, target in (("c", tarfile.SYMTYPE, "b"), ("d", tarfile.LNKTYPE, "_rocm_sdk_devel/lib/b")):
-            info = tarfile.TarInfo(f"_rocm_sdk_devel/lib/{name}")
-            info.type, info.linkname = kind, target
-            archive.addfile(info)
-    return file.getvalue()
+    files = {"__init__.py": b"", "include/" + "n" * 120: b"x" * 700, "lib/b": b"b"}
+    return tar_with_links({f"_rocm_sdk_devel/{name}": data for name, data in files.items()}, "_rocm_sdk_devel/lib")
 
 
 def development_tree_read(path: Path) -> object:

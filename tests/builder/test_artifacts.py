@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 import venv
 import zipfile
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from established_extractor import contents as tree_contents
 from established_extractor import extract
 from sample_site import run_python
 from small_debian import install
+from web_server import serving
 
 import rocm_sdk
 from rocm_sdk._zstd import import_zstd
@@ -603,12 +603,8 @@ def address(kpack: Path, tmp_path: Path) -> Iterator[str]:
     handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
     handler.log_message = lambda *_: None  # type: ignore[attr-defined]
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/simple/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}/simple/"
 
 
 @pytest.mark.built_wheel

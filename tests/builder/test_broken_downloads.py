@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import http.server
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from web_server import serving
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
@@ -53,12 +53,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Nobody waits between two tries."""
     monkeypatch.setattr(time, "sleep", lambda _: None)
     found = Server()
-    thread = threading.Thread(target=found.server.serve_forever)
-    thread.start()
-    yield found
-    found.server.shutdown()
-    thread.join()
-    found.server.server_close()
+    with serving(found.server):
+        yield found
 
 
 @pytest.mark.parametrize("status", [200, 500, 503])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from artifact_tree import usual_tree
 from test_archives import pack
+from web_server import serving
 
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.download import download
@@ -43,12 +43,8 @@ def served(tmp_path: Path) -> Iterator[Server]:
     for number, directory in enumerate(sorted(root.iterdir())):
         pack(directory, ("zst", "xz")[number % 2])
     server = Server(root)
-    thread = threading.Thread(target=server.server.serve_forever)
-    thread.start()
-    yield server
-    server.server.shutdown()
-    thread.join()
-    server.server.server_close()
+    with serving(server.server):
+        yield server
 
 
 def names(directory: Path) -> set[str]:

@@ -41,7 +41,7 @@ NOT_FOUND = {
 }
 REWRITTEN = ("librocblas.so", "librocsolver.so", "librocsparse.so", "libMIOpen.so")
 BIG_CODE = 3  # bundles of a file that clang reads, at each end: each is copied for it
-MAGIC = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 
 
 class CheckFailedError(Exception):
@@ -53,12 +53,11 @@ def require(holds: object, words: str) -> None:
         raise CheckFailedError(words)
 
 
-def run(*command: object, status: int | None = 0, **variables: str) -> str:
-    """The output of a command, outside of the source tree; a failure shows it. status: None: any."""
+def run(*command: object) -> str:
+    """The output of a command, outside of the source tree; a failure shows it."""
     words = [str(word) for word in command]
-    environment = {**os.environ, **variables}
-    done = subprocess.run(words, env=environment, cwd="/", capture_output=True, text=True, check=False)
-    if status is not None and done.returncode != status:
+    done = subprocess.run(words, cwd="/", capture_output=True, text=True, check=False)
+    if done.returncode:
         raise CheckFailedError(f"{shlex.join(words)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
@@ -237,14 +236,13 @@ def code_as_clang_reads_it(work: Path, clang: str) -> str:
 
 
 def count_of_magic(path: Path) -> int:
-    """The bundles of a section begin at multiples of 4096 bytes; a smaller one may follow at a multiple of 8."""
+    """The bundles of a file that are not compressed: these releases have no others."""
     count, before, chunk = 0, b"", 1 << 24
     with path.open("rb") as file:
         while data := file.read(chunk):
             whole = before + data
-            for magic in MAGIC[:1]:
-                count += whole.count(magic) - before.count(magic)
-            before = whole[-(len(MAGIC[0]) - 1) :]
+            count += whole.count(MAGIC)
+            before = whole[-(len(MAGIC) - 1) :]
     return count
 
 
