@@ -40,6 +40,7 @@ NOT_FOUND = {
     "rocm": "is the tools of ROCm's build",
 }
 REWRITTEN = ("librocblas.so", "librocsolver.so", "librocsparse.so", "libMIOpen.so")
+PRELOAD_AND_OPEN = "import ctypes, sys, rocm_sdk; rocm_sdk.preload_for(sys.argv[1]); ctypes.CDLL(sys.argv[1])"
 BIG_CODE = 3  # bundles of a file that clang reads, at each end: each is copied for it
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 
@@ -187,8 +188,7 @@ def preload_for(work: Path) -> str:
     paths = [str(rocm_sdk.locate(name).path) for name in names]
     unresolved = "-Wl,--no-as-needed,--allow-shlib-undefined"
     run("cc", "-shared", unresolved, work / "user.c", *paths, "-o", work / "libuser.so")
-    code = "import ctypes, sys, rocm_sdk; rocm_sdk.preload_for(sys.argv[1]); ctypes.CDLL(sys.argv[1])"
-    run(sys.executable, "-c", code, work / "libuser.so")
+    run(sys.executable, "-c", PRELOAD_AND_OPEN, work / "libuser.so")
     return f"preload_for a file that needs {', '.join(names)}"
 
 
@@ -268,8 +268,7 @@ def smaller(work: Path) -> str:
         said = run(COMMAND, "code", "--no-load", "--keep", "gfx1030", "--output", work / "less", tree.parent)
         require(len(said.splitlines()) < 60, f"{len(said.splitlines())} lines")
         require((work / "less/lib/rocblas").is_dir(), "the data directory is not in the copy")
-        code = "import ctypes, sys, rocm_sdk; rocm_sdk.preload_libraries('amdhip64'); ctypes.CDLL(sys.argv[1])"
-        run(sys.executable, "-c", code, work / "less/lib" / library.name)
+        run(sys.executable, "-c", PRELOAD_AND_OPEN, work / "less/lib" / library.name)
         shown.append(f"rocBLAS with its data {size_of(tree) >> 20} -> {size_of(work / 'less') >> 20} MB")
         shutil.rmtree(work / "less")
     require(shown, "no library has code")
