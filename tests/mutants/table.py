@@ -28,6 +28,7 @@ _BUNDLE_LIMITS, _KPACK_CHECKS = ("tests/rewriting/test_bundle_limits.py",), ("te
 _ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_downloads.py",)
 _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
+_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "builder/rocm_sdk_build/inputs/web.py"
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
 _CONTAINERS = tuple(
     f"tests/device_code/test_{name}.py" for name in ("bundles", "host_files", "damaged_records", "code_objects")
@@ -169,7 +170,11 @@ MUTATIONS = (
     Mutation(_TREES, "            os.chmod(output, tree.mode)", "            pass", ("tests/rewriting/test_outputs.py",)),
     Mutation(_TREES, "            os.chmod(each.path, each.mode)\n", "", ("tests/rewriting/test_outputs.py",)),
     Mutation(_TREES, "        os.utime(self.target, ns=made[0].times)\n", "", ("tests/rewriting/test_trees.py",)),
-    # which finished wheel is taken, which download is kept
+    # which download is tried again, which is kept
+    Mutation(_WEB, "if answer.length:", "if False:", _BROKEN),
+    Mutation(_WEB, "if error.code < 500:", "if error.code <= 500:", _BROKEN),
+    Mutation(_WEB, "if done > limit:", "if done >= limit:", _SERVERS),
+    # which finished wheel is taken
     Mutation(_FINISHED, "if max(found.st_mtime, found.st_ctime) > limit:", "if found.st_ctime > limit:", (f"{_FINISHED_TESTS}::test_a_file_that_is_dated_ahead",)),
     Mutation(_FINISHED, "if max(found.st_mtime, found.st_ctime) > limit:", "if found.st_mtime > limit:", (f"{_FINISHED_TESTS}::test_a_file_in_place_of_another",)),
     Mutation(_FINISHED, "found.st_dev, found.st_ino, ", "found.st_ino, ", _FACTS),
@@ -245,7 +250,7 @@ MODULES: dict[str, tuple[str, ...]] = {
                     ("tests/builder/test_deflate.py", "tests/builder/test_wheels.py", "tests/builder/test_sparse_copy.py", "tests/builder/test_artifacts.py")),
     f"{_FILES}/own_directory.py": ("tests/builder/test_hostile_caches.py", "tests/builder/test_finished.py", "tests/builder/test_index.py"),
     f"{_INPUTS}/archives.py": ("tests/builder/test_archives.py", "tests/builder/test_hostile_caches.py"),
-    f"{_INPUTS}/download.py": ("tests/builder/test_download.py", *_BROKEN),
+    **dict.fromkeys((f"{_INPUTS}/download.py", _WEB), ("tests/builder/test_download.py", *_BROKEN, *_SERVERS)),
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("catalog", "file_kind", "globs", "offload_targets", "rules")),
                     ("tests/builder/test_reading_elf.py", "tests/builder/test_archives.py", "tests/builder/test_bad_artifacts.py", "tests/builder/test_artifacts.py")),
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
