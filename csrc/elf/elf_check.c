@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "elf/elf_symbols.h"
 
 #ifndef DT_RELRSZ
 #define DT_RELRSZ  35 /* gABI of 2022, glibc 2.36 */
@@ -23,12 +22,6 @@ enum {
 /* No process has memory beyond it, and sums of smaller addresses do not overflow. */
 #define ADDRESS_LIMIT ((uint64_t)1 << 48)
 
-/* A table that dynamic entries describe; size 0: none. */
-typedef struct table {
-    ElfW(Addr) address;
-    uint64_t size;
-} table;
-
 /* The relocation types that the linker treats apart. */
 typedef struct machine_types {
     unsigned machine, relative, irelative, copy;
@@ -41,7 +34,7 @@ typedef struct check {
     rsdk_elf_view view;
     const machine_types *types;
     rsdk_elf_symbol_tables tables;
-    table relocations, jump_relocations, relative_words, init_array;
+    rsdk_elf_table relocations, jump_relocations, relative_words, init_array;
     uint64_t relative_count; /* DT_RELACOUNT */
     uint64_t last_symbol;    /* the highest index that a relocation names */
     bool has_text_relocations;
@@ -155,7 +148,7 @@ static ElfW(Addr) value_of(const check *c, ElfW(Sxword) tag) {
 
 /* A table, its size, and the entry that says how large a record is (0: none does). The linker takes it for granted that
  * the entries come together. */
-static rsdk_status take_table(check *c, const ElfW(Sxword) tags[3], size_t unit, table *t, const char *what) {
+static rsdk_status take_table(check *c, const ElfW(Sxword) tags[3], size_t unit, rsdk_elf_table *t, const char *what) {
     const ElfW(Dyn) *place = entry_of(c, tags[0]), *size = entry_of(c, tags[1]), *record = entry_of(c, tags[2]);
     if (place == NULL) {
         return RSDK_OK;
@@ -165,7 +158,7 @@ static rsdk_status take_table(check *c, const ElfW(Sxword) tags[3], size_t unit,
         (size->d_un.d_val > 0 && !rsdk_elf_view_has(&c->view, place->d_un.d_ptr, size->d_un.d_val))) {
         return rsdk_elf_view_damaged(&c->view, what);
     }
-    *t = (table){.address = place->d_un.d_ptr, .size = size->d_un.d_val};
+    *t = (rsdk_elf_table){.address = place->d_un.d_ptr, .size = size->d_un.d_val};
     return RSDK_OK;
 }
 
@@ -175,7 +168,7 @@ static rsdk_status take_tables(check *c) {
                               relr[] = {DT_RELR, DT_RELRSZ, DT_RELRENT},
                               init[] = {DT_INIT_ARRAY, DT_INIT_ARRAYSZ, DT_NULL},
                               fini[] = {DT_FINI_ARRAY, DT_FINI_ARRAYSZ, DT_NULL};
-    table destructors = {0};
+    rsdk_elf_table destructors = {0};
     RSDK_TRY(take_table(c, rela, sizeof(ElfW(Rela)), &c->relocations, relocations));
     RSDK_TRY(take_table(c, jumps, sizeof(ElfW(Rela)), &c->jump_relocations, relocations));
     RSDK_TRY(take_table(c, relr, WORD_SIZE, &c->relative_words, relocations));
@@ -262,7 +255,7 @@ static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool mus
     return RSDK_OK;
 }
 
-static rsdk_status check_relocations(check *c, const table *t, uint64_t relative_count) {
+static rsdk_status check_relocations(check *c, const rsdk_elf_table *t, uint64_t relative_count) {
     rsdk_elf_walk w = {
         .next = t->address, .left = t->size / sizeof(ElfW(Rela)), .unit = sizeof(ElfW(Rela)), .what = bad_relocation};
     do {
@@ -321,7 +314,18 @@ static const machine_types *types_of(unsigned machine) {
     return NULL;
 }
 
-rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit, rsdk_error *error) {
+static rsdk_status check_tables(check *c, size_t relocation_limit) {
+    if (c->tables.is_counted) {
+        RSDK_TRY(rsdk_elf_symbols_check(&c->view, &c->tables));
+        return check_all_relocations(c, relocation_limit);
+    }
+    RSDK_TRY(check_all_relocations(c, relocation_limit)); /* the linker uses the symbols that they name, and no other */
+    c->tables.count = c->last_symbol + 1;
+    return rsdk_elf_symbols_check(&c->view, &c->tables);
+}
+
+rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit, rsdk_elf_tables *tables,
+                           rsdk_error *error) {
     check c = {.types = types_of(image->machine)};
     if (c.types == NULL) {
         return RSDK_OK; /* its linker may follow other rules */
@@ -330,12 +334,12 @@ rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit,
     RSDK_TRY(check_segments(&c));
     RSDK_TRY(take_entries(&c));
     RSDK_TRY(rsdk_elf_symbols_count(&c.view, &c.tables));
-    if (c.tables.is_counted) {
-        RSDK_TRY(rsdk_elf_symbols_check(&c.view, &c.tables));
-        return check_all_relocations(&c, relocation_limit);
+    if (tables != NULL) {
+        *tables = (rsdk_elf_tables){.are_known = true,
+                                    .symbols = c.tables,
+                                    .relocations = c.relocations,
+                                    .jump_relocations = c.jump_relocations,
+                                    .relative_count = c.relative_count};
     }
-    RSDK_TRY(
-        check_all_relocations(&c, relocation_limit)); /* the linker uses the symbols that they name, and no other */
-    c.tables.count = c.last_symbol + 1;
-    return rsdk_elf_symbols_check(&c.view, &c.tables);
+    return check_tables(&c, relocation_limit);
 }

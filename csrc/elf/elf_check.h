@@ -4,10 +4,26 @@
 #ifndef RSDK_ELF_ELF_CHECK_H
 #define RSDK_ELF_ELF_CHECK_H
 
+#include "elf/elf_symbols.h"
 #include "elf/elf_view.h"
 
+/* A table that dynamic entries describe; size 0: none. */
+typedef struct rsdk_elf_table {
+    ElfW(Addr) address;
+    uint64_t size; /* bytes */
+} rsdk_elf_table;
+
+/* The tables of a library that the check has passed. */
+typedef struct rsdk_elf_tables {
+    bool are_known; /* false: the machine has rules of its own, and nothing was looked at */
+    rsdk_elf_symbol_tables symbols;
+    rsdk_elf_table relocations, jump_relocations;
+    uint64_t relative_count; /* of `relocations`, the first ones: DT_RELACOUNT */
+} rsdk_elf_tables;
+
 /* RSDK_BAD_ELF, with what is wrong, if the linker must not get the library. Relocations are checked only if there are
- * at most `relocation_limit`: a large library has hundreds of thousands. */
-rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit, rsdk_error *error);
+ * at most `relocation_limit`: a large library has hundreds of thousands. `tables` may be NULL. */
+rsdk_status rsdk_elf_check(const rsdk_elf_image *image, size_t relocation_limit, rsdk_elf_tables *tables,
+                           rsdk_error *error);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "elf/elf_check.h"
+#include "elf/elf_dynsym.h"
 #include "elf/elf_property.h"
 
 #ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
@@ -42,7 +43,8 @@ typedef struct reading {
     rsdk_arena *arena;  /* the caller's: what the result consists of */
     rsdk_arena scratch; /* what only the reading needs */
     rsdk_elf_file *result;
-    bool wants_versions, checks_tables;
+    bool wants_versions, checks_tables, takes_programs, wants_references;
+    rsdk_elf_dynsym *symbols; /* NULL: not wanted */
     size_t relocation_limit;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */
@@ -211,7 +213,7 @@ static rsdk_status take_properties(reading *r) {
 }
 
 static rsdk_status take_header(reading *r, const GElf_Ehdr *header) {
-    if (header->e_type != ET_DYN) {
+    if (header->e_type != ET_DYN && (header->e_type != ET_EXEC || !r->takes_programs)) {
         return rsdk_fail(r->error, RSDK_BAD_ELF, r->file.path, "%s: not a shared library (ELF type %u)", r->file.path,
                          header->e_type);
     }
@@ -445,7 +447,11 @@ static rsdk_status check_tables(const reading *r, const void *entries, size_t co
                                   .dynamic = entries,
                                   .dynamic_count = count,
                                   .scratch = &scratch};
-    rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, r->error);
+    rsdk_elf_tables tables = {.are_known = false};
+    rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
+    if (status == RSDK_OK && r->symbols != NULL) {
+        status = rsdk_elf_dynsym_read(&image, &tables, r->wants_references, r->arena, r->symbols, r->error);
+    }
     rsdk_arena_clear(&scratch);
     return status;
 }
@@ -526,6 +532,19 @@ rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error) {
     reading r = {.arena = arena, .result = file, .wants_versions = true, .error = error};
+    return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_read_with_symbols(const char *path, bool wants_references, rsdk_arena *arena,
+                                            rsdk_elf_file *file, struct rsdk_elf_dynsym *symbols, rsdk_error *error) {
+    reading r = {.arena = arena,
+                 .result = file,
+                 .checks_tables = true,
+                 .takes_programs = true,
+                 .symbols = symbols,
+                 .wants_references = wants_references,
+                 .error = error};
+    *symbols = (rsdk_elf_dynsym){.is_known = false};
     return read_file(path, &r);
 }
 

@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "rocm_sdk/error.h"
 
+struct rsdk_elf_dynsym;
+
 /* One entry of DT_VERNEED: `version` of `file` is needed ("GLIBC_2.34" of "libc.so.6"). */
 typedef struct rsdk_elf_version_need {
     const char *file;
@@ -60,6 +62,11 @@ rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit
 /* The same with the version needs: hundreds of records in a large library, of use only when it cannot be loaded. */
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error);
+
+/* The same for a library or a program that the linker has or will have, with its dynamic symbols (elf_dynsym.h) and, if
+ * `wants_references`, what its relocations refer to. */
+rsdk_status rsdk_elf_file_read_with_symbols(const char *path, bool wants_references, rsdk_arena *arena,
+                                            rsdk_elf_file *file, struct rsdk_elf_dynsym *symbols, rsdk_error *error);
 
 /* The newest glibc that a library read with versions needs ("2.34"); NULL where it names none. */
 const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file);

@@ -82,6 +82,18 @@ rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *ta
     return RSDK_OK;
 }
 
+rsdk_status rsdk_elf_view_copy(rsdk_elf_view *view, ElfW(Addr) address, size_t size, rsdk_arena *arena, void **copy,
+                               const char *what) {
+    if (size > 0 && !rsdk_elf_view_has(view, address, size)) {
+        return rsdk_elf_view_damaged(view, what);
+    }
+    *copy = rsdk_arena_alloc(arena, size + 1, 1);
+    RSDK_NEED(*copy, view->error);
+    return size == 0 ? RSDK_OK
+                     : rsdk_file_read(view->image->file, view->last->p_offset + (address - view->last->p_vaddr), *copy,
+                                      size, view->error);
+}
+
 rsdk_status rsdk_elf_walk_next(rsdk_elf_view *view, rsdk_elf_walk *walk) {
     size_t available = 0;
     walk->count = 0;

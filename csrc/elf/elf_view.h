@@ -54,6 +54,10 @@ bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size);
 /* Copies `size` bytes, at most some KiB. The error says `what` if the file does not hold them. */
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what);
 
+/* Copies any number of bytes to memory of `arena`. */
+rsdk_status rsdk_elf_view_copy(rsdk_elf_view *view, ElfW(Addr) address, size_t size, rsdk_arena *arena, void **copy,
+                               const char *what);
+
 /* A table of records of one size that is passed through from its first to its last: records are many. */
 typedef struct rsdk_elf_walk {
     ElfW(Addr) next;
