@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
     from ._all_cdlls import CdllsByShortname
     from ._native import (
+        Binding,
+        BindingPair,
+        Bindings,
         Compatibility,
         Coverage,
         CoverageFault,
@@ -53,7 +56,9 @@ if TYPE_CHECKING:
         DeviceTarget,
         GpuCoverage,
         LibraryCoverage,
+        bindings,
         device_code,
+        process_bindings,
     )
     from .errors import (
         BadArchiveError,
@@ -131,6 +136,9 @@ __all__ = [  # noqa: PLE0604 - each name stands once
     "BadArchiveError",
     "BadLibraryError",
     "BadMetadataError",
+    "Binding",
+    "BindingPair",
+    "Bindings",
     "Compatibility",
     "Coverage",
     "CoverageFault",
@@ -165,6 +173,7 @@ __all__ = [  # noqa: PLE0604 - each name stands once
     "UnsupportedTargetError",
     "VersionMismatchError",
     "VersionMismatchWarning",
+    "bindings",
     "check_gpu_access",
     "device_code",
     "find_libraries",
@@ -175,6 +184,7 @@ __all__ = [  # noqa: PLE0604 - each name stands once
     "locate",
     "preload_for",
     "preload_libraries",
+    "process_bindings",
     *_MODULES,
 ]
 

@@ -1,6 +1,6 @@
 """Types of the extension module. The public names are documented in rocm_sdk."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from ctypes import CDLL
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
@@ -223,6 +223,43 @@ class Target(NamedTuple):
     family: str | None
     package_owner: str
 
+BindingVerdict: TypeAlias = Literal[
+    "meant",
+    "nothing",
+    "missing",
+    "lazy",
+    "unknown",
+    "vague",
+    "weak",
+    "c++-runtime",
+    "c-library",
+    "taken-over",
+    "other-function",
+    "other-object",
+]
+
+class Binding(NamedTuple):
+    library: str
+    symbol: str
+    version: str | None
+    bound_to: str | None
+    instead: str | None
+    verdict: BindingVerdict
+
+class BindingPair(NamedTuple):
+    library: str
+    bound_to: str
+    reference_count: int
+    counts: dict[BindingVerdict, int]
+    examples: tuple[str, ...]
+    verdict: BindingVerdict
+
+class Bindings(NamedTuple):
+    pairs: tuple[BindingPair, ...]
+    reference_count: int
+    references: tuple[Binding, ...]
+    missing: tuple[str, ...]
+
 class Section(NamedTuple):
     name: str
     offset: int
@@ -368,6 +405,15 @@ def preload_for(
     overrides: _Overrides = None,
     fallback: str | None = None,
 ) -> tuple[LoadedLibrary, ...]: ...
+def bindings(
+    *shortnames: str,
+    files: Iterable[str | bytes | PathLike[str]] = (),
+    rtld_global: bool = True,
+    every: bool = False,
+    overrides: _Overrides = None,
+    fallback: str | None = None,
+) -> Bindings: ...
+def process_bindings(pid: int = 0, *, every: bool = False) -> Bindings: ...
 def preloaded_libraries() -> tuple[LoadedLibrary, ...]: ...
 def sdk_version() -> str | None: ...
 def sdk_facts() -> _SdkFacts: ...

@@ -284,6 +284,7 @@ rsdk_status rsdk_elf_dynsym_read(const rsdk_elf_image *image, const rsdk_elf_tab
         return RSDK_OK;
     }
     RSDK_TRY(rsdk_elf_view_init(image, &r.view, error));
+    symbols->start = tables->symbols.span_start;
     RSDK_TRY(take_segments(&r));
     if (wants_references) {
         RSDK_TRY(take_references(&r, &tables->relocations, tables->relative_count, false));
@@ -309,6 +310,10 @@ const rsdk_elf_version *rsdk_elf_dynsym_version(const rsdk_elf_dynsym *symbols, 
     return number < symbols->versions.count && symbols->versions.items[number].name != NULL
                ? &symbols->versions.items[number]
                : NULL;
+}
+
+bool rsdk_elf_dynsym_is_default(const rsdk_elf_dynsym *symbols, uint32_t index) {
+    return symbols->version_indexes == NULL || (symbols->version_indexes[index] & VERSION_HIDDEN) == 0;
 }
 
 static uint32_t gnu_hash_of(const char *name) {

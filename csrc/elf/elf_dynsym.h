@@ -53,6 +53,7 @@ typedef struct rsdk_elf_dynsym {
     uint64_t gnu_hash_words, hash_words;
     RSDK_LIST(rsdk_elf_reference) references; /* in the order of the tables */
     RSDK_LIST(rsdk_elf_range) writable;       /* segments that stay writable */
+    ElfW(Addr) start;                         /* the lowest address of its segments */
     rsdk_elf_range relro;                     /* what cannot be written after loading */
     bool is_symbolic;                         /* DT_SYMBOLIC or DF_SYMBOLIC: it looks into itself first */
 } rsdk_elf_dynsym;
@@ -68,6 +69,9 @@ const char *rsdk_elf_dynsym_name(const rsdk_elf_dynsym *symbols, uint32_t index)
 
 /* The version that a symbol is defined with or asked for; NULL: none. */
 const rsdk_elf_version *rsdk_elf_dynsym_version(const rsdk_elf_dynsym *symbols, uint32_t index);
+
+/* Whether dlsym finds the symbol: it has no version, or the default one of its name. */
+bool rsdk_elf_dynsym_is_default(const rsdk_elf_dynsym *symbols, uint32_t index);
 
 /* What is looked for. */
 typedef struct rsdk_elf_wanted {

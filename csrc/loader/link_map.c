@@ -1,8 +1,13 @@
 /* Reads the link map through dl_iterate_phdr, which holds the linker's lock meanwhile. */
 #include "loader/link_map.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "elf/soname.h"
@@ -60,10 +65,26 @@ static rsdk_status copy_string(const collection *c, const struct dl_phdr_info *i
     return RSDK_OK;
 }
 
+static void take_memory(const struct dl_phdr_info *info, rsdk_mapped_object *object) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    object->start = UINTPTR_MAX;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + segment->p_vaddr, end = start + segment->p_memsz;
+        if (segment->p_type == PT_LOAD) {
+            start -= start % page;
+            end += (page - end % page) % page;
+            object->start = start < object->start ? start : object->start;
+            object->end = end > object->end ? end : object->end;
+        }
+    }
+}
+
 static rsdk_status take_object(const collection *c, const struct dl_phdr_info *info) {
     const ElfW(Dyn) *section = dynamic_section(info);
     rsdk_mapped_object object = {.path = rsdk_arena_copy(c->arena, info->dlpi_name != NULL ? info->dlpi_name : "")};
     RSDK_NEED(object.path, c->error);
+    take_memory(info, &object);
     RSDK_TRY(copy_string(c, info, section, DT_SONAME, &object.soname));
     if (c->map->objects.count == 0 && dynamic_entry(section, DT_RUNPATH) == NULL) {
         RSDK_TRY(copy_string(c, info, section, DT_RPATH, &c->map->program_rpath));
@@ -115,6 +136,59 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
     (void)dl_iterate_phdr(visit_object, &c);
     rsdk_load_lock_end_iteration();
     return c.status == RSDK_OK ? index_objects(arena, map, error) : c.status;
+}
+
+/* ---- another process ---- */
+
+enum { MAPS_LIMIT = 1 << 26, PATH_SIZE = 64 };
+
+/* A line of /proc/PID/maps (proc(5)): addresses, rights, offset, device, inode, path. Mappings of one file that follow
+ * each other are one object, unless the file begins anew. */
+static rsdk_status take_mapping(rsdk_arena *arena, rsdk_link_map *map, const char *line, rsdk_error *error) {
+    uintptr_t start = 0, end = 0, offset = 0;
+    int path_at = 0;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNxPTR " %*s %*s %n", &start, &end, &offset, &path_at) != 3 ||
+        line[path_at] != '/') {
+        return RSDK_OK; /* memory without a file; the zeroed rest of a library has no symbols that can be told */
+    }
+    const char *path = line + path_at;
+    rsdk_mapped_object *last = map->objects.count > 0 ? &map->objects.items[map->objects.count - 1] : NULL;
+    if (last != NULL && strcmp(last->path, path) == 0 && offset != 0) {
+        last->end = end;
+        return RSDK_OK;
+    }
+    rsdk_mapped_object object = {.path = rsdk_arena_copy(arena, path), .start = start, .end = end};
+    RSDK_NEED(object.path, error);
+    RSDK_APPEND(arena, &map->objects, object, error);
+    return RSDK_OK;
+}
+
+/* The kernel says no size beforehand, so the file is read by lines. */
+static rsdk_status read_mappings(FILE *maps, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
+    char *line = NULL;
+    size_t capacity = 0, total = 0;
+    ssize_t length;
+    rsdk_status status = RSDK_OK;
+    while (status == RSDK_OK && total < MAPS_LIMIT && (length = getline(&line, &capacity, maps)) > 0) {
+        total += (size_t)length;
+        line[strcspn(line, "\n")] = '\0';
+        status = take_mapping(arena, map, line, error);
+    }
+    free(line);
+    return status;
+}
+
+rsdk_status rsdk_link_map_read_process(pid_t pid, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
+    char path[PATH_SIZE];
+    *map = (rsdk_link_map){0};
+    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    FILE *maps = fopen(path, "re");
+    if (maps == NULL) {
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: %s", path, strerror(errno));
+    }
+    rsdk_status status = read_mappings(maps, arena, map, error);
+    (void)fclose(maps);
+    return status;
 }
 
 static rsdk_mapped_object *object_at(const rsdk_link_map *map, size_t index) {

@@ -4,6 +4,8 @@
 #define RSDK_LOADER_LINK_MAP_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -13,6 +15,7 @@
 typedef struct rsdk_mapped_object {
     const char *path;                       /* as the linker knows it; "" for the main program */
     const char *soname;                     /* NULL without one */
+    uintptr_t start, end;                   /* its memory: whole pages, the end not included */
     size_t next_of_soname, next_of_library; /* further objects of this SONAME, of this library; see below */
     bool is_identified, exists;
     rsdk_file_identity identity; /* asked for when it has to be compared */
@@ -28,6 +31,10 @@ typedef struct rsdk_link_map {
 } rsdk_link_map;
 
 rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
+
+/* The files that another process has mapped, in the order of their addresses: libraries, its program, and others. It
+ * knows no SONAMEs. RSDK_IO_ERROR where there is no such process, or the kernel does not tell. */
+rsdk_status rsdk_link_map_read_process(pid_t pid, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error);
 
 /* The loaded object with this SONAME, which the linker would take for any library of that name; NULL: none. */
 const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, const char *soname);

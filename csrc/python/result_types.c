@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "rocm_sdk/bindings.h"
 #include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
@@ -185,6 +186,10 @@ CONVERSION(from_xnack) {
     return rsdk_result_text(names[*(const rsdk_xnack_support *)member_of(value, row->offset)]);
 }
 
+CONVERSION(from_binding_verdict) {
+    return rsdk_result_text(rsdk_binding_verdict_name(*(const rsdk_binding_verdict *)member_of(value, row->offset)));
+}
+
 /* ---- conversions of a whole struct ---- */
 
 static PyObject *build_step(const rsdk_module_state *state, const void *plan, size_t index) {
@@ -208,6 +213,71 @@ CONVERSION(missing_of_plan) {
     PyObject *result = names != NULL ? PyList_AsTuple(names) : NULL;
     Py_XDECREF(names);
     return result;
+}
+
+CONVERSION(counts_of_pair) {
+    const rsdk_binding_pair *pair = value;
+    PyObject *counts = PyDict_New();
+    for (size_t i = 0; counts != NULL && i < RSDK_BINDING_VERDICT_COUNT; i++) {
+        PyObject *count = pair->counts[i] > 0 ? PyLong_FromSize_t(pair->counts[i]) : NULL;
+        if (pair->counts[i] > 0 &&
+            (count == NULL ||
+             PyDict_SetItemString(counts, rsdk_binding_verdict_name((rsdk_binding_verdict)i), count) < 0)) {
+            Py_CLEAR(counts);
+        }
+        Py_XDECREF(count);
+    }
+    return counts;
+}
+
+CONVERSION(examples_of_pair) {
+    const rsdk_binding_pair *pair = value;
+    size_t count = 0;
+    while (count < sizeof pair->examples / sizeof *pair->examples && pair->examples[count] != NULL) {
+        count++;
+    }
+    return rsdk_result_paths(pair->examples, count);
+}
+
+static PyObject *build_pair(const rsdk_module_state *state, const void *bindings, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_BINDING_PAIR, rsdk_bindings_pair(bindings, index));
+}
+
+CONVERSION(pairs_of_bindings) {
+    const rsdk_bindings *bindings = ((const rsdk_shown_bindings *)value)->bindings;
+    return rsdk_result_tuple(state, build_pair, bindings, rsdk_bindings_pair_count(bindings));
+}
+
+CONVERSION(references_of_bindings) {
+    const rsdk_shown_bindings *shown = value;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list != NULL && i < rsdk_bindings_count(shown->bindings); i++) {
+        const rsdk_binding binding = rsdk_bindings_at(shown->bindings, i);
+        bool is_shown =
+            shown->has_all || rsdk_binding_is_elsewhere(binding.verdict) || binding.verdict == RSDK_BINDING_MISSING;
+        PyObject *item = is_shown ? rsdk_result_build(state, RSDK_TYPE_BINDING, &binding) : NULL;
+        if (is_shown && (item == NULL || PyList_Append(list, item) < 0)) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(item);
+    }
+    PyObject *result = list != NULL ? PyList_AsTuple(list) : NULL;
+    Py_XDECREF(list);
+    return result;
+}
+
+static PyObject *build_missing(const rsdk_module_state *state, const void *bindings, size_t index) {
+    (void)state;
+    return rsdk_result_path(rsdk_bindings_missing(bindings, index));
+}
+
+CONVERSION(missing_of_bindings) {
+    const rsdk_bindings *bindings = ((const rsdk_shown_bindings *)value)->bindings;
+    return rsdk_result_tuple(state, build_missing, bindings, rsdk_bindings_missing_count(bindings));
+}
+
+CONVERSION(count_of_bindings) {
+    return PyLong_FromSize_t(rsdk_bindings_count(((const rsdk_shown_bindings *)value)->bindings));
 }
 
 CONVERSION(families_of_target) {
@@ -344,24 +414,25 @@ CONVERSION(faults_of_coverage) {
         offsetof(type, member) +                                                                                       \
             0 * sizeof(_Generic(((type *)0)->member, uint8_t : 0, uint16_t : 0, uint32_t : 0, uint64_t : 0)),          \
         sizeof(((type *)0)->member)
-#define PATHS(type, items, count) from_paths, OFFSET(type, items, const char *const *), OFFSET(type, count, size_t)
-#define LIST(type, member)        from_paths, OFFSET(type, member.items, const char **), OFFSET(type, member.count, size_t)
-#define LOCATION(type, member)    from_location, OFFSET(type, member, rsdk_location), 0
-#define PACKAGE(type, member)     from_package, OFFSET(type, member, rsdk_package_id), 0
-#define FOUND_VIA(type, member)   from_found_via, OFFSET(type, member, rsdk_found_via), 0
-#define METHOD(type, member)      from_method, OFFSET(type, member, rsdk_step_method), 0
-#define FEATURE(type, member)     from_feature, OFFSET(type, member, rsdk_feature), 0
-#define CONTAINER(type, member)   from_container, OFFSET(type, member, rsdk_device_container), 0
-#define FORMAT(type, member)      from_image_format, OFFSET(type, member, rsdk_image_format), 0
-#define FIT(type, member)         from_fit, OFFSET(type, member, rsdk_code_fit), 0
-#define MISFIT(type, member)      from_misfit, OFFSET(type, member, rsdk_misfit), 0
-#define MODE(type, member)        from_mode, OFFSET(type, member, rsdk_mode), 0
-#define PATCHES(type, member)     from_patches, OFFSET(type, member, unsigned), 0
-#define VERDICT(type, member)     from_verdict, OFFSET(type, member, rsdk_coverage_verdict), 0
-#define LACK(type, member)        from_lack, OFFSET(type, member, rsdk_coverage_lack), 0
-#define CODE(type, member)        from_code, OFFSET(type, member, rsdk_code), 0
-#define GPU_CLASS(type, member)   from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
-#define XNACK(type, member)       from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
+#define PATHS(type, items, count)     from_paths, OFFSET(type, items, const char *const *), OFFSET(type, count, size_t)
+#define LIST(type, member)            from_paths, OFFSET(type, member.items, const char **), OFFSET(type, member.count, size_t)
+#define LOCATION(type, member)        from_location, OFFSET(type, member, rsdk_location), 0
+#define PACKAGE(type, member)         from_package, OFFSET(type, member, rsdk_package_id), 0
+#define FOUND_VIA(type, member)       from_found_via, OFFSET(type, member, rsdk_found_via), 0
+#define METHOD(type, member)          from_method, OFFSET(type, member, rsdk_step_method), 0
+#define FEATURE(type, member)         from_feature, OFFSET(type, member, rsdk_feature), 0
+#define CONTAINER(type, member)       from_container, OFFSET(type, member, rsdk_device_container), 0
+#define FORMAT(type, member)          from_image_format, OFFSET(type, member, rsdk_image_format), 0
+#define FIT(type, member)             from_fit, OFFSET(type, member, rsdk_code_fit), 0
+#define MISFIT(type, member)          from_misfit, OFFSET(type, member, rsdk_misfit), 0
+#define MODE(type, member)            from_mode, OFFSET(type, member, rsdk_mode), 0
+#define PATCHES(type, member)         from_patches, OFFSET(type, member, unsigned), 0
+#define BINDING_VERDICT(type, member) from_binding_verdict, OFFSET(type, member, rsdk_binding_verdict), 0
+#define VERDICT(type, member)         from_verdict, OFFSET(type, member, rsdk_coverage_verdict), 0
+#define LACK(type, member)            from_lack, OFFSET(type, member, rsdk_coverage_lack), 0
+#define CODE(type, member)            from_code, OFFSET(type, member, rsdk_code), 0
+#define GPU_CLASS(type, member)       from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
+#define XNACK(type, member)           from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
 #define END                                                                                                            \
     { NULL, NULL, 0, 0, NULL }
 #define WHOLE(conversion) conversion, 0, 0
@@ -627,6 +698,37 @@ static const field coverage_fields[] = {
     END,
 };
 
+static const field binding_fields[] = {
+    {"library",  PATH(rsdk_binding, from), "path of the file that refers to the symbol (str)"},
+    {"symbol",   PATH(rsdk_binding, symbol), "its name as in the file, mangled (str)"},
+    {"version",  PATH(rsdk_binding, version), "the version that is asked for (str); None: none"},
+    {"bound_to", PATH(rsdk_binding, to), "path of the file that answers (str); None: none, or not known"},
+    {"instead",  PATH(rsdk_binding, instead),
+     "path of the file that would answer if the library were alone (str); None where it does answer"},
+    {"verdict",  BINDING_VERDICT(rsdk_binding, verdict),
+     "'meant', 'nothing', 'missing', 'lazy', 'unknown'; elsewhere and no fault: 'vague', 'weak', 'c++-runtime', "
+     "'c-library', 'taken-over'; a fault: 'other-function', 'other-object' (str)"},
+    END,
+};
+
+static const field binding_pair_fields[] = {
+    {"library",  PATH(rsdk_binding_pair, from), "path of a file that refers to symbols (str)"},
+    {"bound_to", PATH(rsdk_binding_pair, to), "path of a file that answers (str)"},
+    {"reference_count", NUMBER(rsdk_binding_pair, count), "references (int)"},
+    {"counts",   WHOLE(counts_of_pair), "references of each verdict (dict of str and int)"},
+    {"examples", WHOLE(examples_of_pair), "up to three symbols of the worst verdict (tuple of str)"},
+    {"verdict",  BINDING_VERDICT(rsdk_binding_pair, verdict), "the worst (str)"},
+    END,
+};
+
+static const field bindings_fields[] = {
+    {"pairs",      WHOLE(pairs_of_bindings), "each library with each file that answers it, the worst first (tuple of BindingPair)"},
+    {"reference_count", WHOLE(count_of_bindings), "references that were followed (int)"},
+    {"references", WHOLE(references_of_bindings), "those that bind elsewhere or that nobody answers, or all (tuple of Binding)"},
+    {"missing",    WHOLE(missing_of_bindings), "libraries that are needed and that nobody has (tuple of str)"},
+    END,
+};
+
 static const struct result_type {
     const char *name;
     const char *documentation;
@@ -650,6 +752,9 @@ static const struct result_type {
     [RSDK_TYPE_COVERED_TARGET] = {"rocm_sdk.CoveredTarget", "A target that an installation has code for.", covered_target_fields},
     [RSDK_TYPE_COVERAGE_FAULT] = {"rocm_sdk.CoverageFault", "A file that could not be read.", coverage_fault_fields},
     [RSDK_TYPE_COVERAGE]      = {"rocm_sdk.Coverage", "Which libraries have code for which GPUs.", coverage_fields},
+    [RSDK_TYPE_BINDING]       = {"rocm_sdk.Binding", "A symbol reference, and the file that it binds to.", binding_fields},
+    [RSDK_TYPE_BINDING_PAIR]  = {"rocm_sdk.BindingPair", "All references of one library to one file.", binding_pair_fields},
+    [RSDK_TYPE_BINDINGS]      = {"rocm_sdk.Bindings", "What binds to what.", bindings_fields},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
 };
 /* clang-format on */

@@ -3,9 +3,12 @@
 #ifndef RSDK_PYTHON_RESULT_TYPES_H
 #define RSDK_PYTHON_RESULT_TYPES_H
 
+#include <stdbool.h>
+
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
 #include "elf/elf_sections.h"
+#include "rocm_sdk/bindings.h"
 #include "state.h"
 
 /* What is known of a library's file: the C value behind LibraryFacts. */
@@ -15,6 +18,12 @@ typedef struct rsdk_inspection {
     rsdk_elf_sections sections;
 } rsdk_inspection;
 
+/* Bindings, and which of its references are wanted: the C value behind Bindings. */
+typedef struct rsdk_shown_bindings {
+    rsdk_bindings *bindings;
+    bool has_all;
+} rsdk_shown_bindings;
+
 int rsdk_result_types_add(PyObject *module, rsdk_module_state *state);
 
 /* Makes the types that loading does not use, at their first use: importing the module does not pay for them. */
@@ -22,7 +31,8 @@ int rsdk_result_types_add_others(PyObject *module, rsdk_module_state *state);
 
 /* A new instance of `type`. `value` points to the C struct that the type's table names: rsdk_location,
  * rsdk_loaded_entry, rsdk_step, rsdk_plan, rsdk_gpu, rsdk_target, rsdk_elf_section, rsdk_elf_damage, rsdk_inspection,
- * rsdk_device_code and what is in it, rsdk_compatibility, rsdk_coverage and what is in it. NULL with an exception, here
+ * rsdk_device_code and what is in it, rsdk_compatibility, rsdk_coverage and what is in it, rsdk_shown_bindings and what
+ * is in it. NULL with an exception, here
  * and below. */
 PyObject *rsdk_result_build(const rsdk_module_state *state, rsdk_result_type type, const void *value);
 

@@ -26,6 +26,9 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_COVERED_TARGET,
     RSDK_TYPE_COVERAGE_FAULT,
     RSDK_TYPE_COVERAGE,
+    RSDK_TYPE_BINDING,
+    RSDK_TYPE_BINDING_PAIR,
+    RSDK_TYPE_BINDINGS,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 

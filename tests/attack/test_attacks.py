@@ -12,6 +12,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROUNDS = {
     "binding.py": 25,
+    "foreseen.py": 25,
     "power_cut.py": 5,
     "archives.py": 25,
     "stores.py": 25,

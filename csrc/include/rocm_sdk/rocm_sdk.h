@@ -2,6 +2,7 @@
 #ifndef ROCM_SDK_ROCM_SDK_H
 #define ROCM_SDK_ROCM_SDK_H
 
+#include "rocm_sdk/bindings.h"      /* IWYU pragma: export */
 #include "rocm_sdk/compatibility.h" /* IWYU pragma: export */
 #include "rocm_sdk/coverage.h"      /* IWYU pragma: export */
 #include "rocm_sdk/device_code.h"   /* IWYU pragma: export */

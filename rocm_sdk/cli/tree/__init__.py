@@ -3,12 +3,16 @@
 import sys
 from typing import TYPE_CHECKING
 
+import rocm_sdk
 from rocm_sdk.cli.output import complain
 
+from .bindings import arrows_of
 from .plan_tree import Tree, load_tree, plan_tree
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+
+    from rocm_sdk import Bindings
 
 EXAMPLE = "rocm-sdk tree hipsparse --load"
 DESCRIPTION = """\
@@ -25,6 +29,22 @@ def add_arguments(parser: "ArgumentParser") -> None:
         help="name of a library, as in amdhip64 or hipsparse (default: all that are installed)",
     )
     parser.add_argument("--load", action="store_true", help="load them, and show how long each took")
+    parser.add_argument(
+        "--bindings",
+        action="store_true",
+        help="which file each symbol would bind to, before anything is loaded: where two libraries have one function",
+    )
+    parser.add_argument(
+        "--for",
+        nargs="+",
+        default=[],
+        dest="files",
+        metavar="FILE",
+        help="with --bindings: files to open after the libraries, an extension module say, with what they need",
+    )
+    parser.add_argument(
+        "--pid", type=int, metavar="N", help="with --bindings: what this process has bound (0: rocm-sdk's own)"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",
@@ -48,31 +68,50 @@ def run(options: "Namespace") -> int:
     """Prints the tree."""
     from rocm_sdk.installed.libraries import installed_libraries
 
-    shortnames = options.shortnames or installed_libraries()
+    if (options.files or options.pid is not None) and not options.bindings:
+        complain("--for and --pid are for --bindings: add it")
+        return 2
+    if options.pid is not None:
+        return _show_process(options)
+    shortnames = options.shortnames or ([] if options.files else installed_libraries())
     tree = (load_tree if options.load else plan_tree)(*shortnames)
-    print(_text(tree, options.form))
-    for soname in tree.missing:
+    bindings = rocm_sdk.bindings(*shortnames, files=options.files) if options.bindings else None
+    print(_text(tree, bindings, options.form))
+    for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")
     return 0
 
 
-def _text(tree: Tree, form: str | None) -> str:
-    if form == "json":
-        from .as_json import as_json
+def _show_process(options: "Namespace") -> int:
+    """What a process has bound. There is no tree: nothing says which library brought which in."""
+    from .bindings import as_json, as_text
 
-        return as_json(tree)
+    if options.shortnames or options.files or options.load or options.form not in {None, "json"}:
+        complain("--pid takes no libraries and no files, and has the form of text or --json")
+        return 2
+    bindings = rocm_sdk.process_bindings(options.pid)
+    print(as_json(bindings) if options.form == "json" else as_text(bindings, sys.stdout))
+    return 0
+
+
+def _text(tree: Tree, bindings: "Bindings | None", form: str | None) -> str:
     if form == "dot":
         from .as_dot import as_dot
 
         return as_dot(tree)
-    if form == "svg":
-        from .as_svg import as_svg
+    if form in {"svg", "html"}:
+        from .as_svg import as_html, as_svg
 
-        return as_svg(tree)
-    if form == "html":
-        from .as_svg import as_html
+        arrows = arrows_of(bindings) if bindings else []
+        return as_svg(tree, arrows) if form == "svg" else as_html(tree, arrows)
+    if bindings is not None:
+        from . import bindings as bound
 
-        return as_html(tree)
+        return bound.as_json(bindings) if form == "json" else bound.as_text(bindings, sys.stdout)
+    if form == "json":
+        from .as_json import as_json
+
+        return as_json(tree)
     from .as_text import as_text
 
     return as_text(tree, sys.stdout)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence, Set
 from html import escape
 from typing import NamedTuple
 
 from rocm_sdk.value_text import counted, harmless, size_text
 
 from .as_text import time_text
+from .bindings import Arrow
 from .plan_tree import File, Tree
 
 _WIDTH, _ROW, _TOP, _MARGIN, _INDENT = 960, 22, 92, 16, 18
@@ -18,7 +20,9 @@ _STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2328 } .title { font-size: 17px; font-weight: 600 }
 .faint { fill: #59636e; font-size: 12px } .value { text-anchor: end; font-variant-numeric: tabular-nums }
 .tick { text-anchor: middle } .grid { stroke: #d1d9e0 } .paper { fill: #ffffff } .row { fill: transparent }
-.open { fill: #0969da } .anchor { fill: #bc4c00 } .later { fill: #8250df } .member { fill: #afb8c1 }"""
+.open { fill: #0969da } .anchor { fill: #bc4c00 } .later { fill: #8250df } .member { fill: #afb8c1 }
+.arrow { fill: none; stroke-width: 1.6 } .fault { stroke: #cf222e } .harmless { stroke: #8c959f }
+.head-fault { fill: #cf222e } .head-harmless { fill: #8c959f }"""
 
 # Kind of a row -> what its colour says.
 _KINDS = {
@@ -27,6 +31,14 @@ _KINDS = {
     "later": "opened because another opens it at run time",
     "member": "comes with the library above it",
 }
+
+
+# Whether an arrow is a fault -> its class, and what its colour says. It goes from a library to the file that answers.
+_ARROWS = {
+    True: ("fault", "calls or variables of another file"),
+    False: ("harmless", "the same code in both"),
+}
+_ARROW_SPACE = 44  # pixels, left of the names
 
 
 class Row(NamedTuple):
@@ -39,15 +51,15 @@ class Row(NamedTuple):
     note: str
 
 
-def as_svg(tree: Tree) -> str:
-    """An SVG document without references to other files."""
-    return _picture(tree, f"<style>{_STYLE}</style>", hovers=False)
+def as_svg(tree: Tree, arrows: Sequence[Arrow] = ()) -> str:
+    """An SVG document without references to other files. arrows: what binds elsewhere."""
+    return _picture(tree, arrows, f"<style>{_STYLE}</style>", hovers=False)
 
 
-def as_html(tree: Tree) -> str:
+def as_html(tree: Tree, arrows: Sequence[Arrow] = ()) -> str:
     """The same in a page: the row under the pointer is marked, and described below the picture."""
     hover = ".note { display: none } g:hover > .note { display: inline } g:hover > .row { fill: #f1f4f7 }"
-    picture = _picture(tree, f"<style>{_STYLE}\n{hover}</style>", hovers=True)
+    picture = _picture(tree, arrows, f"<style>{_STYLE}\n{hover}</style>", hovers=True)
     style = "body { margin: 24px; background: #ffffff } svg { max-width: 100%; height: auto }"
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>What loading brings into a process</title>\n'
@@ -55,11 +67,13 @@ def as_html(tree: Tree) -> str:
     )
 
 
-def _picture(tree: Tree, style: str, *, hovers: bool) -> str:
+def _picture(tree: Tree, arrows: Sequence[Arrow], style: str, *, hovers: bool) -> str:
     rows = list(_rows(tree))
+    drawn_arrows = _placed(rows, arrows)
+    margin = _MARGIN + (_ARROW_SPACE if drawn_arrows else 0)
     height = _TOP + _ROW * len(rows) + 2 * _ROW
     names = max([12, *(min(len(row.file.name), _LONGEST_NAME) for row in rows)])
-    left = _MARGIN + _INDENT + names * _LETTER + _VALUE_WIDTH + 12
+    left = margin + _INDENT + names * _LETTER + _VALUE_WIDTH + 12
     longest = max([row.length or 0 for row in rows] or [0]) or 1
     ticks = _ticks(longest)
     scale = (_WIDTH - 2 * _MARGIN - left) / max(longest, ticks[-1])
@@ -67,7 +81,8 @@ def _picture(tree: Tree, style: str, *, hovers: bool) -> str:
     title = ", ".join(filter(None, counts))
     bottom = _TOP + _ROW * len(rows)
     drawn = (
-        _row(row, _TOP + _ROW * number, left, scale, bottom if hovers else None) for number, row in enumerate(rows)
+        _row(row, (margin, _TOP + _ROW * number), left, scale, bottom if hovers else None)
+        for number, row in enumerate(rows)
     )
     size = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     return "\n".join(
@@ -77,9 +92,10 @@ def _picture(tree: Tree, style: str, *, hovers: bool) -> str:
             style,
             f'<rect class="paper" width="{_WIDTH}" height="{height}"/>',
             f'<text class="title" x="{_MARGIN}" y="28">{escape(title)}</text>',
-            *_legend(rows),
+            *_legend(rows, {fault for _, _, fault in drawn_arrows}),
             *_axis(tree, ticks, left, scale, bottom),
             *drawn,
+            *_drawn_arrows(drawn_arrows, margin),
             "</svg>",
         ]
     )
@@ -115,13 +131,41 @@ def _ticks(longest: float) -> list[float]:
     return [step * number for number in range(int(longest / step) + 1)]
 
 
-def _legend(rows: list[Row]) -> Iterator[str]:
+def _placed(rows: list[Row], arrows: Sequence[Arrow]) -> list[tuple[int, int, bool]]:
+    """The arrows between files of the picture: both rows, and whether it is a fault. Faults come last, above others."""
+    place = {os.path.realpath(row.file.path): number for number, row in enumerate(rows)}
+    found = [
+        (place[library], place[bound_to], arrow.is_fault)
+        for arrow in arrows
+        if (library := os.path.realpath(arrow.library)) in place
+        and (bound_to := os.path.realpath(arrow.bound_to)) in place
+    ]
+    return sorted(found, key=lambda arrow: arrow[2])
+
+
+def _drawn_arrows(arrows: list[tuple[int, int, bool]], margin: int) -> Iterator[str]:
+    """Arcs left of the names; a longer one reaches further out."""
+    for start, end, is_fault in arrows:
+        name = _ARROWS[is_fault][0]
+        y, target = (_TOP + _ROW * row + _ROW // 2 for row in (start, end))
+        out = margin - 8 - min(_ARROW_SPACE - 8, 10 + 2 * abs(end - start))
+        yield f'<path class="arrow {name}" d="M{margin - 4} {y} C{out} {y} {out} {target} {margin - 10} {target}"/>'
+        yield f'<path class="head-{name}" d="M{margin - 3} {target} l-8 -4 v8 z"/>'
+
+
+def _legend(rows: list[Row], arrows: Set[bool]) -> Iterator[str]:
     x = float(_MARGIN)
     for kind, text in _KINDS.items():
         if any(row.kind == kind and row.length is not None for row in rows):
             yield f'<rect class="{kind}" x="{x:.0f}" y="41" width="11" height="11" rx="2"/>'
             yield f'<text class="faint" x="{x + 16:.0f}" y="51">{escape(text)}</text>'
             x += 40 + len(text) * 6.4
+    for is_fault, (name, text) in _ARROWS.items():
+        if is_fault in arrows:
+            yield f'<path class="arrow {name}" d="M{x:.0f} 47 h16"/>'
+            yield f'<path class="head-{name}" d="M{x + 20:.0f} 47 l-8 -4 v8 z"/>'
+            yield f'<text class="faint" x="{x + 26:.0f}" y="51">{escape(text)}</text>'
+            x += 50 + len(text) * 6.4
 
 
 def _axis(tree: Tree, ticks: list[float], left: float, scale: float, bottom: int) -> Iterator[str]:
@@ -134,9 +178,12 @@ def _axis(tree: Tree, ticks: list[float], left: float, scale: float, bottom: int
         yield f'<text class="faint tick" x="{x:.1f}" y="{_TOP - 8}">{text}</text>'
 
 
-def _row(row: Row, y: int, left: float, scale: float, note_y: int | None) -> str:
-    """One row, with its upper edge at `y`. note_y: where its note appears while the pointer is on it; None: nowhere."""
-    x = _MARGIN if row.kind != "member" else _MARGIN + _INDENT
+def _row(row: Row, place: tuple[int, int], left: float, scale: float, note_y: int | None) -> str:
+    """One row, whose name begins at `place`, x and the upper edge. note_y: where its note appears while the pointer is
+    on it; None: nowhere.
+    """
+    margin, y = place
+    x = margin if row.kind != "member" else margin + _INDENT
     name = row.file.name if len(row.file.name) <= _LONGEST_NAME else f"{row.file.name[: _LONGEST_NAME - 1]}\u2026"
     note = escape(harmless(row.note))
     parts = [

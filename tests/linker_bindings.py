@@ -1,0 +1,58 @@
+"""What the dynamic linker binds, as it tells itself: the judge of rocm_sdk.bindings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+Key = tuple[str, str, str | None]  # library, symbol, version
+
+_LINE = re.compile(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `([^']+)'(?: \[(\S+)\])?")
+
+
+class MismatchError(Exception):
+    """The finder and the linker do not agree."""
+
+
+def debugging(told: Path) -> dict[str, str]:
+    """The variables with which a process tells what it binds, in files whose names begin with `told`."""
+    return {"LD_DEBUG": "bindings", "LD_BIND_NOW": "1", "LD_DEBUG_OUTPUT": str(told)}
+
+
+def linker_bindings(told: Path) -> dict[Key, set[str]]:
+    """The files that answered each reference, by their real paths."""
+    found: dict[Key, set[str]] = defaultdict(set)
+    for path in told.parent.glob(f"{told.name}.*"):
+        for library, bound, symbol, version in _LINE.findall(path.read_text()):
+            found[os.path.realpath(library), symbol, version or None].add(os.path.realpath(bound))
+    return found
+
+
+def compare(
+    what: str, references: Iterable[tuple[str, str, str | None, str | None, str]], linker: Mapping[Key, set[str]]
+) -> Counter[str]:
+    """Counts what was compared; MismatchError at the first reference that the linker bound otherwise.
+
+    references: library, symbol, version, bound to, verdict. What the linker bound and no reference tells is counted as
+    `without relocation`: dlsym, and its own look-ups.
+    """
+    ours: dict[Key, set[str]] = defaultdict(set)
+    for library, symbol, version, bound_to, verdict in references:
+        ours[os.path.realpath(library), symbol, version].add(os.path.realpath(bound_to) if bound_to else verdict)
+    counts: Counter[str] = Counter()
+    for key, bound in ours.items():
+        if bound & {"unknown", "lazy"}:
+            counts["not known"] += 1
+            continue
+        expected = linker.get(key, {"nothing"})
+        if bound != expected:
+            raise MismatchError(
+                f"{what}: {key} is said to bind to {sorted(bound)}; the linker bound {sorted(expected)}"
+            )
+        counts["compared"] += 1
+    libraries = {library for library, _, _ in ours}
+    counts["without relocation"] = sum(key[0] in libraries and key not in ours for key in linker)
+    return counts

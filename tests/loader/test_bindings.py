@@ -1,0 +1,188 @@
+"""Which file each symbol binds to, foreseen and read; tests/attack/foreseen.py has random libraries."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from other_user import OtherUser
+from sample_site import CORE, Site, compile_library, run_python
+
+import rocm_sdk
+
+WHO = 'const char *who(void) { return "%s"; } const char *%s(void) { return who(); }'
+VARIABLE = "int state = %d; int *%s(void) { return &state; }"
+
+# Prints symbol, library, file that answers, file that would, verdict; by name.
+TELL = """
+import os, rocm_sdk
+for each in {bindings}.references:
+    names = [os.path.basename(path or "-") for path in (each.library, each.bound_to, each.instead)]
+    print(each.symbol, *names, each.verdict)
+"""
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> Site:
+    """Two libraries that both have, and call, the same function."""
+    site = Site(tmp_path)
+    site.library("librocm_smi64.so.7", WHO % ("rocm_smi64", "ask_rocm_smi64"))
+    site.library("libroctx64.so.4", WHO % ("roctx64", "ask_roctx64"))
+    return site
+
+
+def tell(site: Site | Path, bindings: str) -> list[str]:
+    path = site.path if isinstance(site, Site) else site
+    return run_python(TELL.format(bindings=f"rocm_sdk.{bindings}"), PYTHONPATH=str(path)).stdout.splitlines()
+
+
+def test_the_second_calls_the_first(twins: Site) -> None:
+    fault = "who {0} {1} {0} other-function"
+    libraries = ("librocm_smi64.so.7", "libroctx64.so.4")
+    assert tell(twins, 'bindings("rocm_smi64", "roctx64", rtld_global=True)') == [
+        fault.format(libraries[1], libraries[0])
+    ]
+    assert tell(twins, 'bindings("roctx64", "rocm_smi64", rtld_global=True)') == [fault.format(*libraries)]
+    assert tell(twins, 'bindings("rocm_smi64", "roctx64", rtld_global=False)') == []
+
+
+def test_what_is_foreseen_is_what_is_called(twins: Site) -> None:
+    program = """
+import rocm_sdk, ctypes
+found = rocm_sdk.bindings("rocm_smi64", "roctx64", rtld_global=True).references
+foreseen = [(each.library, each.bound_to) for each in found]
+for each in rocm_sdk.preload_libraries("rocm_smi64", "roctx64", rtld_global=True):
+    ask = ctypes.CDLL(each.location.path)["ask_" + each.location.shortname]
+    ask.restype = ctypes.c_char_p
+    print(each.location.shortname, ask().decode())
+read = [(each.library, each.bound_to) for each in rocm_sdk.process_bindings().references if "rsdk" not in each.symbol]
+assert [pair for pair in read if "_rocm_sdk" in pair[0]] == foreseen, (read, foreseen)
+assert foreseen
+"""
+    called = run_python(program, PYTHONPATH=str(twins.path)).stdout.splitlines()
+    assert called == ["rocm_smi64 rocm_smi64", "roctx64 rocm_smi64"]
+
+
+def test_variables_are_told_apart(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.library("librocm_smi64.so.7", VARIABLE % (1, "state_of_smi"))
+    site.library("libroctx64.so.4", VARIABLE % (2, "state_of_roctx"))
+    (told,) = tell(site, 'bindings("rocm_smi64", "roctx64", rtld_global=True)')
+    assert told == "state libroctx64.so.4 librocm_smi64.so.7 libroctx64.so.4 other-object"
+
+
+def test_a_constant_is_no_variable(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    source = "const int state = %d; const int *%s(void) { return &state; }"
+    site.library("librocm_smi64.so.7", source % (1, "state_of_smi"))
+    site.library("libroctx64.so.4", source % (2, "state_of_roctx"))
+    assert tell(site, 'bindings("rocm_smi64", "roctx64", rtld_global=True)')[0].endswith("other-function")
+
+
+def test_a_dependency_is_no_stranger_and_another_copy_of_it_is(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    dependency = site.library("libdependency.so.1", "int shared(void) { return 1; }")
+    uses = "int shared(void); int use(void) { return shared(); }"
+    site.library("libroctx64.so.4", uses, (dependency,))
+    assert tell(site, 'bindings("roctx64", rtld_global=True)') == []
+    foreign = compile_library(tmp_path / "libforeign.so", "libforeign.so", "int shared(void) { return 2; }")
+    loads = f"__import__('ctypes').CDLL({str(foreign)!r}, os.RTLD_GLOBAL) and rocm_sdk."
+    told = run_python(TELL.format(bindings=f"{loads}bindings('roctx64')"), PYTHONPATH=str(site.path)).stdout
+    assert told.split() == ["shared", "libroctx64.so.4", "libforeign.so", "libdependency.so.1", "other-function"]
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [
+        ("__attribute__((weak)) int twice(void) { return 1; } int use_%s(void) { return twice(); }", "weak"),
+        (
+            "__attribute__((weak)) int _Z5twicev(void) { return 1; } int use_%s(void) { return _Z5twicev(); }",
+            "vague",
+        ),
+        ("void *malloc(unsigned long size) { return 0; } void *use_%s(void) { return malloc(1); }", "other-function"),
+    ],
+)
+def test_weak_definitions_are_no_faults(tmp_path: Path, source: str, verdict: str) -> None:
+    site = Site(tmp_path)
+    site.library("librocm_smi64.so.7", source % "a")
+    site.library("libroctx64.so.4", source % "b")
+    told = tell(site, 'bindings("rocm_smi64", "roctx64", rtld_global=True)')
+    assert told
+    assert {line.split()[-1] for line in told} == {verdict}
+
+
+def test_what_ld_preload_takes_over_is_meant(tmp_path: Path, twins: Site) -> None:
+    preloaded = compile_library(tmp_path / "libtaken.so", "libtaken.so", "const char *who(void) { return 0; }")
+    program = TELL.format(bindings="rocm_sdk.bindings('roctx64')")
+    told = run_python(program, PYTHONPATH=str(twins.path), LD_PRELOAD=str(preloaded)).stdout.split()
+    assert told == ["who", "libroctx64.so.4", "libtaken.so", "libroctx64.so.4", "taken-over"]
+
+
+def test_a_file_is_opened_after_what_it_needs(twins: Site, tmp_path: Path) -> None:
+    extension = compile_library(tmp_path / "extension.so", "extension.so", WHO % ("extension", "ask_extension"))
+    told = tell(twins, f"bindings('roctx64', files=[{str(extension)!r}], rtld_global=True)")
+    assert told == ["who extension.so libroctx64.so.4 extension.so other-function"]
+
+
+def test_what_nobody_answers(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.library("libroctx64.so.4", "int absent(void); int use(void) { return absent(); }")
+    assert tell(site, 'bindings("roctx64")') == ["absent libroctx64.so.4 - - missing"]
+
+
+def test_pairs_and_counts(twins: Site) -> None:
+    program = """
+import rocm_sdk
+found = rocm_sdk.bindings("rocm_smi64", "roctx64", rtld_global=True)
+worst = found.pairs[0]
+print(worst.reference_count, worst.counts, worst.examples, worst.verdict, found.missing)
+every = rocm_sdk.bindings("rocm_smi64", "roctx64", rtld_global=True, every=True)
+assert len(every.references) == every.reference_count == found.reference_count > len(found.references) == 1
+"""
+    told = run_python(program, PYTHONPATH=str(twins.path)).stdout.strip()
+    assert told == "1 {'other-function': 1} ('who',) other-function ()"
+
+
+def test_nothing_is_loaded(twins: Site) -> None:
+    program = """
+import rocm_sdk
+rocm_sdk.bindings("rocm_smi64", "roctx64")
+print("_rocm_sdk_core" in open("/proc/self/maps").read())
+"""
+    assert run_python(program, PYTHONPATH=str(twins.path)).stdout.strip() == "False"
+
+
+def test_another_process(twins: Site) -> None:
+    loads = 'rocm_sdk.preload_libraries("rocm_smi64", "roctx64", rtld_global=True)'
+    waits = f"import rocm_sdk; {loads}; print(1, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", waits],
+        env=os.environ | {"PYTHONPATH": str(twins.path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        told = [line for line in tell(twins, f"process_bindings({process.pid})") if line.startswith("who ")]
+        process.communicate("\n")
+    assert told == ["who libroctx64.so.4 librocm_smi64.so.7 libroctx64.so.4 other-function"]
+
+
+def test_a_process_that_is_not_there() -> None:
+    with pytest.raises(OSError, match="/proc/4194304/mem: No such file"):
+        rocm_sdk.process_bindings(4194304)
+
+
+def test_a_process_of_another_user(other_user: OtherUser) -> None:
+    result = other_user.run("-c", f"import rocm_sdk; rocm_sdk.process_bindings({os.getpid()})")
+    assert result.returncode == 1
+    assert "may look into a process" in result.stderr
+
+
+def test_a_damaged_file_is_named(twins: Site, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.so"
+    damaged.write_bytes((twins.path / CORE / "lib/libroctx64.so.4").read_bytes()[:3000])
+    with pytest.raises(rocm_sdk.BadLibraryError, match=r"damaged\.so: "):
+        rocm_sdk.bindings(files=[damaged])
