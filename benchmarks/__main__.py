@@ -14,6 +14,7 @@ from pathlib import Path
 from rocm_sdk_build.errors import PackagingError
 
 from . import (
+    row_bindings,
     row_build,
     row_cli,
     row_codelist,
@@ -36,6 +37,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "init": row_init.run,
     "init-scale": row_init_scale.run,
     "init-syscalls": row_init_syscalls.run,
+    "bindings": row_bindings.run,
     "cli": row_cli.run,
     "gpus": row_gpus.run,
     "devel": row_devel.run,

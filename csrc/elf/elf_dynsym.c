@@ -150,6 +150,7 @@ static rsdk_status take_symbols(reading *r) {
     uint64_t count = symbol_count(r);
     RSDK_TRY(
         read_block(r, tables->strings, tables->strings_size, "its string table is not where its segments say", &block));
+    RSDK_NEED(block, r->view.error); /* for the static analyser */
     r->result->strings = block;
     r->result->strings_size = tables->strings_size;
     if (tables->strings_size == 0 || r->result->strings[tables->strings_size - 1] != '\0') {

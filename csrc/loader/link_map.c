@@ -1,10 +1,7 @@
 /* Reads the link map through dl_iterate_phdr, which holds the linker's lock meanwhile. */
 #include "loader/link_map.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +9,7 @@
 #include "base/fail.h"
 #include "elf/soname.h"
 #include "loader/load_lock.h"
+#include "loader/process_memory.h"
 
 typedef struct collection {
     rsdk_arena *arena;
@@ -140,20 +138,26 @@ rsdk_status rsdk_link_map_read(rsdk_arena *arena, rsdk_link_map *map, rsdk_error
 
 /* ---- another process ---- */
 
-enum { MAPS_LIMIT = 1 << 26, PATH_SIZE = 64 };
+enum { HEXADECIMAL = 16 };
+
+/* The field of a line behind `text`, which ends at a blank. */
+static const char *next_field(const char *text) {
+    text += strcspn(text, " ");
+    return text + strspn(text, " ");
+}
 
 /* A line of /proc/PID/maps (proc(5)): addresses, rights, offset, device, inode, path. Mappings of one file that follow
  * each other are one object, unless the file begins anew. */
 static rsdk_status take_mapping(rsdk_arena *arena, rsdk_link_map *map, const char *line, rsdk_error *error) {
-    uintptr_t start = 0, end = 0, offset = 0;
-    int path_at = 0;
-    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %" SCNxPTR " %*s %*s %n", &start, &end, &offset, &path_at) != 3 ||
-        line[path_at] != '/') {
+    char *dash = NULL;
+    const char *offset = next_field(next_field(line)), *path = next_field(next_field(next_field(offset)));
+    uintptr_t start = strtoull(line, &dash, HEXADECIMAL);
+    if (*dash != '-' || path[0] != '/') {
         return RSDK_OK; /* memory without a file; the zeroed rest of a library has no symbols that can be told */
     }
-    const char *path = line + path_at;
+    uintptr_t end = strtoull(dash + 1, NULL, HEXADECIMAL);
     rsdk_mapped_object *last = map->objects.count > 0 ? &map->objects.items[map->objects.count - 1] : NULL;
-    if (last != NULL && strcmp(last->path, path) == 0 && offset != 0) {
+    if (last != NULL && strcmp(last->path, path) == 0 && strtoull(offset, NULL, HEXADECIMAL) != 0) {
         last->end = end;
         return RSDK_OK;
     }
@@ -163,32 +167,15 @@ static rsdk_status take_mapping(rsdk_arena *arena, rsdk_link_map *map, const cha
     return RSDK_OK;
 }
 
-/* The kernel says no size beforehand, so the file is read by lines. */
-static rsdk_status read_mappings(FILE *maps, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
-    char *line = NULL;
-    size_t capacity = 0, total = 0;
-    ssize_t length;
-    rsdk_status status = RSDK_OK;
-    while (status == RSDK_OK && total < MAPS_LIMIT && (length = getline(&line, &capacity, maps)) > 0) {
-        total += (size_t)length;
-        line[strcspn(line, "\n")] = '\0';
-        status = take_mapping(arena, map, line, error);
-    }
-    free(line);
-    return status;
-}
-
 rsdk_status rsdk_link_map_read_process(pid_t pid, rsdk_arena *arena, rsdk_link_map *map, rsdk_error *error) {
-    char path[PATH_SIZE];
+    char *text = NULL, *line = NULL, *rest = NULL;
+    size_t size = 0;
     *map = (rsdk_link_map){0};
-    (void)snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-    FILE *maps = fopen(path, "re");
-    if (maps == NULL) {
-        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: %s", path, strerror(errno));
+    RSDK_TRY(rsdk_process_memory_read_file(pid, "maps", arena, &text, &size, error));
+    for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        RSDK_TRY(take_mapping(arena, map, line, error));
     }
-    rsdk_status status = read_mappings(maps, arena, map, error);
-    (void)fclose(maps);
-    return status;
+    return RSDK_OK;
 }
 
 static rsdk_mapped_object *object_at(const rsdk_link_map *map, size_t index) {

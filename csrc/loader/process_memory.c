@@ -4,13 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 
-enum { PATH_SIZE = 64 };
+enum { PATH_SIZE = 64, FIRST_SIZE = 1 << 14, FILE_LIMIT = 1 << 26 };
 
 rsdk_status rsdk_process_memory_open(pid_t pid, rsdk_process_memory *memory, rsdk_error *error) {
     char path[PATH_SIZE];
@@ -47,25 +46,57 @@ bool rsdk_process_memory_read_word(rsdk_process_memory *memory, uintptr_t addres
     return true;
 }
 
+/* Fills a buffer that doubles until the file's end fits. */
+static rsdk_status read_all(int descriptor, const char *path, rsdk_arena *arena, char **text, size_t *size,
+                            rsdk_error *error) {
+    size_t capacity = FIRST_SIZE;
+    ssize_t more = 1;
+    *size = 0;
+    *text = rsdk_arena_alloc(arena, capacity, 1);
+    RSDK_NEED(*text, error);
+    while ((more = read(descriptor, *text + *size, capacity - *size - 1)) > 0) {
+        *size += (size_t)more;
+        if (*size < capacity - 1) {
+            continue;
+        }
+        char *larger = capacity < FILE_LIMIT ? rsdk_arena_alloc(arena, capacity * 2, 1) : NULL;
+        if (larger == NULL) {
+            return capacity < FILE_LIMIT ? rsdk_fail_no_memory(error)
+                                         : rsdk_fail(error, RSDK_IO_ERROR, path, "%s: is larger than any", path);
+        }
+        memcpy(larger, *text, *size);
+        *text = larger;
+        capacity *= 2;
+    }
+    return more == 0 ? RSDK_OK : rsdk_fail(error, RSDK_IO_ERROR, path, "%s: %s", path, strerror(errno));
+}
+
+rsdk_status rsdk_process_memory_read_file(pid_t pid, const char *name, rsdk_arena *arena, char **text, size_t *size,
+                                          rsdk_error *error) {
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return rsdk_fail(error, RSDK_IO_ERROR, path, "%s: %s", path, strerror(errno));
+    }
+    rsdk_status status = read_all(descriptor, path, arena, text, size, error);
+    (void)close(descriptor);
+    return status;
+}
+
+/* An environment that cannot be read says nothing. */
 rsdk_status rsdk_process_memory_variable(pid_t pid, const char *name, rsdk_arena *arena, const char **value,
                                          rsdk_error *error) {
-    char path[PATH_SIZE], *entry = NULL;
-    size_t capacity = 0, length = strlen(name);
+    rsdk_error reason = RSDK_ERROR_INIT;
+    char *text = NULL;
+    size_t size = 0, length = strlen(name);
     *value = NULL;
-    (void)snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
-    FILE *environment = fopen(path, "re");
-    while (environment != NULL && *value == NULL && getdelim(&entry, &capacity, '\0', environment) > 0) {
-        if (strncmp(entry, name, length) == 0 && entry[length] == '=') {
-            *value = rsdk_arena_copy(arena, entry + length + 1);
-            if (*value == NULL) {
-                break;
-            }
+    rsdk_status status = rsdk_process_memory_read_file(pid, "environ", arena, &text, &size, &reason);
+    rsdk_error_clear(&reason);
+    for (size_t at = 0; status == RSDK_OK && *value == NULL && at < size; at += strlen(text + at) + 1) {
+        if (strncmp(text + at, name, length) == 0 && text[at + length] == '=') {
+            *value = text + at + length + 1;
         }
     }
-    bool is_short = entry != NULL && *value == NULL && strncmp(entry, name, length) == 0 && entry[length] == '=';
-    free(entry);
-    if (environment != NULL) {
-        (void)fclose(environment);
-    }
-    return is_short ? rsdk_fail_no_memory(error) : RSDK_OK;
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(error) : RSDK_OK;
 }

@@ -27,6 +27,10 @@ void rsdk_process_memory_close(rsdk_process_memory *memory);
 /* Reads a word; false: there is no memory at the address. */
 bool rsdk_process_memory_read_word(rsdk_process_memory *memory, uintptr_t address, uintptr_t *word);
 
+/* The whole text of /proc/PID/NAME, whose size the kernel does not say beforehand, with a NUL behind it. */
+rsdk_status rsdk_process_memory_read_file(pid_t pid, const char *name, rsdk_arena *arena, char **text, size_t *size,
+                                          rsdk_error *error);
+
 /* The value of a variable when the process was started; *value is NULL where it was not set, or is not known. */
 rsdk_status rsdk_process_memory_variable(pid_t pid, const char *name, rsdk_arena *arena, const char **value,
                                          rsdk_error *error);

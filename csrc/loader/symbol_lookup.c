@@ -208,9 +208,9 @@ static rsdk_status take_uniques_of(rsdk_symbol_lookup *lookup, size_t index, sur
     return RSDK_OK;
 }
 
-/* A protected definition was looked for in all scopes, too, when its file was relocated. */
+/* A protected definition was looked for in all scopes, too, when its file was relocated: in what was loaded before. */
 static rsdk_status take_protected(rsdk_symbol_lookup *lookup, const survey *s, rsdk_error *error) {
-    for (size_t i = 0; i < s->protected.count; i++) {
+    for (size_t i = s->protected.count; i-- > 0;) { /* backwards: from the first that was loaded */
         rsdk_definition own = s->protected.items[i], found;
         const rsdk_elf_dynsym *symbols = &rsdk_linker_state_at(lookup->state, own.object)->symbols;
         const rsdk_elf_wanted wanted =

@@ -23,6 +23,7 @@
 #include "child_process.h"
 #include "elf/elf_file.h"
 #include "loader/linker_search.h"
+#include "rocm_sdk/bindings.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
 #include "sample_sdk.h"
@@ -114,6 +115,21 @@ static rsdk_status make_plan(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_plan *plan = NULL;
     rsdk_status status = rsdk_plan_new(sdk, &everything, &plan, error);
     rsdk_plan_free(plan);
+    return status;
+}
+
+static rsdk_status foresee_bindings(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_bindings *bindings = NULL;
+    rsdk_status status = rsdk_bindings_read(sdk, &everything, NULL, 0, &bindings, error);
+    rsdk_bindings_free(bindings);
+    return status;
+}
+
+static rsdk_status read_bindings(rsdk_sdk *sdk, rsdk_error *error) {
+    rsdk_bindings *bindings = NULL;
+    (void)sdk;
+    rsdk_status status = rsdk_bindings_read_process(0, &bindings, error);
+    rsdk_bindings_free(bindings);
     return status;
 }
 
@@ -381,6 +397,12 @@ static void planning(void **state) {
     run_in_child(try_all, &(series){make_plan, RSDK_OK});
 }
 
+static void bindings(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){foresee_bindings, RSDK_OK});
+    run_in_child(try_all, &(series){read_bindings, RSDK_OK});
+}
+
 static void device_code(void **state) {
     (void)state;
     run_in_child(try_all, &(series){read_device_code, RSDK_OK});
@@ -473,9 +495,11 @@ static void failed_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning),       cmocka_unit_test(device_code),     cmocka_unit_test(coverage),
-        cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers), cmocka_unit_test(errors),
-        cmocka_unit_test(problems),       cmocka_unit_test(loading),         cmocka_unit_test(loading_one_by_one),
+        cmocka_unit_test(planning),       cmocka_unit_test(bindings),
+        cmocka_unit_test(device_code),    cmocka_unit_test(coverage),
+        cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers),
+        cmocka_unit_test(errors),         cmocka_unit_test(problems),
+        cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
         cmocka_unit_test(failed_loading),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);

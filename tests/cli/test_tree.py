@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pydot
 import pytest
-from sample_site import LIBRARIES, Site
+from sample_site import LIBRARIES, Site, compile_library
 
 Result = subprocess.CompletedProcess[str]
 Call = Callable[..., Result]
@@ -185,3 +185,80 @@ def test_unknown_name(call: Call) -> None:
     result = call("tree", "hipsprase")
     assert (result.returncode, result.stdout) == (1, "")
     assert "did you mean hipsparse?" in result.stderr
+
+
+WHO = 'const char *who(void) { return "%s"; } const char *ask_%s(void) { return who(); }'
+
+
+@pytest.fixture
+def twins(sdk: Site) -> Site:
+    """Two libraries that both have, and call, the same function; which is no library of a row of collisions."""
+    sdk.library("libroctx64.so.4", WHO % ("roctx64", "roctx64"))
+    sdk.library("libhiprtc.so.7", WHO % ("hiprtc", "hiprtc"))
+    return sdk
+
+
+@pytest.mark.usefixtures("twins")
+def test_bindings_as_text(call: Call) -> None:
+    lines = call("tree", "roctx64", "hiprtc", "--bindings").stdout.splitlines()
+    assert [line.split()[:4] for line in lines[:2]] == [
+        ["library", "binds", "to", "symbols"],
+        ["libhiprtc.so.7", "libroctx64.so.4", "1", "1"],
+    ]
+    assert lines[1].endswith("FAULT: 1 function of another file")
+    assert lines[2] == "    who: libhiprtc.so.7 has it"
+    assert lines[3].endswith(" of 2 files: 1 bind elsewhere, 1 fault")
+
+
+@pytest.mark.usefixtures("twins")
+def test_bindings_without_a_fault(call: Call) -> None:
+    (line,) = call("tree", "roctx64", "--bindings").stdout.splitlines()
+    assert line.endswith("of 1 file: each binds to the file that it was built for")
+
+
+def test_bindings_as_json(call: Call, twins: Site) -> None:
+    told = json.loads(call("tree", "roctx64", "hiprtc", "--bindings", "--json").stdout)
+    (reference,) = told["bound_elsewhere"]
+    library, other = (str(twins.path / "_rocm_sdk_core/lib" / name) for name in ("libhiprtc.so.7", "libroctx64.so.4"))
+    assert reference == {
+        "library": library,
+        "symbol": "who",
+        "version": None,
+        "bound_to": other,
+        "instead": library,
+        "verdict": "other-function",
+    }
+    assert (told["schema"], told["elsewhere"], told["faults"], told["missing"]) == (1, 1, 1, [])
+    assert told["pairs"][0]["counts"] == {"other-function": 1}
+    assert sum(pair["reference_count"] for pair in told["pairs"]) <= told["references"]
+
+
+@pytest.mark.usefixtures("twins")
+def test_bindings_of_a_file(call: Call, tmp_path: Path) -> None:
+    extension = compile_library(tmp_path / "extension.so", "extension.so", WHO % ("extension", "extension"))
+    lines = call("tree", "roctx64", "--bindings", "--for", str(extension)).stdout.splitlines()
+    assert lines[1].split()[:2] == ["extension.so", "libroctx64.so.4"]
+
+
+def test_bindings_of_a_process(call: Call) -> None:
+    lines = call("tree", "--bindings", "--pid", "0").stdout.splitlines()
+    assert lines[-1].endswith((" 0 faults", "was built for"))
+    refused = call("tree", "--bindings", "--pid", "4194304")
+    assert refused.returncode == 1
+    assert "/proc/4194304/mem: No such file or directory" in refused.stderr
+
+
+@pytest.mark.usefixtures("twins")
+@pytest.mark.parametrize("form", ["--svg", "--html"])
+def test_bindings_as_a_picture(call: Call, form: str) -> None:
+    picture = call("tree", "roctx64", "hiprtc", "--bindings", form).stdout
+    assert picture.count('class="arrow fault"') == 2  # the arrow, and that of the legend
+    assert "calls or variables of another file" in picture
+    assert "arrow" not in call("tree", "roctx64", "--bindings", form).stdout.rpartition("</style>")[2]
+
+
+@pytest.mark.parametrize("words", [["--for", "x.so"], ["--pid", "1"], ["--bindings", "--pid", "1", "roctx64"]])
+def test_options_that_do_not_go_together(call: Call, words: list[str]) -> None:
+    result = call("tree", *words)
+    assert result.returncode == 2
+    assert "--pid" in result.stderr

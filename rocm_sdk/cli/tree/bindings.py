@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SCHEMA = 1  # incremented when the meaning of a field changes
 _COLUMNS = ("library", "binds to", "symbols", "elsewhere", "verdict")
 
-# Verdict -> what the references of it bind to, for people; of a fault, what one is. Others are as the library was built.
+# Verdict -> what its references bind to, for people; of a fault, what one is. The others are as the library was built.
 VERDICTS: "dict[BindingVerdict, str]" = {
     "vague": "C++ code that both have: no fault",
     "weak": "weak definitions that both have: no fault",
