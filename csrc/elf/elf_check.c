@@ -37,6 +37,8 @@ typedef struct check {
     rsdk_elf_table relocations, jump_relocations, relative_words, init_array;
     uint64_t relative_count; /* DT_RELACOUNT */
     uint64_t last_symbol;    /* the highest index that a relocation names */
+    ElfW(Addr) written;      /* the segment that the last relocation writes into; relocations are in order */
+    uint64_t written_size;   /* of the places in it for a word; 0: none yet */
     bool has_text_relocations;
     bool is_program; /* it names an interpreter */
 } check;
@@ -226,14 +228,27 @@ static rsdk_status take_entries(check *c) {
 static const char bad_relocation[] = "a relocation would write where nothing can be written";
 
 static bool can_write(check *c, ElfW(Addr) address) {
-    return rsdk_elf_view_segment(&c->view, address, WORD_SIZE, PF_W) != NULL ||
+    const ElfW(Phdr) *segment = rsdk_elf_view_segment(&c->view, address, WORD_SIZE, PF_W);
+    if (segment != NULL) {
+        c->written = segment->p_vaddr;
+        c->written_size = segment->p_memsz - (WORD_SIZE - 1);
+    }
+    return segment != NULL ||
            (c->has_text_relocations && rsdk_elf_view_segment(&c->view, address, WORD_SIZE, 0) != NULL);
+}
+
+static unsigned type_of(const ElfW(Rela) * entry) {
+    return sizeof(void *) == 8 ? (unsigned)ELF64_R_TYPE(entry->r_info) : ELF32_R_TYPE(entry->r_info);
+}
+
+static uint64_t symbol_of(const ElfW(Rela) * entry) {
+    return sizeof(void *) == 8 ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);
 }
 
 /* A relocation that is called, or that fills in the list of constructors, must lead to code. */
 static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool must_be_relative) {
-    const unsigned type = sizeof(void *) == 8 ? (unsigned)ELF64_R_TYPE(entry->r_info) : ELF32_R_TYPE(entry->r_info);
-    const uint64_t symbol = sizeof(void *) == 8 ? ELF64_R_SYM(entry->r_info) : ELF32_R_SYM(entry->r_info);
+    const unsigned type = type_of(entry);
+    const uint64_t symbol = symbol_of(entry);
     if (must_be_relative && type != c->types->relative) {
         return rsdk_elf_view_damaged(&c->view, "its relocations are not what it counts");
     }
@@ -255,6 +270,33 @@ static rsdk_status check_relocation(check *c, const ElfW(Rela) * entry, bool mus
     return RSDK_OK;
 }
 
+/* Passes by the relocations in which nothing can be wrong: such a one writes where the one before it did, not into the
+ * list of constructors, and is either relative or of no type that the linker treats apart. Nearly all are, in any
+ * library. Returns the index of the first that is not, or `end`. */
+static size_t pass_plain(check *c, const char *entries, size_t first, size_t end, bool must_be_relative) {
+    const machine_types types = *c->types;
+    const ElfW(Addr) written = c->written, constructors = c->init_array.address;
+    const uint64_t written_size = c->written_size, constructors_size = c->init_array.size;
+    const uint64_t symbol_count = must_be_relative ? 1 : c->tables.count;
+    uint64_t last_symbol = c->last_symbol;
+    size_t i = first;
+    for (; i < end; i++) {
+        ElfW(Rela) entry;
+        memcpy(&entry, entries + i * sizeof entry, sizeof entry);
+        const unsigned type = type_of(&entry);
+        const uint64_t symbol = symbol_of(&entry);
+        bool is_apart = must_be_relative || type == 0 || type == types.irelative || type == types.copy;
+        if (entry.r_offset - written >= written_size ||
+            entry.r_offset - constructors + (WORD_SIZE - 1) < constructors_size ||
+            (type != types.relative && is_apart) || symbol >= symbol_count) {
+            break;
+        }
+        last_symbol = symbol > last_symbol ? symbol : last_symbol;
+    }
+    c->last_symbol = last_symbol;
+    return i;
+}
+
 static rsdk_status check_relocations(check *c, const rsdk_elf_table *t, uint64_t relative_count) {
     rsdk_elf_walk w = {
         .next = t->address, .left = t->size / sizeof(ElfW(Rela)), .unit = sizeof(ElfW(Rela)), .what = bad_relocation};
@@ -262,10 +304,15 @@ static rsdk_status check_relocations(check *c, const rsdk_elf_table *t, uint64_t
         RSDK_TRY(rsdk_elf_walk_next(&c->view, &w));
         for (size_t i = 0; i < w.count; i++) {
             ElfW(Rela) entry;
-            memcpy(&entry, w.bytes + i * sizeof entry, sizeof entry);
-            RSDK_TRY(check_relocation(c, &entry, relative_count > 0));
-            relative_count -= relative_count > 0;
+            const size_t relative_end = relative_count < w.count ? (size_t)relative_count : w.count;
+            i = pass_plain(c, w.bytes, i, relative_end, true);
+            i = i < relative_end ? i : pass_plain(c, w.bytes, i, w.count, false);
+            if (i < w.count) {
+                memcpy(&entry, w.bytes + i * sizeof entry, sizeof entry);
+                RSDK_TRY(check_relocation(c, &entry, i < relative_count));
+            }
         }
+        relative_count -= relative_count < w.count ? relative_count : w.count;
     } while (w.count > 0);
     return RSDK_OK;
 }

@@ -6,14 +6,21 @@
 
 #include "base/fail.h"
 
-enum { WINDOW_SIZE = 1 << 14 };
+enum { TABLE_WINDOW = 1 << 15, PLACE_WINDOW = 1 << 12 };
+
+static rsdk_status make_window(const rsdk_elf_view *view, uint64_t capacity, rsdk_elf_window *window) {
+    uint64_t size = view->image->file->size;
+    window->capacity = size < capacity ? size : capacity;
+    window->bytes = rsdk_arena_alloc(view->image->scratch, (size_t)window->capacity, 1);
+    RSDK_NEED(window->bytes, view->error);
+    return RSDK_OK;
+}
 
 rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error) {
     *view = (rsdk_elf_view){.image = image, .error = error};
-    view->window =
-        rsdk_arena_alloc(image->scratch, image->file->size < WINDOW_SIZE ? (size_t)image->file->size : WINDOW_SIZE, 1);
-    RSDK_NEED(view->window, error);
-    return RSDK_OK;
+    RSDK_TRY(make_window(view, TABLE_WINDOW, &view->table));
+    RSDK_TRY(make_window(view, PLACE_WINDOW, &view->places[0]));
+    return make_window(view, PLACE_WINDOW, &view->places[1]);
 }
 
 rsdk_status rsdk_elf_view_damaged(const rsdk_elf_view *view, const char *what) {
@@ -53,32 +60,46 @@ bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size) {
     return size <= rsdk_elf_view_bytes_from(view, address);
 }
 
-/* The bytes at an address, `size` of them, at most a window; valid until the next call. `*available` is how many more
- * the window holds. The error says `what` if the file does not hold them. */
-static rsdk_status look_at(rsdk_elf_view *view, ElfW(Addr) address, size_t size, const char **bytes, size_t *available,
-                           const char *what) {
+static bool holds(const rsdk_elf_window *window, uint64_t offset, size_t size) {
+    return rsdk_elf_is_within(offset, size, window->start, window->size);
+}
+
+/* Lets the window begin at an offset of the file. */
+static rsdk_status move_window(const rsdk_elf_view *view, rsdk_elf_window *window, uint64_t offset) {
+    uint64_t left = view->image->file->size - offset;
+    uint64_t size = left < window->capacity ? left : window->capacity;
+    window->size = 0;
+    RSDK_TRY(rsdk_file_read(view->image->file, offset, window->bytes, (size_t)size, view->error));
+    window->start = offset;
+    window->size = size;
+    return RSDK_OK;
+}
+
+/* Where in the file the `size` bytes at an address are. The error says `what` if the file does not hold them. */
+static rsdk_status offset_of(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size, uint64_t *offset,
+                             const char *what) {
     if (!rsdk_elf_view_has(view, address, size)) {
         return rsdk_elf_view_damaged(view, what);
     }
-    uint64_t offset = view->last->p_offset + (address - view->last->p_vaddr);
-    if (!rsdk_elf_is_within(offset, size, view->window_start, view->window_size)) {
-        uint64_t left = view->image->file->size - offset;
-        view->window_size = 0;
-        RSDK_TRY(rsdk_file_read(view->image->file, offset, view->window,
-                                left < WINDOW_SIZE ? (size_t)left : WINDOW_SIZE, view->error));
-        view->window_start = offset;
-        view->window_size = left < WINDOW_SIZE ? left : WINDOW_SIZE;
-    }
-    *bytes = view->window + (offset - view->window_start);
-    *available = (size_t)(view->window_size - (offset - view->window_start));
+    *offset = view->last->p_offset + (address - view->last->p_vaddr);
     return RSDK_OK;
 }
 
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what) {
-    const char *bytes = NULL;
-    size_t available = 0;
-    RSDK_TRY(look_at(view, address, size, &bytes, &available, what));
-    memcpy(target, bytes, size);
+    uint64_t offset = 0;
+    RSDK_TRY(offset_of(view, address, size, &offset, what));
+    rsdk_elf_window *window = &view->places[0];
+    if (!holds(window, offset, size)) {
+        window = &view->places[1];
+    }
+    if (!holds(window, offset, size)) {
+        window = holds(&view->table, offset, size) ? &view->table : &view->places[view->oldest_place];
+    }
+    if (!holds(window, offset, size)) {
+        view->oldest_place = 1 - view->oldest_place;
+        RSDK_TRY(move_window(view, window, offset));
+    }
+    memcpy(target, window->bytes + (offset - window->start), size);
     return RSDK_OK;
 }
 
@@ -95,17 +116,20 @@ rsdk_status rsdk_elf_view_copy(rsdk_elf_view *view, ElfW(Addr) address, size_t s
 }
 
 rsdk_status rsdk_elf_walk_next(rsdk_elf_view *view, rsdk_elf_walk *walk) {
-    size_t available = 0;
+    rsdk_elf_window *window = &view->table;
+    uint64_t offset = 0;
     walk->count = 0;
-    walk->bytes = view->window; /* never NULL: memcpy does not accept it */
+    walk->bytes = window->bytes; /* never NULL: memcpy does not accept it */
     if (walk->left == 0) {
         return RSDK_OK;
     }
-    if (!rsdk_elf_view_has(view, walk->next, walk->left * walk->unit)) {
-        return rsdk_elf_view_damaged(view, walk->what);
+    RSDK_TRY(offset_of(view, walk->next, walk->left * walk->unit, &offset, walk->what));
+    if (!holds(window, offset, walk->unit)) {
+        RSDK_TRY(move_window(view, window, offset));
     }
-    RSDK_TRY(look_at(view, walk->next, walk->unit, &walk->bytes, &available, walk->what));
-    walk->count = available / walk->unit < walk->left ? available / walk->unit : (size_t)walk->left;
+    const uint64_t available = window->size - (offset - window->start);
+    walk->bytes = window->bytes + (offset - window->start);
+    walk->count = available / walk->unit < walk->left ? (size_t)(available / walk->unit) : (size_t)walk->left;
     walk->left -= walk->count;
     walk->next += walk->count * walk->unit;
     return RSDK_OK;

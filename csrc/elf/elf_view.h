@@ -1,5 +1,5 @@
 /* The bytes of an ELF file by the addresses that they will have in memory, as the dynamic linker sees them. They are
- * read through a window of bounded size: tables lie side by side, so few reads serve a library. */
+ * read through windows of bounded size: tables lie side by side, so few reads serve a library. */
 #ifndef RSDK_ELF_ELF_VIEW_H
 #define RSDK_ELF_ELF_VIEW_H
 
@@ -19,15 +19,22 @@ typedef struct rsdk_elf_image {
     size_t header_count;
     const ElfW(Dyn) * dynamic; /* read as it lies in the file, perhaps without an end */
     size_t dynamic_count;
-    rsdk_arena *scratch; /* what is needed meanwhile: 16 KiB, and the words of a DT_HASH */
+    rsdk_arena *scratch; /* what is needed meanwhile: 40 KiB, and the words of a DT_HASH */
 } rsdk_elf_image;
+
+/* A part of the file that was read. */
+typedef struct rsdk_elf_window {
+    char *bytes;
+    uint64_t start, size, capacity; /* in the file */
+} rsdk_elf_window;
 
 typedef struct rsdk_elf_view {
     const rsdk_elf_image *image;
     rsdk_error *error;
-    char *window;
-    uint64_t window_start, window_size; /* in the file */
-    const ElfW(Phdr) * last;            /* the segment that was found last */
+    rsdk_elf_window table;     /* of tables that are passed through */
+    rsdk_elf_window places[2]; /* of single reads, which go back and forth between records and the names in them */
+    unsigned oldest_place;
+    const ElfW(Phdr) * last; /* the segment that was found last */
 } rsdk_elf_view;
 
 rsdk_status rsdk_elf_view_init(const rsdk_elf_image *image, rsdk_elf_view *view, rsdk_error *error);
@@ -51,7 +58,7 @@ uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address);
 /* Whether the file holds what the linker will read there. */
 bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size);
 
-/* Copies `size` bytes, at most some KiB. The error says `what` if the file does not hold them. */
+/* Copies `size` bytes, at most 4 KiB. The error says `what` if the file does not hold them. */
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what);
 
 /* Copies any number of bytes to memory of `arena`. */
