@@ -207,7 +207,7 @@ def find_libraries(*shortnames: str, overrides: "Overrides" = None, fallback: st
 def initialize_process(
     *,
     preload_shortnames: "Iterable[str] | None" = None,
-    rtld_global: bool = True,
+    rtld_global: bool | None = None,
     env_override: bool = True,
     check_version: "str | re.Pattern[str] | None" = None,
     fail_on_version_mismatch: bool = False,
@@ -219,14 +219,16 @@ def initialize_process(
     """Prepares the process for code that uses ROCm: preloads libraries and checks the SDK's version.
 
     preload_shortnames: names of the catalog. The libraries are loaded in this order, each with its dependencies.
-    rtld_global: whether their symbols join the global scope; those of compiler libraries never do.
+    rtld_global: whether their symbols join the global scope. None: all but those of libraries that would take each
+        other's place, or that of another package's copy (`rocm-sdk tree` says which, and why). True: those too, with a
+        RocmSdkWarning. Those of compiler libraries never do.
     env_override: whether the environment variable ROCM_SDK_PRELOAD_LIBRARIES (names separated by `,` or `;`) adds
         libraries.
     check_version: the expected version of the SDK: a text in which `*` matches any characters, or a compiled pattern
         that must match its beginning.
     fail_on_version_mismatch: raise VersionMismatchError (RuntimeError) instead of warning.
-    unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1. None: true if
-        ROCM_SDK_UNVERSIONED_NAMES=1.
+    unversioned_names: let dlopen("libx.so") find a library that was loaded as libx.so.1: all (True) or none (False).
+        None: those that programs are known to open by such a name; ROCM_SDK_UNVERSIONED_NAMES=1 is all, =0 none.
     overrides: files to use in place of the SDK's own, by shortname; they count before ROCM_SDK_LIBRARY_<shortname>.
     fallback: where to take a whole ROCm from if no package of the SDK is installed, in place of ROCM_SDK_FALLBACK:
         "prefix:/opt/rocm", "conda", "system", with `,` between; "" is none.
@@ -243,8 +245,6 @@ def initialize_process(
         raise TypeError(
             f"preload_shortnames is a list of names, not {preload_shortnames!r}: write [{preload_shortnames!r}]"
         )
-    if unversioned_names is None:
-        unversioned_names = os.environ.get("ROCM_SDK_UNVERSIONED_NAMES") == "1"
     version = None
     if preload_shortnames is not None or fallback is not None:
         shortnames = tuple(preload_shortnames or ())

@@ -94,7 +94,6 @@ class LibraryEntry:
         dll_pattern: str,
         posix_relpath: str,
         optional: bool,
-        compiler: bool,
     ) -> None:
         self.shortname = shortname
         self.package = ALL_PACKAGES[package]
@@ -103,7 +102,6 @@ class LibraryEntry:
         self.posix_relpath = posix_relpath
         self.windows_relpath = "bin"
         self.optional = optional
-        self.compiler = compiler
 
     def __repr__(self) -> str:
         return f"LibraryEntry({self.shortname!r}, {self.package.logical_name!r}, {self.so_pattern!r})"
@@ -191,9 +189,8 @@ ALL_LIBRARIES = {
         dll_pattern=dll_pattern,
         posix_relpath=directory,
         optional=optional,
-        compiler=compiler,
     )
-    for name, package, so_pattern, dll_pattern, directory, optional, compiler in _native.catalog()
+    for name, package, so_pattern, dll_pattern, directory, optional in _native.catalog()
 }
 THIS_TARGET_FAMILY: str | None = None
 THIS_PACKAGE_ENTRY = ALL_PACKAGES["meta"]

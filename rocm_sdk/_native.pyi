@@ -382,33 +382,33 @@ def locate_all(
     *shortnames: str, overrides: _Overrides = None, fallback: str | None = None
 ) -> list[LibraryLocation]: ...
 def load_plan(
-    *shortnames: str, rtld_global: bool = True, overrides: _Overrides = None, fallback: str | None = None
+    *shortnames: str, rtld_global: bool | None = None, overrides: _Overrides = None, fallback: str | None = None
 ) -> LoadPlan: ...
 def preload_libraries(
     *shortnames: str,
-    rtld_global: bool = True,
-    unversioned_names: bool = False,
+    rtld_global: bool | None = None,
+    unversioned_names: bool | None = None,
     overrides: _Overrides = None,
     fallback: str | None = None,
 ) -> tuple[LoadedLibrary, ...]: ...
 def preload_and_tell_version(
     shortnames: tuple[str, ...],
-    rtld_global: bool,
-    unversioned_names: bool,
+    rtld_global: bool | None,
+    unversioned_names: bool | None,
     overrides: _Overrides,
     fallback: str | None,
     /,
 ) -> str | None: ...
 def preload_for(
     *paths: str | bytes | PathLike[Any],
-    rtld_global: bool = True,
+    rtld_global: bool | None = None,
     overrides: _Overrides = None,
     fallback: str | None = None,
 ) -> tuple[LoadedLibrary, ...]: ...
 def bindings(
     *shortnames: str,
     files: Iterable[str | bytes | PathLike[str]] = (),
-    rtld_global: bool = True,
+    rtld_global: bool | None = None,
     every: bool = False,
     overrides: _Overrides = None,
     fallback: str | None = None,
@@ -419,7 +419,7 @@ def sdk_version() -> str | None: ...
 def sdk_facts() -> _SdkFacts: ...
 def built_targets() -> str: ...
 def package_directory(name: str, /) -> str: ...
-def catalog() -> tuple[tuple[str, str, str, str, str, bool, bool], ...]: ...
+def catalog() -> tuple[tuple[str, str, str, str, str, bool], ...]: ...
 def packages() -> tuple[tuple[str, str, str, str, bool], ...]: ...
 def gpus(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[Gpu, ...]: ...
 def check_gpu_access(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[Problem, ...]: ...

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "elf/elf_check.h"
 #include "elf/elf_dynsym.h"
+#include "elf/elf_interposable.h"
 #include "elf/elf_property.h"
 
 #ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
@@ -46,6 +47,8 @@ typedef struct reading {
     bool wants_versions, checks_tables, takes_programs, wants_references;
     rsdk_elf_dynsym *symbols; /* NULL: not wanted */
     size_t relocation_limit;
+    const char *const *prefixes; /* of the symbols that are asked for; NULL: nobody asks */
+    bool *is_interposable;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */
     size_t head_size;
@@ -433,7 +436,7 @@ static rsdk_status take_version_needs(reading *r) {
 /* ---- the whole ---- */
 
 /* A library of another class or byte order is for another machine, which the caller will find. */
-static rsdk_status check_tables(const reading *r, const void *entries, size_t count) {
+static rsdk_status read_tables(const reading *r, const void *entries, size_t count) {
     unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
     unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     if (r->result->elf_class != own_class || r->result->data_encoding != own_encoding) {
@@ -448,7 +451,9 @@ static rsdk_status check_tables(const reading *r, const void *entries, size_t co
                                   .dynamic_count = count,
                                   .scratch = &scratch};
     rsdk_elf_tables tables = {.are_known = false};
-    rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
+    rsdk_status status = r->prefixes != NULL
+                             ? rsdk_elf_interposable_find(&image, r->prefixes, r->is_interposable, r->error)
+                             : rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
     if (status == RSDK_OK && r->symbols != NULL) {
         status = rsdk_elf_dynsym_read(&image, &tables, r->wants_references, r->arena, r->symbols, r->error);
     }
@@ -473,7 +478,7 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     if (r->wants_versions) {
         RSDK_TRY(take_version_needs(r));
     }
-    return r->checks_tables ? check_tables(r, entries, count) : RSDK_OK;
+    return r->checks_tables || r->prefixes != NULL ? read_tables(r, entries, count) : RSDK_OK;
 }
 
 static rsdk_status read_head(reading *r) {
@@ -527,6 +532,18 @@ rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit
     reading r = {
         .arena = arena, .result = file, .checks_tables = true, .relocation_limit = relocation_limit, .error = error};
     return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,
+                                          rsdk_error *error) {
+    rsdk_elf_file file;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    reading r = {
+        .arena = &arena, .result = &file, .prefixes = prefixes, .is_interposable = is_interposable, .error = error};
+    *is_interposable = false;
+    rsdk_status status = read_file(path, &r);
+    rsdk_arena_clear(&arena);
+    return status;
 }
 
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,

@@ -59,7 +59,13 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
 rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
                                        rsdk_elf_file *file, rsdk_error *error);
 
-/* The same with the version needs: hundreds of records in a large library, of use only when it cannot be loaded. */
+/* Whether the library calls definitions of its own by names that begin with one of `prefixes` (up to a NULL), so that
+ * another library's definitions can take their place. */
+rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,
+                                          rsdk_error *error);
+
+/* As rsdk_elf_file_read, with the version needs: hundreds of records in a large library, of use only when it cannot be
+ * loaded. */
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error);
 

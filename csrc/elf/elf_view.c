@@ -64,10 +64,11 @@ static bool holds(const rsdk_elf_window *window, uint64_t offset, size_t size) {
     return rsdk_elf_is_within(offset, size, window->start, window->size);
 }
 
-/* Lets the window begin at an offset of the file. */
+/* Lets the window begin at an offset of the file, or hold the whole file. */
 static rsdk_status move_window(const rsdk_elf_view *view, rsdk_elf_window *window, uint64_t offset) {
-    uint64_t left = view->image->file->size - offset;
-    uint64_t size = left < window->capacity ? left : window->capacity;
+    const uint64_t file_size = view->image->file->size;
+    offset = file_size <= window->capacity ? 0 : offset;
+    uint64_t size = file_size - offset < window->capacity ? file_size - offset : window->capacity;
     window->size = 0;
     RSDK_TRY(rsdk_file_read(view->image->file, offset, window->bytes, (size_t)size, view->error));
     window->start = offset;
@@ -88,15 +89,13 @@ static rsdk_status offset_of(rsdk_elf_view *view, ElfW(Addr) address, uint64_t s
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what) {
     uint64_t offset = 0;
     RSDK_TRY(offset_of(view, address, size, &offset, what));
-    rsdk_elf_window *window = &view->places[0];
-    if (!holds(window, offset, size)) {
-        window = &view->places[1];
+    bool is_small = view->image->file->size <= view->table.capacity; /* one window holds all of it */
+    rsdk_elf_window *window = is_small || holds(&view->table, offset, size) ? &view->table : &view->places[0];
+    if (!holds(window, offset, size) && !is_small) {
+        window = &view->places[holds(&view->places[1], offset, size) ? 1 : view->oldest_place];
+        view->oldest_place = window == &view->places[0];
     }
     if (!holds(window, offset, size)) {
-        window = holds(&view->table, offset, size) ? &view->table : &view->places[view->oldest_place];
-    }
-    if (!holds(window, offset, size)) {
-        view->oldest_place = 1 - view->oldest_place;
         RSDK_TRY(move_window(view, window, offset));
     }
     memcpy(target, window->bytes + (offset - window->start), size);

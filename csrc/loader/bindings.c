@@ -64,7 +64,7 @@ static rsdk_status follow_opening(rsdk_bindings *b, const rsdk_linker_opening *o
 
 /* As the preloader carries a step out. */
 static rsdk_status follow_step(rsdk_bindings *b, const rsdk_planned_step *step, rsdk_error *error) {
-    const int mode = step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL;
+    const int mode = rsdk_planned_step_mode(step);
     const rsdk_linker_opening library = {.path = step->view.location.path, .mode = mode};
     const rsdk_linker_opening anchor = {.needed = &step->anchor_names, .mode = mode};
     if (step->view.method == RSDK_STEP_ANCHOR) {

@@ -8,6 +8,7 @@
  * entries are the whole list, breadth first, the SDK's files by path. */
 #include "loader/plan.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -263,10 +264,8 @@ static rsdk_status fill_step(rsdk_plan *plan, rsdk_planned_step *step, rsdk_erro
     return rsdk_conflicts_check_members(&plan->conflicts, step->members.items, step->members.count, error);
 }
 
-static rsdk_status add_step(rsdk_plan *plan, size_t node, bool is_requested, bool is_global, const char *reason,
-                            rsdk_error *error) {
-    rsdk_planned_step step = {.node = node,
-                              .view = {.is_requested = is_requested, .is_global = is_global, .reason = reason}};
+/* Fills in and adds a step that says of itself which node it opens, and how. */
+static rsdk_status add_step(rsdk_plan *plan, rsdk_planned_step step, rsdk_error *error) {
     RSDK_TRY(fill_step(plan, &step, error));
     RSDK_APPEND(&plan->arena, &plan->steps, step, error);
     return RSDK_OK;
@@ -304,7 +303,9 @@ static rsdk_status add_dlopen_step(rsdk_plan *plan, const rsdk_location *locatio
         rsdk_error_clear(&cause);
         return status;
     }
-    return node_at(plan, node)->is_placed ? RSDK_OK : add_step(plan, node, false, false, reason, error);
+    return node_at(plan, node)->is_placed
+               ? RSDK_OK
+               : add_step(plan, (rsdk_planned_step){.node = node, .view.reason = reason}, error);
 }
 
 /* Brings in what `opener` opens with dlopen, unless it finds it by itself. It comes after the opener: so it changes no
@@ -345,15 +346,109 @@ static rsdk_status follow_dependencies(rsdk_plan *plan, size_t node, rsdk_error 
     return RSDK_OK;
 }
 
-/* A root and, behind it, what its members open with dlopen; these may open more. */
-static rsdk_status add_root(rsdk_plan *plan, size_t node, bool is_global, rsdk_error *error) {
+/* A step and, behind it, what its members open with dlopen; these may open more. */
+static rsdk_status add_steps(rsdk_plan *plan, rsdk_planned_step step, rsdk_error *error) {
     size_t first = plan->steps.count;
-    RSDK_TRY(add_step(plan, node, true, is_global, NULL, error));
+    RSDK_TRY(add_step(plan, step, error));
     for (size_t i = first; i < plan->steps.count; i++) {
         for (size_t j = 0; j < plan->steps.items[i].members.count; j++) {
             RSDK_TRY(follow_dependencies(plan, plan->steps.items[i].members.items[j], error));
         }
     }
+    return RSDK_OK;
+}
+
+/* ---- scopes ---- */
+
+/* Opens what the guard names before anything is global. */
+static rsdk_status add_bound_first(rsdk_plan *plan, rsdk_error *error) {
+    for (size_t i = 0; i < plan->guard.bound_first.count; i++) {
+        size_t node = plan->guard.bound_first.items[i];
+        const rsdk_guarded *guarded = &plan->guard.nodes[node];
+        const char *reason =
+            rsdk_arena_format(&plan->arena, "bound before anything is global: %s", guarded->first_reason);
+        RSDK_NEED(reason, error);
+        if (!node_at(plan, node)->is_placed) {
+            RSDK_TRY(add_steps(
+                plan,
+                (rsdk_planned_step){
+                    .node = node, .is_bound_first = true, .binds_deep = guarded->binds_deep, .view.reason = reason},
+                error));
+        }
+    }
+    return RSDK_OK;
+}
+
+/* Adds to the reason of a root's step why it is not global although others are, or is so only now. */
+static rsdk_status explain_scope(rsdk_plan *plan, size_t index, const char *wish, rsdk_error *error) {
+    const rsdk_planned_step *step = &plan->steps.items[index];
+    const rsdk_guarded *guarded = &plan->guard.nodes[step->node];
+    const char *soname = step->view.location.soname, *reason = step->view.reason;
+    bool is_itself = soname != NULL && guarded->held_by != NULL && strcmp(soname, guarded->held_by) == 0;
+    if (!step->view.is_global && wish != NULL && (guarded->own_reason != NULL || is_itself)) {
+        reason = rsdk_arena_format(&plan->arena, "%s; local: %s", reason, wish);
+    } else if (!step->view.is_global && wish != NULL) {
+        reason =
+            rsdk_arena_format(&plan->arena, "%s; local, because %s comes with it: %s", reason, guarded->held_by, wish);
+    } else if (step->view.is_global && guarded->first_reason != NULL) {
+        reason = rsdk_arena_format(&plan->arena, "%s; global now that it is bound", reason);
+    }
+    RSDK_NEED(reason, error);
+    plan->steps.items[index].view.reason = reason;
+    return RSDK_OK;
+}
+
+/* Why the step of a root stays out of the global scope although the caller wishes it there; NULL: it does not. */
+static rsdk_status decide_scope(rsdk_plan *plan, size_t root, const rsdk_load_options *options, const char **why,
+                                rsdk_error *error) {
+    const rsdk_guarded *guarded = &plan->guard.nodes[root];
+    *why = NULL;
+    if (!options->is_global) {
+        return RSDK_OK;
+    }
+    if (guarded->own_reason != NULL) {
+        *why = guarded->own_reason;
+    } else if (guarded->held_by != NULL && (!options->is_always_global || guarded->is_wished_local)) {
+        *why = guarded->held_reason;
+    } else if (guarded->held_by != NULL) {
+        return rsdk_warnings_add(&plan->warnings, RSDK_WARNING_GENERAL, error,
+                                 "%s becomes global by rtld_global=True, with %s: %s; leave the argument out",
+                                 node_at(plan, root)->location.path, guarded->held_by, guarded->held_reason);
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status add_root(rsdk_plan *plan, size_t root, const rsdk_load_options *options, rsdk_error *error) {
+    const char *why = NULL;
+    size_t index = plan->steps.count;
+    RSDK_TRY(decide_scope(plan, root, options, &why, error));
+    const bool is_global = options->is_global && why == NULL;
+    RSDK_TRY(add_steps(plan, (rsdk_planned_step){.node = root, .view = {.is_requested = true, .is_global = is_global}},
+                       error));
+    return explain_scope(plan, index, why, error);
+}
+
+/* HIP's functions are looked for in the global scope (hipGetProcAddress of some releases): where only local steps have
+ * brought libamdhip64 in, it becomes global by itself. */
+static rsdk_status make_hip_global(rsdk_plan *plan, const rsdk_load_options *options, rsdk_error *error) {
+    size_t hip = plan->guard.hip;
+    if (!options->is_global || hip == RSDK_NO_NODE || !node_at(plan, hip)->is_placed ||
+        node_at(plan, hip)->mapped != NULL) {
+        return RSDK_OK;
+    }
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const rsdk_planned_step *step = &plan->steps.items[i];
+        for (size_t j = 0; step->view.is_global && j < step->members.count; j++) {
+            if (step->members.items[j] == hip) {
+                return RSDK_OK;
+            }
+        }
+        if (step->view.is_global && step->node == hip) {
+            return RSDK_OK;
+        }
+    }
+    RSDK_TRY(add_step(plan, (rsdk_planned_step){.node = hip, .view.is_global = true}, error));
+    plan->steps.items[plan->steps.count - 1].view.reason = "HIP's functions are looked for in the global scope";
     return RSDK_OK;
 }
 
@@ -407,12 +502,6 @@ static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_er
     return RSDK_OK;
 }
 
-/* Compiler libraries stay out of the global scope. */
-static bool is_global_for(const rsdk_location *location, const rsdk_load_options *options) {
-    const rsdk_catalog_entry *entry = location->shortname != NULL ? rsdk_catalog_find(location->shortname) : NULL;
-    return options->is_global && (entry == NULL || !entry->is_compiler);
-}
-
 static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, bool asks_linker, rsdk_error *error) {
     node_list roots = {0};
     RSDK_TRY(rsdk_link_map_read(&plan->arena, &plan->map, error));
@@ -431,11 +520,13 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     RSDK_TRY(add_files(plan, options, error));
     RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
     RSDK_TRY(add_roots_of_files(plan, &roots, error));
+    plan->guard = (rsdk_guard){.graph = &plan->graph, .warnings = &plan->warnings, .isolate = options->isolate};
+    RSDK_TRY(rsdk_guard_fill(&plan->guard, error));
+    RSDK_TRY(add_bound_first(plan, error));
     for (size_t i = 0; i < roots.count; i++) {
-        size_t root = roots.items[i];
-        RSDK_TRY(add_root(plan, root, is_global_for(&node_at(plan, root)->location, options), error));
+        RSDK_TRY(add_root(plan, roots.items[i], options, error));
     }
-    return RSDK_OK;
+    return make_hip_global(plan, options, error);
 }
 
 rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool asks_linker, rsdk_plan **plan,
@@ -462,6 +553,10 @@ void rsdk_plan_free(rsdk_plan *plan) {
         rsdk_arena_clear(&plan->arena);
         free(plan);
     }
+}
+
+int rsdk_planned_step_mode(const rsdk_planned_step *step) {
+    return RTLD_NOW | (step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL) | (step->binds_deep ? RTLD_DEEPBIND : 0);
 }
 
 size_t rsdk_plan_step_count(const rsdk_plan *plan) {

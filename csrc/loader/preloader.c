@@ -13,6 +13,7 @@
 #include "loader/memory_object.h"
 #include "loader/plan.h"
 #include "loader/release_check.h"
+#include "sdk/tables.h"
 
 struct rsdk_loaded {
     rsdk_plan *plan; /* owned: texts and warnings live in it */
@@ -38,10 +39,6 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static int mode_of(const rsdk_planned_step *step) {
-    return RTLD_NOW | (step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL);
-}
-
 static void report(const preloader *p, const char *format, const char *path, const char *reason) {
     if (p->options->report != NULL) {
         const char *line = rsdk_arena_format(arena_of(p), format, path, reason);
@@ -55,6 +52,28 @@ static void report(const preloader *p, const char *format, const char *path, con
 static const char *copy_dlerror(const preloader *p) {
     const char *text = dlerror();
     return rsdk_arena_copy(arena_of(p), text != NULL ? text : "dlopen failed");
+}
+
+/* ---- second names ---- */
+
+/* The linker name by which programs may open the library of a node too; NULL: none. Where all names are not asked for,
+ * one that programs are known to open. */
+static rsdk_status find_unversioned_name(const preloader *p, size_t node, const rsdk_link_map *map, const char **name) {
+    const rsdk_unversioned_names which = p->options->unversioned_names;
+    const char *soname = p->plan->graph.nodes.items[node]->location.soname;
+    const size_t length = soname != NULL ? rsdk_soname_linker_name_length(soname) : 0;
+    *name = NULL;
+    if (which == RSDK_UNVERSIONED_NONE || soname == NULL || soname[length] == '\0') {
+        return RSDK_OK;
+    }
+    const rsdk_catalog_entry *entry = which == RSDK_UNVERSIONED_KNOWN ? rsdk_catalog_find_file(soname) : NULL;
+    if (which == RSDK_UNVERSIONED_KNOWN && (entry == NULL || entry->opened_unversioned_by == NULL)) {
+        return RSDK_OK;
+    }
+    const char *linker_name = rsdk_arena_copy_bytes(arena_of(p), soname, length);
+    RSDK_NEED(linker_name, p->error);
+    *name = rsdk_link_map_find_soname(map, linker_name) == NULL ? linker_name : NULL;
+    return RSDK_OK;
 }
 
 /* ---- one step ---- */
@@ -129,18 +148,21 @@ static bool open_one_by_one(const preloader *p, const rsdk_planned_step *step, c
     return true;
 }
 
-/* Brings all members in as one group. */
-static bool open_members(const preloader *p, const rsdk_planned_step *step, const char **dlerror_text) {
+/* Brings all members in as one group. The anchor answers to the library's second name. */
+static bool open_members(const preloader *p, rsdk_planned_step *step, const char **dlerror_text) {
     rsdk_elf_stub stub;
     void *anchor = NULL;
-    const char *reason = NULL;
+    const char *reason = NULL, *second_name = NULL;
     const rsdk_elf_file *model = p->plan->graph.nodes.items[step->node]->file;
-    if (rsdk_elf_stub_make(model, NULL, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
+    if (find_unversioned_name(p, step->node, &p->plan->map, &second_name) != RSDK_OK ||
+        rsdk_elf_stub_make(model, second_name, &step->anchor_names, arena_of(p), &stub, NULL) != RSDK_OK) {
         return false;
     }
     /* The anchor stays open for the life of the process, like what it holds. */
-    switch (rsdk_memory_object_open(&stub, "rocm_sdk-anchor", mode_of(step), arena_of(p), &anchor, &reason)) {
+    switch (rsdk_memory_object_open(&stub, "rocm_sdk-anchor", rsdk_planned_step_mode(step), arena_of(p), &anchor,
+                                    &reason)) {
     case RSDK_MEMORY_OPENED:
+        step->has_unversioned_name = second_name != NULL;
         return true;
     case RSDK_MEMORY_REFUSED:
         return reason != NULL && open_one_by_one(p, step, reason, dlerror_text);
@@ -151,9 +173,20 @@ static bool open_members(const preloader *p, const rsdk_planned_step *step, cons
     return false;
 }
 
+/* The step that opens the node first, to bind it; NULL: none does. */
+static const rsdk_planned_step *step_of_guard(const preloader *p, size_t node) {
+    for (size_t i = 0; p->plan->guard.bound_first.count > 0 && i < p->plan->steps.count; i++) {
+        const rsdk_planned_step *step = &p->plan->steps.items[i];
+        if (step->is_bound_first && step->node == node) {
+            return step;
+        }
+    }
+    return NULL;
+}
+
 /* Returns the library's own handle; NULL with *dlerror_text (NULL: out of memory). */
-static void *open_step(const preloader *p, const rsdk_planned_step *step, const char **dlerror_text) {
-    int mode = mode_of(step);
+static void *open_step(const preloader *p, rsdk_planned_step *step, const char **dlerror_text) {
+    int mode = rsdk_planned_step_mode(step);
     if (step->view.method == RSDK_STEP_ANCHOR && !open_members(p, step, dlerror_text)) {
         return NULL;
     }
@@ -161,35 +194,36 @@ static void *open_step(const preloader *p, const rsdk_planned_step *step, const 
     bool is_there = step->view.method == RSDK_STEP_REUSE;
     void *handle = dlopen(step->view.location.path, is_there ? mode | RTLD_NOLOAD : mode);
     if (handle == NULL && is_there) { /* the linker gives no reason */
-        *dlerror_text = "it is not in the process, although it was, or an earlier step was to bring it in";
+        const rsdk_planned_step *first = step_of_guard(p, step->node);
+        *dlerror_text = first != NULL && first->refusal != NULL
+                            ? first->refusal
+                            : "it is not in the process, although it was, or an earlier step was to bring it in";
     } else if (handle == NULL) {
         *dlerror_text = copy_dlerror(p);
     }
     return handle;
 }
 
-/* ---- second names ---- */
+/* ---- stubs for second names ---- */
 
 /* Makes "libx.so" a name of the library that is loaded as "libx.so.1": later opens of that name match the stub's
  * SONAME, and dlsym finds the library's symbols through it. */
-static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_step *step, const rsdk_link_map *map) {
-    const char *soname = step->view.location.soname, *reason = NULL;
+static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_step *step, size_t node,
+                                        const rsdk_link_map *map) {
+    const char *name = NULL, *soname = p->plan->graph.nodes.items[node]->location.soname, *reason = NULL;
     rsdk_strings needed = {0};
     rsdk_elf_stub stub;
     void *handle = NULL;
-    if (soname == NULL || soname[rsdk_soname_linker_name_length(soname)] == '\0') {
-        return RSDK_OK;
-    }
-    const char *name = rsdk_arena_copy_bytes(arena_of(p), soname, rsdk_soname_linker_name_length(soname));
-    RSDK_NEED(name, p->error);
-    if (rsdk_link_map_find_soname(map, name) != NULL) {
+    RSDK_TRY(find_unversioned_name(p, node, map, &name));
+    if (name == NULL) {
         return RSDK_OK;
     }
     RSDK_APPEND(arena_of(p), &needed, soname, p->error);
-    RSDK_TRY(
-        rsdk_elf_stub_make(p->plan->graph.nodes.items[step->node]->file, name, &needed, arena_of(p), &stub, p->error));
-    if (rsdk_memory_object_open(&stub, name, RTLD_NOW | RTLD_LOCAL, arena_of(p), &handle, &reason) !=
-        RSDK_MEMORY_OPENED) {
+    RSDK_TRY(rsdk_elf_stub_make(p->plan->graph.nodes.items[node]->file, name, &needed, arena_of(p), &stub, p->error));
+    /* Programs look for libraries by name in /proc/self/maps: it is not the stub that they should find. */
+    if (rsdk_memory_object_open(&stub, "rocm_sdk-name", rsdk_planned_step_mode(step), arena_of(p), &handle, &reason) !=
+            RSDK_MEMORY_OPENED &&
+        p->options->unversioned_names == RSDK_UNVERSIONED_ALL) {
         return rsdk_warnings_add(&p->plan->warnings, RSDK_WARNING_GENERAL, p->error,
                                  "dlopen(\"%s\") will not find %s: %s", name, soname,
                                  reason != NULL ? reason : "out of memory");
@@ -197,11 +231,34 @@ static rsdk_status add_unversioned_name(const preloader *p, const rsdk_planned_s
     return RSDK_OK;
 }
 
+/* Known names: those of all that the steps have brought in. Reads what is loaded only if there is such a library. */
+static rsdk_status add_known_names(const preloader *p) {
+    rsdk_link_map map = {0};
+    const char *name = NULL;
+    bool is_read = false;
+    for (size_t i = 0; i < p->plan->steps.count; i++) {
+        const rsdk_planned_step *step = &p->plan->steps.items[i];
+        for (size_t j = step->has_unversioned_name; j == 0 || j < step->members.count; j++) {
+            const size_t node = step->members.count > 0 ? step->members.items[j] : step->node;
+            RSDK_TRY(find_unversioned_name(p, node, is_read ? &map : &p->plan->map, &name));
+            if (name != NULL && !is_read) {
+                RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
+                is_read = true;
+            }
+            RSDK_TRY(name != NULL ? add_unversioned_name(p, step, node, &map) : RSDK_OK);
+        }
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status add_unversioned_names(const preloader *p) {
     rsdk_link_map map;
+    if (p->options->unversioned_names != RSDK_UNVERSIONED_ALL) {
+        return p->options->unversioned_names == RSDK_UNVERSIONED_KNOWN ? add_known_names(p) : RSDK_OK;
+    }
     RSDK_TRY(rsdk_link_map_read(arena_of(p), &map, p->error));
     for (size_t i = 0; i < p->plan->steps.count; i++) {
-        RSDK_TRY(add_unversioned_name(p, &p->plan->steps.items[i], &map));
+        RSDK_TRY(add_unversioned_name(p, &p->plan->steps.items[i], p->plan->steps.items[i].node, &map));
     }
     return RSDK_OK;
 }
@@ -248,7 +305,7 @@ static rsdk_status take_entry(const preloader *p, const rsdk_loaded_entry *entry
     return RSDK_OK;
 }
 
-static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
+static rsdk_status run_step(const preloader *p, rsdk_planned_step *step) {
     static const char *const formats[] = {[RSDK_STEP_REUSE] = "in use: %s (%s)",
                                           [RSDK_STEP_OPEN] = "loading %s (%s)",
                                           [RSDK_STEP_ANCHOR] = "loading %s with what it needs (%s)"};
@@ -260,10 +317,16 @@ static rsdk_status run_step(const preloader *p, const rsdk_planned_step *step) {
                                .handle = open_step(p, step, &dlerror_text),
                                .is_requested = step->view.is_requested,
                                .was_loaded = step->was_in_process};
-    entry.seconds = now() - start;
+    step->seconds = now() - start;
+    const rsdk_planned_step *first = step->is_bound_first ? NULL : step_of_guard(p, step->node);
+    entry.seconds = step->seconds + (first != NULL ? first->seconds : 0);
     rsdk_load_watch_set(p->watch, NULL);
     if (entry.handle != NULL || !entry.is_requested) {
         RSDK_TRY(take_entry(p, &entry));
+    }
+    if (step->is_bound_first && dlerror_text != NULL) {
+        step->refusal = dlerror_text; /* for the step that asks for it, or for what needs it */
+        return RSDK_OK;
     }
     return entry.handle != NULL ? RSDK_OK : fail_step(p, step, dlerror_text);
 }
@@ -292,7 +355,7 @@ static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk
     p.watch = rsdk_load_watch_start(options->watch_seconds);
     rsdk_status status = run_steps(&p);
     rsdk_load_watch_stop(p.watch);
-    return status == RSDK_OK && options->unversioned_names ? add_unversioned_names(&p) : status;
+    return status == RSDK_OK ? add_unversioned_names(&p) : status;
 }
 
 rsdk_status rsdk_loader_preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded **loaded,

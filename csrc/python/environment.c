@@ -113,6 +113,8 @@ int rsdk_environment_read(rsdk_environment *environment) {
         .kpack_disable = getenv("ROCM_KPACK_DISABLE"),
         .kpack_path_prefix = getenv("ROCM_KPACK_PATH_PREFIX"),
         .ld_preload = getenv("LD_PRELOAD"),
+        .isolate = getauxval(AT_SECURE) == 0 ? getenv("ROCM_SDK_ISOLATE") : NULL,
+        .unversioned_names = getenv("ROCM_SDK_UNVERSIONED_NAMES"),
         .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
     };
     return take_node_overrides(environment) < 0 ? -1 : take_overrides(environment);

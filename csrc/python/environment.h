@@ -22,6 +22,8 @@ typedef struct rsdk_environment {
     const char *load_watch;                                     /* ROCM_SDK_LOAD_WATCH */
     const char *kpack_path, *kpack_path_prefix, *kpack_disable; /* ROCM_KPACK_PATH, _PATH_PREFIX and _DISABLE */
     const char *ld_preload;                                     /* LD_PRELOAD */
+    const char *isolate;                                        /* ROCM_SDK_ISOLATE */
+    const char *unversioned_names;                              /* ROCM_SDK_UNVERSIONED_NAMES */
     bool is_verbose;                                            /* ROCM_SDK_VERBOSE=1 */
 } rsdk_environment;
 

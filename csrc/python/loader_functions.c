@@ -78,14 +78,12 @@ static int take_paths(PyObject *args, text_arguments *texts) {
 
 /* The keywords of these functions, with their defaults. */
 typedef struct keyword_arguments {
-    PyObject *overrides, *fallback; /* borrowed */
-    int is_global, unversioned_names;
+    PyObject *overrides, *fallback, *rtld_global, *unversioned_names; /* borrowed */
 } keyword_arguments;
 
 /* Those that are not for the function are NULL in `accepted`, which follows the format's order. */
 static int take_keywords(PyObject *kwargs, const char *format, char **accepted, keyword_arguments *keywords) {
-    static const keyword_arguments defaults = {.is_global = 1};
-    *keywords = defaults;
+    *keywords = (keyword_arguments){.rtld_global = Py_None, .unversioned_names = Py_None};
     PyObject *none = PyTuple_New(0);
     int result = 0;
     if (none != NULL) {
@@ -94,12 +92,37 @@ static int take_keywords(PyObject *kwargs, const char *format, char **accepted, 
                 ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback)
             : accepted[3] == NULL
                 ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback,
-                                              &keywords->is_global)
+                                              &keywords->rtld_global)
                 : PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback,
-                                              &keywords->is_global, &keywords->unversioned_names);
+                                              &keywords->rtld_global, &keywords->unversioned_names);
     }
     Py_XDECREF(none);
     return result ? 0 : -1;
+}
+
+/* The three values of rtld_global, and what the environment says of scopes. -1 with an exception. */
+static int take_scope(const keyword_arguments *keywords, const rsdk_environment *environment,
+                      rsdk_load_options *options) {
+    int is_true = keywords->rtld_global != Py_None ? PyObject_IsTrue(keywords->rtld_global) : 0;
+    options->is_global = keywords->rtld_global == Py_None || is_true > 0;
+    options->is_always_global = is_true > 0;
+    options->isolate = environment->isolate;
+    return is_true < 0 ? -1 : 0;
+}
+
+/* The three values of unversioned_names; None leaves it to the variable. -1 with an exception. */
+static int take_unversioned_names(const keyword_arguments *keywords, const char *variable, rsdk_load_options *options) {
+    int is_true = -1;
+    if (keywords->unversioned_names == Py_None) {
+        options->unversioned_names = variable == NULL             ? RSDK_UNVERSIONED_KNOWN
+                                     : strcmp(variable, "1") == 0 ? RSDK_UNVERSIONED_ALL
+                                     : strcmp(variable, "0") == 0 ? RSDK_UNVERSIONED_NONE
+                                                                  : RSDK_UNVERSIONED_KNOWN;
+        return 0;
+    }
+    is_true = PyObject_IsTrue(keywords->unversioned_names);
+    options->unversioned_names = is_true > 0 ? RSDK_UNVERSIONED_ALL : RSDK_UNVERSIONED_NONE;
+    return is_true < 0 ? -1 : 0;
 }
 
 static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
@@ -198,7 +221,7 @@ static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_plan_new(sdk, &l->options, &l->plan, error);
 }
 
-PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=True, overrides=None, fallback=None)\n--\n\n"
+PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=None, overrides=None, fallback=None)\n--\n\n"
                             "What preload_libraries would do with these names, without loading anything: a LoadPlan.");
 
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -206,14 +229,16 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
     keyword_arguments keywords;
     text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$OOp", accepted, &keywords) < 0) {
+    if (take_keywords(kwargs, "|$OOO", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
         rsdk_session session;
-        loading l = {
-            .options = {.shortnames = names.items, .shortname_count = names.count, .is_global = keywords.is_global}};
-        if (run(module, &session, &keywords, make_plan, &l) == 0) {
+        loading l = {.options = {.shortnames = names.items, .shortname_count = names.count}};
+        if (rsdk_session_start(module, &session) == 0 &&
+            rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0 &&
+            take_scope(&keywords, &session.environment, &l.options) == 0 &&
+            rsdk_session_perform(&session, make_plan, &l) == 0) {
             result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
             if (result != NULL && rsdk_session_warn(&session) < 0) {
                 Py_CLEAR(result);
@@ -323,6 +348,8 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
     loading l = {.options = *options};
     if (rsdk_session_start(module, &session) < 0 ||
         rsdk_session_choose(&session, keywords->overrides, keywords->fallback) < 0 ||
+        take_scope(keywords, &session.environment, &l.options) < 0 ||
+        take_unversioned_names(keywords, session.environment.unversioned_names, &l.options) < 0 ||
         take_environment(&session.environment, &l.options) < 0) {
         rsdk_session_end(&session);
         return NULL;
@@ -349,26 +376,27 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
 
 PyDoc_STRVAR(
     preload_libraries_doc,
-    "preload_libraries(*shortnames, rtld_global=True, unversioned_names=False, overrides=None, fallback=None)\n--\n\n"
+    "preload_libraries(*shortnames, rtld_global=None, unversioned_names=None, overrides=None, fallback=None)\n--\n\n"
     "Loads libraries and what they need, in the order asked; returns a tuple of LoadedLibrary.\n\n"
-    "Optional libraries that are not installed are skipped. What is already loaded is reused. With "
-    "`unversioned_names`,\n"
-    "dlopen('libx.so') finds a library that was loaded as 'libx.so.1'. Raises what locate raises, and "
-    "LibraryLoadError.");
+    "Optional libraries that are not installed are skipped. What is already loaded is reused. rtld_global: None makes "
+    "their\n"
+    "symbols global, but for libraries that would take each other's place; True does it for these too. "
+    "unversioned_names:\n"
+    "whether dlopen('libx.so') finds a library that was loaded as 'libx.so.1'; None: where programs are known to do "
+    "it, "
+    "or as\n"
+    "ROCM_SDK_UNVERSIONED_NAMES says. Raises what locate raises, and LibraryLoadError.");
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, names_keyword, NULL};
     keyword_arguments keywords;
     text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$OOpp", accepted, &keywords) < 0) {
+    if (take_keywords(kwargs, "|$OOOO", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_shortnames(args, &names) == 0) {
-        const rsdk_load_options options = {.shortnames = names.items,
-                                           .shortname_count = names.count,
-                                           .is_global = keywords.is_global,
-                                           .unversioned_names = keywords.unversioned_names};
+        const rsdk_load_options options = {.shortnames = names.items, .shortname_count = names.count};
         result = preload(module, &options, &keywords, NULL);
     }
     clear_texts(&names);
@@ -383,15 +411,12 @@ static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
     PyObject *shortnames = NULL, *libraries = NULL, *version = NULL;
     keyword_arguments keywords = {0};
     text_arguments names = {0};
-    if (!PyArg_ParseTuple(args, "O!ppOO", &PyTuple_Type, &shortnames, &keywords.is_global, &keywords.unversioned_names,
-                          &keywords.overrides, &keywords.fallback)) {
+    if (!PyArg_ParseTuple(args, "O!OOOO", &PyTuple_Type, &shortnames, &keywords.rtld_global,
+                          &keywords.unversioned_names, &keywords.overrides, &keywords.fallback)) {
         return NULL;
     }
     if (take_shortnames(shortnames, &names) == 0) {
-        const rsdk_load_options options = {.shortnames = names.items,
-                                           .shortname_count = names.count,
-                                           .is_global = keywords.is_global,
-                                           .unversioned_names = keywords.unversioned_names};
+        const rsdk_load_options options = {.shortnames = names.items, .shortname_count = names.count};
         libraries = preload(module, &options, &keywords, &version);
     }
     clear_texts(&names);
@@ -399,7 +424,7 @@ static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
     return version;
 }
 
-PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=True, overrides=None, fallback=None)\n--\n\n"
+PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=None, overrides=None, fallback=None)\n--\n\n"
                               "Loads whatever the given ELF files (an extension module, say) need of the SDK, directly "
                               "or through others; returns a tuple of LoadedLibrary.\n\n"
                               "The files themselves are not loaded. What they need that neither the SDK nor the system "
@@ -410,12 +435,11 @@ static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs)
     keyword_arguments keywords;
     text_arguments files = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$OOp", accepted, &keywords) < 0) {
+    if (take_keywords(kwargs, "|$OOO", accepted, &keywords) < 0) {
         return NULL;
     }
     if (take_paths(args, &files) == 0) {
-        const rsdk_load_options options = {
-            .files = files.items, .file_count = files.count, .is_global = keywords.is_global};
+        const rsdk_load_options options = {.files = files.items, .file_count = files.count};
         result = preload(module, &options, &keywords, NULL);
     }
     clear_texts(&files);
@@ -455,7 +479,8 @@ static PyObject *foresee_with(PyObject *module, const keyword_arguments *keyword
     rsdk_session session;
     PyObject *result = NULL;
     bool is_started = rsdk_session_start(module, &session) == 0 &&
-                      rsdk_session_choose(&session, keywords->overrides, keywords->fallback) == 0;
+                      rsdk_session_choose(&session, keywords->overrides, keywords->fallback) == 0 &&
+                      take_scope(keywords, &session.environment, &f->options) == 0;
     f->options.ld_preload = session.environment.ld_preload;
     if (is_started && rsdk_session_perform(&session, foresee, f) == 0 &&
         rsdk_result_types_add_others(module, rsdk_state_get(module)) == 0) {
@@ -467,21 +492,22 @@ static PyObject *foresee_with(PyObject *module, const keyword_arguments *keyword
     return result;
 }
 
-PyDoc_STRVAR(bindings_doc,
-             "bindings(*shortnames, files=(), rtld_global=True, every=False, overrides=None, fallback=None)\n--\n\n"
-             "Which file each symbol of these libraries would bind to, without loading anything: a Bindings.\n\n"
-             "files: ELF files, extension modules say, that are opened after what they need. every: whether `references` "
-             "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
+PyDoc_STRVAR(
+    bindings_doc,
+    "bindings(*shortnames, files=(), rtld_global=None, every=False, overrides=None, fallback=None)\n--\n\n"
+    "Which file each symbol of these libraries would bind to, without loading anything: a Bindings.\n\n"
+    "files: ELF files, extension modules say, that are opened after what they need. every: whether `references` "
+    "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
 
 static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char files_keyword[] = "files", every_keyword[] = "every";
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
-    keyword_arguments keywords = {.is_global = 1};
+    keyword_arguments keywords = {.rtld_global = Py_None};
     text_arguments names = {0}, files = {0};
     PyObject *result = NULL, *paths = NULL, *none = PyTuple_New(0);
     int has_all = 0;
-    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOpOp", accepted, &keywords.overrides,
-                                                    &keywords.fallback, &keywords.is_global, &paths, &has_all)) {
+    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides,
+                                                    &keywords.fallback, &keywords.rtld_global, &paths, &has_all)) {
         PyObject *list = paths != NULL ? PySequence_Tuple(paths) : Py_NewRef(none);
         foreseeing f = {.opening_count = 0};
         if (list != NULL && take_shortnames(args, &names) == 0 && take_paths(list, &files) == 0 &&
@@ -489,8 +515,7 @@ static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
             f.options = (rsdk_load_options){.shortnames = names.items,
                                             .shortname_count = names.count,
                                             .files = files.items,
-                                            .file_count = files.count,
-                                            .is_global = keywords.is_global};
+                                            .file_count = files.count};
             result = foresee_with(module, &keywords, &f, has_all);
         }
         free(f.openings);

@@ -472,9 +472,9 @@ static const field step_fields[] = {
     {"method",      METHOD(rsdk_step, method),
      "'open' (a plain dlopen), 'anchor' (dlopen of a generated object that brings all members in), 'reuse' (it is "
      "already in the process)"},
-    {"requested",   BOOL(rsdk_step, is_requested), "False where it is opened because another library opens it with dlopen"},
+    {"requested",   BOOL(rsdk_step, is_requested), "False where another library opens it with dlopen, or it is opened first, so that it binds to itself"},
     {"rtld_global", BOOL(rsdk_step, is_global), "whether its symbols join the global scope"},
-    {"reason",      TEXT(rsdk_step, reason), "why this method, one phrase (str)"},
+    {"reason",      TEXT(rsdk_step, reason), "why this method and scope, one phrase (str)"},
     {"members",     PATHS(rsdk_step, members, member_count),
      "paths of the SDK files that this step brings into the process, the library first (tuple of str)"},
     {"needed",      PATHS(rsdk_step, needed, needed_count),

@@ -119,15 +119,13 @@ static PyObject *build_catalog_row(const rsdk_module_state *state, const void *l
     (void)state;
     (void)list;
     const rsdk_catalog_entry *entry = rsdk_catalog_get(index);
-    return Py_BuildValue("(sssssNN)", entry->shortname, rsdk_package_get(entry->package)->name, entry->so_pattern,
-                         entry->dll_pattern, entry->directory, PyBool_FromLong(entry->is_optional),
-                         PyBool_FromLong(entry->is_compiler));
+    return Py_BuildValue("(sssssN)", entry->shortname, rsdk_package_get(entry->package)->name, entry->so_pattern,
+                         entry->dll_pattern, entry->directory, PyBool_FromLong(entry->is_optional));
 }
 
-PyDoc_STRVAR(
-    catalog_doc,
-    "catalog()\n--\n\n"
-    "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional, compiler).");
+PyDoc_STRVAR(catalog_doc,
+             "catalog()\n--\n\n"
+             "The catalog of shortnames: tuples (shortname, package, so_pattern, dll_pattern, directory, optional).");
 
 static PyObject *catalog(PyObject *module, PyObject *unused) {
     (void)unused;

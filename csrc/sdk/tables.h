@@ -37,6 +37,26 @@ typedef struct rsdk_dlopen_dependency {
 extern const rsdk_dlopen_dependency rsdk_dlopen_dependencies[];
 extern const size_t rsdk_dlopen_dependency_count;
 
+/* What keeps the libraries of a group apart. */
+typedef enum rsdk_measure {
+    RSDK_MEASURE_LOCAL,        /* such a library is opened RTLD_LOCAL; one that needs it may be global */
+    RSDK_MEASURE_NEVER_GLOBAL, /* so is each that brings it into the process, unless libamdhip64 does, too */
+    RSDK_MEASURE_BOUND_FIRST,  /* all are opened RTLD_LOCAL before anything is global, and become global afterwards */
+} rsdk_measure;
+
+/* Libraries that take each other's place in the search for symbols. */
+typedef struct rsdk_interposition {
+    const char *libraries[5]; /* linker names, and beginnings of SONAMEs; up to a NULL */
+    rsdk_measure measure;
+    const char
+        *symbols[3];   /* the row counts if a library names symbols of its own that begin like this; none: always */
+    const char *probe; /* a function that each of them has; NULL: none is known */
+    const char *reason;
+} rsdk_interposition;
+
+extern const rsdk_interposition rsdk_interpositions[];
+extern const size_t rsdk_interposition_count;
+
 typedef struct rsdk_host_package {
     const char *soname, *debian, *fedora, *suse, *arch, *gentoo;
 } rsdk_host_package;

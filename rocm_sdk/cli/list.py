@@ -23,7 +23,7 @@ def run(options: "Namespace") -> int:
     from rocm_sdk._native import catalog
     from rocm_sdk.value_text import size_text
 
-    libraries = [_document(shortname, package, optional) for shortname, package, *_, optional, _ in catalog()]
+    libraries = [_document(shortname, package, optional) for shortname, package, *_, optional in catalog()]
     if options.installed:
         libraries = [each for each in libraries if each["path"] is not None]
     if options.json:

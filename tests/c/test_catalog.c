@@ -76,7 +76,30 @@ static void dlopen_dependencies_lead_to_the_catalog(void **state) {
         assert_non_null(library_named(rsdk_dlopen_dependencies[i].opened));
         assert_true(rsdk_dlopen_dependencies[i].reason[0] != '\0');
     }
-    assert_true(library_named("libamd_comgr.so")->is_compiler);
+}
+
+static bool is_in_the_catalog(const char *name) {
+    for (size_t i = 0; i < rsdk_library_count; i++) { /* a linker name, or the beginning of a SONAME */
+        if (strncmp(rsdk_library_table[i].so_pattern, name, strcspn(name, ".-")) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void interpositions_lead_to_the_catalog(void **state) {
+    (void)state;
+    assert_true(rsdk_interposition_count > 0);
+    for (size_t i = 0; i < rsdk_interposition_count; i++) {
+        const rsdk_interposition *row = &rsdk_interpositions[i];
+        assert_true(row->reason[0] != '\0');
+        assert_non_null(row->libraries[0]);
+        for (size_t j = 0; row->libraries[j] != NULL; j++) {
+            assert_true(is_in_the_catalog(row->libraries[j]));
+        }
+        bool is_bound_first = row->measure == RSDK_MEASURE_BOUND_FIRST;
+        assert_true(is_bound_first == (row->probe != NULL) && is_bound_first == (row->symbols[0] != NULL));
+    }
 }
 
 static bool is_one_word(const char *cell) {
@@ -112,6 +135,7 @@ int main(void) {
         cmocka_unit_test(words_of_variables_are_unambiguous),
         cmocka_unit_test(every_package_is_complete),
         cmocka_unit_test(dlopen_dependencies_lead_to_the_catalog),
+        cmocka_unit_test(interpositions_lead_to_the_catalog),
         cmocka_unit_test(host_packages_are_sorted_sonames),
         cmocka_unit_test(nearest_names_are_few_and_near),
     };

@@ -271,7 +271,9 @@ enum { FORKS = 500, CHILD_SECONDS = 20 };
 /* What the threads and the children do in turn. */
 static void ask_linker(const sample_site *site, unsigned turn) {
     const char *shortname = "rocm_smi64", *file = sample_path(site, OUTSIDE "/libgiven.so");
-    rsdk_load_options by_name = {.shortnames = &shortname, .shortname_count = 1, .unversioned_names = turn % 8 == 3};
+    rsdk_load_options by_name = {.shortnames = &shortname,
+                                 .shortname_count = 1,
+                                 .unversioned_names = turn % 8 == 3 ? RSDK_UNVERSIONED_ALL : RSDK_UNVERSIONED_KNOWN};
     rsdk_load_options by_file = {.files = &file, .file_count = 1};
     rsdk_load_options *options = turn % 2 == 0 ? &by_name : &by_file;
     rsdk_error error = RSDK_ERROR_INIT;

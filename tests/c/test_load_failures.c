@@ -424,7 +424,8 @@ static void refuse_second_name(void *context) {
     rsdk_sdk *sdk = sample_open(context);
     rsdk_loaded *loaded = NULL;
     without_memory_files(context, sdk);
-    const rsdk_load_options options = {.shortnames = names, .shortname_count = 1, .unversioned_names = true};
+    const rsdk_load_options options = {
+        .shortnames = names, .shortname_count = 1, .unversioned_names = RSDK_UNVERSIONED_ALL};
     REQUIRE(rsdk_loader_preload(sdk, &options, &loaded, NULL) == RSDK_OK);
     REQUIRE(rsdk_loaded_warning_count(loaded) == 1);
     REQUIRE_CONTAINS(rsdk_loaded_warning(loaded, 0)->text,

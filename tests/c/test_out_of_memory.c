@@ -109,7 +109,7 @@ typedef rsdk_status (*work)(rsdk_sdk *sdk, rsdk_error *error);
 
 static const char *const names[] = {"roctx64", "amdhip64", "rocdxg"};
 static const rsdk_load_options everything = {
-    .shortnames = names, .shortname_count = 3, .is_global = true, .unversioned_names = true};
+    .shortnames = names, .shortname_count = 3, .is_global = true, .unversioned_names = RSDK_UNVERSIONED_ALL};
 
 static rsdk_status make_plan(rsdk_sdk *sdk, rsdk_error *error) {
     rsdk_plan *plan = NULL;

@@ -85,11 +85,11 @@ static void no_paths_make_it_an_anchor(void **state) {
 
 static void requested_order_is_kept(void **state) {
     sample_fixture *f = *state;
-    static const char *const names[] = {"amd_smi", "roctx64", "rocm_smi64", "amd_smi"};
+    static const char *const names[] = {"amd_smi", "roctx64", "rocdecode", "amd_smi"};
     sample_compile(&f->site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
-    sample_compile(&f->site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
-    sample_compile(
-        &f->site, &(sample_library){.file = "libamd_smi.so.26", .source = "", .needs = CORE_LIB "/librocm_smi64.so.7"});
+    sample_compile(&f->site, &(sample_library){.file = "librocdecode.so.1", .source = ""});
+    sample_compile(&f->site,
+                   &(sample_library){.file = "libamd_smi.so.26", .source = "", .needs = CORE_LIB "/librocdecode.so.1"});
     make_plan(f, &(rsdk_load_options){.shortnames = names, .shortname_count = 4, .is_global = true}, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(rsdk_plan_step(f->plan, i)->location.shortname, names[i]);

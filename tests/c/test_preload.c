@@ -263,23 +263,30 @@ static void library_that_fails_is_not_among_the_loaded(void **state) {
 
 /* ---- second names ---- */
 
+/* roctx64 is not known to be opened by such a name, amd_smi is. */
 static void check_unversioned(void *site) {
-    static const char *const names[] = {"amd_smi"};
-    rsdk_load_options options = {.shortnames = names, .shortname_count = 1};
+    static const char *const names[] = {"roctx64", "amd_smi"};
+    rsdk_load_options options = {
+        .shortnames = names, .shortname_count = 2, .unversioned_names = RSDK_UNVERSIONED_NONE, .is_global = true};
     rsdk_loaded_free(load_with(site, &options));
-    REQUIRE(dlopen("libamd_smi.so", RTLD_LAZY) == NULL);
-    options.unversioned_names = true;
+    REQUIRE(dlopen("libamd_smi.so", RTLD_LAZY) == NULL && dlopen("libroctx64.so", RTLD_LAZY) == NULL);
+    options.unversioned_names = RSDK_UNVERSIONED_KNOWN;
     rsdk_loaded_free(load_with(site, &options));
     void *handle = dlopen("libamd_smi.so", RTLD_LAZY);
     REQUIRE(handle != NULL && strcmp(answer_of(handle, "smi"), "S") == 0);
+    REQUIRE(dlopen("libroctx64.so", RTLD_LAZY) == NULL);
+    options.unversioned_names = RSDK_UNVERSIONED_ALL;
+    rsdk_loaded_free(load_with(site, &options));
+    REQUIRE(dlopen("libroctx64.so", RTLD_LAZY) != NULL);
     rsdk_loaded *again = load_with(site, &options);
     REQUIRE(rsdk_loaded_warning_count(again) == 0);
     rsdk_loaded_free(again);
 }
 
-static void unversioned_names_work_when_asked_for(void **state) {
+static void unversioned_names_are_as_many_as_asked_for(void **state) {
     (void)state;
     sample_site site = sample_site_new();
+    sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = ""});
     sample_compile(&site, &(sample_library){.file = "libamd_smi.so.26", .source = SAYS("smi", "S")});
     in_child(check_unversioned, &site);
 }
@@ -508,7 +515,7 @@ int main(int argc, char *argv[]) {
         cmocka_unit_test(time_of_a_run_time_library_is_its_openers),
         cmocka_unit_test(time_of_a_run_time_library_that_fails_is_its_openers),
         cmocka_unit_test(library_that_fails_is_not_among_the_loaded),
-        cmocka_unit_test(unversioned_names_work_when_asked_for),
+        cmocka_unit_test(unversioned_names_are_as_many_as_asked_for),
         cmocka_unit_test(copy_that_is_closed_meanwhile_is_an_error),
         cmocka_unit_test(copy_from_elsewhere_is_used_and_named),
         cmocka_unit_test(copy_from_the_library_path_is_named),

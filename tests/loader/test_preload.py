@@ -173,21 +173,49 @@ def test_all_cdlls_is_a_dictionary_of_cdlls(chain: Site) -> None:
     chain.run(program)
 
 
-@pytest.mark.parametrize("how", ["argument", "variable", "none"])
-def test_unversioned_names_exactly_when_asked_for(chain: Site, how: str) -> None:
-    argument = ", unversioned_names=True" if how == "argument" else ""
+@pytest.mark.parametrize(
+    ("argument", "variable", "found"),
+    [
+        ("None", None, ["libamdhip64.so"]),
+        ("None", "0", []),
+        ("None", "1", ["libamdhip64.so", "libhipsparse.so"]),
+        ("True", "0", ["libamdhip64.so", "libhipsparse.so"]),
+        ("False", "1", []),
+        ("False", None, []),
+    ],
+)
+def test_unversioned_names(chain: Site, argument: str, variable: str | None, found: list[str]) -> None:
+    """By default those that programs are known to open, also of libraries that only others need."""
     program = f"""
         import ctypes, os, rocm_sdk
         before = sorted(os.listdir({str(chain.path / CORE / "lib")!r}))
-        rocm_sdk.initialize_process(preload_shortnames=["amdhip64"]{argument})
+        rocm_sdk.initialize_process(preload_shortnames=["hipsparse"], unversioned_names={argument})
         assert before == sorted(os.listdir({str(chain.path / CORE / "lib")!r}))
-        try:
-            print(ctypes.CDLL("libamdhip64.so").hipGetVersion())
-        except OSError:
-            print("not found")
+        if {argument} is True or {variable!r} == "1":  # all that is asked for
+            rocm_sdk.preload_libraries("amdhip64", unversioned_names={argument})
+        for name in ("libamdhip64.so", "libhipsparse.so", "librocsparse.so"):
+            try:
+                print(name, ctypes.CDLL(name).hipGetVersion() == 7)
+            except OSError:
+                pass
     """
-    environment = {"ROCM_SDK_UNVERSIONED_NAMES": "1"} if how == "variable" else {}
-    assert chain.output(program, **environment) == ("not found" if how == "none" else "7")
+    environment = {} if variable is None else {"ROCM_SDK_UNVERSIONED_NAMES": variable}
+    assert chain.output(program, **environment) == "\n".join(f"{name} True" for name in found)
+
+
+def test_an_unversioned_name_brings_no_second_copy(chain: Site, tmp_path: Path) -> None:
+    """A file of that name, on the linker's own path, stays out; the scope is that of the library."""
+    compile_library(tmp_path / "libamdhip64.so", "libamdhip64.so.7", "int hipGetVersion(void) { return 1; }")
+    for scope in (True, False):
+        program = f"""
+            import ctypes, rocm_sdk
+            rocm_sdk.preload_libraries("amdhip64", rtld_global={scope})
+            assert ctypes.CDLL("libamdhip64.so").hipGetVersion() == 7
+            assert hasattr(ctypes.CDLL(None), "hipGetVersion") == {scope}
+            print(*{{line.split("/", 1)[1].strip() for line in open("/proc/self/maps") if "libamdhip64" in line}})
+        """
+        own = chain.path / CORE / "lib/libamdhip64.so.7"
+        assert chain.output(program, LD_LIBRARY_PATH=str(tmp_path)) == str(own).removeprefix("/")
 
 
 def test_failure_half_way_keeps_what_is_loaded(chain: Site) -> None:

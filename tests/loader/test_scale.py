@@ -103,8 +103,8 @@ LOAD = """
     rocm_sdk.preload_libraries("roctx64")
 """
 # Calls for each library: the linker opens it, reads its header and maps two segments; each of the two plans opens it
-# and reads four places of it.
-CALLS = {"openat": 3, "read": 1, "mmap": 2, "pread64": 8}
+# and reads two places of it.
+CALLS = {"openat": 3, "read": 1, "mmap": 2, "pread64": 4}
 OTHERS = 200  # calls of the interpreter
 
 

@@ -121,6 +121,32 @@ print("all")
         assert result.stdout.strip() == "all", result.stderr
 
 
+AMD_SMI = """
+int stolen; void *_ZN3amd3smi7RocmSMI11getInstanceEm(unsigned long flags) { (void)flags; stolen++; _exit(3); return 0; }
+int rsmi_init(unsigned long flags) { (void)flags; return 22; } int amdsmi_asks(void) { return rsmi_init(0); }
+"""
+
+
+@pytest.mark.parametrize("names", [("rocm_smi64", "amd_smi"), ("amd_smi", "rocm_smi64")])
+@pytest.mark.parametrize("rtld_global", [None, True])
+def test_rocm_smi_beside_a_library_with_its_functions(
+    copy_of_debian_sdk: Callable[[str], Path], names: tuple[str, ...], rtld_global: bool | None
+) -> None:
+    """The real librocm_smi64 calls its own C++ functions by name, and so does the stand-in of libamd_smi."""
+    site = copy_of_debian_sdk("none")
+    lib = site / "_rocm_sdk_core/lib"
+    compile_library(lib / "libamd_smi.so.26", "libamd_smi.so.26", f"#include <unistd.h>\n{AMD_SMI}")
+    ask = "rocm_smi = ctypes.CDLL('librocm_smi64.so.1'); rocm_smi.rsmi_init(ctypes.c_ulong(0))\n"
+    ask += "print(ctypes.CDLL('libamd_smi.so.26').amdsmi_asks())"
+    ours = f"import ctypes, rocm_sdk\nrocm_sdk.preload_libraries(*{names!r}, rtld_global={rtld_global})\n"
+    assert run_python(ours + ask, PYTHONPATH=str(site)).stdout.strip() == "22"
+    # The same without the guard, to show that the test can fail.
+    files = [str(lib / f"lib{name}.so{'.26' if name == 'amd_smi' else '.1'}") for name in names]
+    plain = f"import ctypes\nfor file in {files!r}: ctypes.CDLL(file, mode=ctypes.RTLD_GLOBAL)\n"
+    result = run_python(plain + ask, check=False)
+    assert (result.returncode, result.stdout.strip()) != (0, "22")
+
+
 def test_truncated_library_is_named_before_anything_is_loaded(copy_of_debian_sdk: Callable[[str], Path]) -> None:
     site = copy_of_debian_sdk("none")
     path = site / "_rocm_sdk_libraries/lib/librocrand.so.1"

@@ -6,6 +6,7 @@ Those that have to be downloaded are skipped where that is impossible; a run in 
 import ast
 import json
 import platform
+import re
 import subprocess
 import sys
 import venv
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_site import CORE, LIBRARIES, Site, clean_environment, run_python
+from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 
@@ -28,6 +29,7 @@ TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "network
 
 
 KERNEL = ("ipykernel==7.4.0",)
+AMDSMI = ("amdsmi==7.0.2",)  # AMD's, which has no library of its own and opens libamd_smi.so
 
 # The names that torch's builds preload (packaging specification, section 8).
 NAMES_OF_TORCH = (
@@ -102,6 +104,15 @@ def kernel() -> Path:
     if problem := install(directory, *KERNEL, alone=False):
         pytest.skip(f"ipykernel cannot be installed for this Python: {problem}")
     tried.add("ipykernel")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def amdsmi() -> Path:
+    directory = BUILD / f"amdsmi-{tag()}"
+    if problem := install(directory, *AMDSMI):
+        pytest.skip(f"amdsmi cannot be installed for this Python: {problem}")
+    tried.add("amdsmi")
     return directory
 
 
@@ -182,6 +193,55 @@ print(*(library.location.shortname for library in rocm_sdk.loaded_libraries() if
 """
     result = run_python(program, PYTHONPATH=f"{tmp_path}:{whole_site.path}:{torch}")
     assert result.stdout.split() == [*NAMES_OF_TORCH]
+
+
+SMI = """
+int rsmi_init(void) {{ return {number}; }} int rsmi_count(void) {{ return {number}; }}
+int {name}_asks(void) {{ return 10 * rsmi_init() + rsmi_count(); }}
+"""
+
+
+def add_both_smi(site: Site, more: str = "") -> None:
+    """rocm_smi64 with one device, and amd_smi, which contains its functions, with two; rccl needs the former."""
+    rocm_smi = site.library("librocm_smi64.so.7", SMI.format(number=1, name="smi"))
+    site.library("libamd_smi.so.26", SMI.format(number=2, name="amdsmi") + more)
+    site.library(
+        "librccl.so.1", "int smi_asks(void); int rccl_asks(void) { return smi_asks(); }", (rocm_smi,), LIBRARIES
+    )
+
+
+def test_torch_finds_both_smi_libraries(whole_site: Site, torch: Path, tmp_path: Path) -> None:
+    """amd_smi by dlsym(RTLD_DEFAULT), rccl and rocm_smi64 by DT_NEEDED, though both are not global."""
+    add_both_smi(whole_site)
+    rccl = whole_site.path / LIBRARIES / "lib/librccl.so.1"
+    needing = compile_library(
+        tmp_path / "libtorch_hip.so",
+        "libtorch_hip.so",
+        "int rccl_asks(void); int ask(void) { return rccl_asks(); }",
+        (rccl,),
+    )
+    torch_with_hook(torch, tmp_path, NAMES_OF_TORCH, "7.10.0")
+    program = f"""
+import torch, ctypes
+process = ctypes.CDLL(None)
+print(process.amdsmi_asks(), ctypes.CDLL({str(needing)!r}).ask(), hasattr(process, "rccl_asks"))
+"""
+    result = run_python(program, PYTHONPATH=f"{tmp_path}:{whole_site.path}:{torch}")
+    assert result.stdout.split() == ["22", "11", "False"]
+
+
+def test_amdsmi_uses_the_sdks_library(whole_site: Site, torch: Path, amdsmi: Path, tmp_path: Path) -> None:
+    """It opens libamd_smi.so, which no wheel has, and finds two devices: after `import torch` too."""
+    wrapper = (amdsmi / "amdsmi/amdsmi_wrapper.py").read_text()
+    functions = {*re.findall(r"_libraries\['libamd_smi.so'\]\.(amdsmi_\w+)", wrapper)} - {"amdsmi_get_socket_handles"}
+    source = "".join(f"int {name}(void) {{ return 0; }}\n" for name in sorted(functions))
+    count = "int amdsmi_get_socket_handles(unsigned *count, void **all) { *count = rsmi_count(); return 0; }\n"
+    add_both_smi(whole_site, source + count)
+    torch_with_hook(torch, tmp_path, NAMES_OF_TORCH, "7.10.0")
+    ask = "import amdsmi; print(amdsmi.amdsmi_init(), len(amdsmi.amdsmi_get_socket_handles()))"
+    for before in ("import torch", "import rocm_sdk; rocm_sdk.preload_libraries('rocm_smi64', 'amd_smi')"):
+        result = run_python(f"{before}; {ask}", PYTHONPATH=f"{tmp_path}:{whole_site.path}:{torch}:{amdsmi}")
+        assert result.stdout.split() == ["None", "2"], result.stderr
 
 
 DISTRIBUTED = """

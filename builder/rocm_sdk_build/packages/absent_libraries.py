@@ -17,7 +17,7 @@ def find_absent(files: Mapping[str, Iterable[str]]) -> list[str]:
     """Shortnames, sorted. files: "core", "libraries" -> paths in these packages."""
     names = {package: [PurePosixPath(path) for path in paths] for package, paths in files.items()}
     absent = []
-    for shortname, package, pattern, _, directory, is_optional, _ in catalog():
+    for shortname, package, pattern, _, directory, is_optional in catalog():
         paths = (path.name for path in names.get(package, ()) if str(path.parent) == directory)
         if not is_optional and not any(fnmatchcase(name, pattern) for name in paths):
             absent.append(shortname)

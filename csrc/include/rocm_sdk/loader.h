@@ -54,6 +54,13 @@ rsdk_status rsdk_loader_locate(rsdk_sdk *sdk, const char *shortname, rsdk_locati
 rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
                                    rsdk_error *error);
 
+/* For which libraries dlopen("libx.so") finds the one that is loaded as libx.so.1. */
+typedef enum rsdk_unversioned_names {
+    RSDK_UNVERSIONED_KNOWN, /* those that programs are known to open by such a name */
+    RSDK_UNVERSIONED_ALL,   /* those that are asked for, and what they open at run time */
+    RSDK_UNVERSIONED_NONE,
+} rsdk_unversioned_names;
+
 /* What to load. Absent libraries (rsdk_found_via) are skipped. */
 typedef struct rsdk_load_options {
     const char *const *shortnames;
@@ -61,8 +68,11 @@ typedef struct rsdk_load_options {
     /* ELF files, not of the SDK: whatever they need of it, directly or through others, is loaded. */
     const char *const *files;
     size_t file_count;
-    bool is_global;         /* RTLD_GLOBAL; compiler libraries are opened RTLD_LOCAL all the same */
-    bool unversioned_names; /* also make dlopen("libx.so") find the library loaded as libx.so.1 */
+    bool is_global;        /* RTLD_GLOBAL, but for libraries that must not be (rsdk_step.reason says why) */
+    bool is_always_global; /* with is_global: also for those, with a warning, but for compiler libraries */
+    rsdk_unversioned_names unversioned_names;
+    const char *isolate; /* names to keep out of the global scope, with ',' between, or with ":deepbind" to open with
+                            RTLD_DEEPBIND; NULL: none */
     /* NULL, or called before each dlopen, in the loading thread, lock held. */
     void (*report)(void *context, const char *line);
     void *report_context;
@@ -83,9 +93,9 @@ typedef enum rsdk_step_method {
 typedef struct rsdk_step {
     rsdk_location location;
     rsdk_step_method method;
-    bool is_requested; /* false: another library opens it with dlopen */
+    bool is_requested; /* false: another library opens it with dlopen, or it is opened first to bind to itself */
     bool is_global;
-    const char *reason;         /* for the user: why this method, or why it is opened */
+    const char *reason;         /* for the user: why this method, this scope, or why it is opened */
     const char *const *members; /* SDK files that this step brings into the process, the library itself first */
     size_t member_count;
     const char *const *needed; /* its DT_NEEDED entries that lead to SDK files: their paths */
@@ -113,7 +123,7 @@ const rsdk_step *rsdk_plan_step(const rsdk_plan *plan, size_t index);
 typedef struct rsdk_loaded_entry {
     rsdk_location location; /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
     void *handle;           /* dlopen's, for dlsym; never closed by us */
-    bool is_requested;      /* false: the last requested one before it opens it with dlopen */
+    bool is_requested;      /* false: as in rsdk_step */
     bool was_loaded;        /* it was there before this call */
     double seconds;         /* spent in dlopen, what it brought in included, and what it opens itself */
 } rsdk_loaded_entry;
@@ -149,7 +159,8 @@ void rsdk_loaded_free(rsdk_loaded *loaded); /* NULL is allowed; unloads nothing 
 size_t rsdk_loaded_count(const rsdk_loaded *loaded);
 const rsdk_loaded_entry *rsdk_loaded_library(const rsdk_loaded *loaded, size_t index);
 
-/* All that was opened, in the order of opening: behind each requested library what it opens with dlopen. */
+/* All that was opened, in the order of opening: what is opened first, then behind each requested library what it opens
+ * with dlopen. */
 size_t rsdk_loaded_opened_count(const rsdk_loaded *loaded);
 const rsdk_loaded_entry *rsdk_loaded_opened(const rsdk_loaded *loaded, size_t index);
 

@@ -29,6 +29,7 @@ def _step(branch: Branch) -> dict[str, Any]:
         **_file(branch.file),
         "method": step.method,
         "reason": step.reason,
+        "rtld_global": step.rtld_global,
         "requested": step.requested,
         "seconds": branch.seconds,
         "needed": step.needed,

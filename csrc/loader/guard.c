@@ -1,0 +1,247 @@
+/* Applies the table of interpositions to a graph. A graph without libraries of the table costs a comparison of names.
+ */
+#include "loader/guard.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/path.h"
+#include "elf/soname.h"
+#include "sdk/tables.h"
+
+static const char hip_name[] = "libamdhip64.so";
+
+static const rsdk_node *node_at(const rsdk_guard *guard, size_t index) {
+    return guard->graph->nodes.items[index];
+}
+
+static const char *name_of(const rsdk_node *node) {
+    return node->file->soname != NULL ? node->file->soname : rsdk_path_name(node->location.path);
+}
+
+/* A linker name stands for itself; another text is how a SONAME begins. */
+static bool is_library_of(const rsdk_interposition *row, const char *soname) {
+    for (const char *const *name = row->libraries; *name != NULL; name++) {
+        size_t length = strlen(*name);
+        bool is_linker_name = length > 3 && strcmp(*name + length - 3, ".so") == 0;
+        if (strncmp(soname, *name, length) == 0 && (!is_linker_name || rsdk_soname_has_linker_name(soname, *name))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- who stays local ---- */
+
+static void keep_local(rsdk_guarded *node, const char *soname, const char *reason) {
+    node->held_by = node->held_by != NULL ? node->held_by : soname;
+    node->held_reason = node->held_reason != NULL ? node->held_reason : reason;
+}
+
+/* A library that is in the process already, or is the system's, comes with a node all the same. */
+static void look_at_edges(const rsdk_guard *guard, size_t index, const rsdk_interposition *row) {
+    const rsdk_node *node = node_at(guard, index);
+    for (size_t i = 0; i < node->edges.count; i++) {
+        const rsdk_edge *edge = &node->edges.items[i];
+        if ((edge->kind == RSDK_EDGE_LOADED || edge->kind == RSDK_EDGE_OUTSIDE) && is_library_of(row, edge->name)) {
+            keep_local(&guard->nodes[index], edge->name, row->reason);
+        }
+    }
+}
+
+static void apply_scope_row(const rsdk_guard *guard, const rsdk_interposition *row) {
+    for (size_t i = 0; i < guard->graph->nodes.count; i++) {
+        const char *soname = name_of(node_at(guard, i));
+        bool is_named = is_library_of(row, soname);
+        if (is_named && row->measure == RSDK_MEASURE_LOCAL) {
+            guard->nodes[i].own_reason = row->reason;
+        } else if (is_named) {
+            keep_local(&guard->nodes[i], soname, row->reason);
+        } else if (row->measure == RSDK_MEASURE_NEVER_GLOBAL) {
+            look_at_edges(guard, i, row);
+        }
+    }
+}
+
+/* Marks what libamdhip64 brings in: that is global with it. */
+static void mark_below_hip(const rsdk_guard *guard) {
+    bool has_changed = guard->hip != RSDK_NO_NODE;
+    if (has_changed) {
+        guard->nodes[guard->hip].is_below_hip = true;
+    }
+    while (has_changed) {
+        has_changed = false;
+        for (size_t i = 0; i < guard->graph->nodes.count; i++) {
+            const rsdk_node *node = node_at(guard, i);
+            for (size_t j = 0; guard->nodes[i].is_below_hip && j < node->edges.count; j++) {
+                const rsdk_edge *edge = &node->edges.items[j];
+                if (edge->kind == RSDK_EDGE_SDK && !guard->nodes[edge->node].is_below_hip) {
+                    guard->nodes[edge->node].is_below_hip = has_changed = true;
+                }
+            }
+        }
+    }
+}
+
+/* Passes on from each node to those that need it why it stays local: dlopen makes a library and all that it brings in
+ * global together. What libamdhip64 brings in is global anyway. */
+static void pass_on(const rsdk_guard *guard) {
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (size_t i = guard->graph->nodes.count; i-- > 0;) {
+            const rsdk_node *node = node_at(guard, i);
+            for (size_t j = 0; guard->nodes[i].held_by == NULL && j < node->edges.count; j++) {
+                const rsdk_edge *edge = &node->edges.items[j];
+                const rsdk_guarded *needed = edge->kind == RSDK_EDGE_SDK ? &guard->nodes[edge->node] : NULL;
+                if (needed != NULL && needed->held_by != NULL && !needed->is_below_hip) {
+                    keep_local(&guard->nodes[i], needed->held_by, needed->held_reason);
+                    guard->nodes[i].is_wished_local = needed->is_wished_local;
+                    has_changed = true;
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < guard->graph->nodes.count; i++) {
+        if (guard->nodes[i].is_below_hip) {
+            guard->nodes[i].held_by = NULL;
+        }
+    }
+}
+
+/* ---- who is bound first ---- */
+
+/* The file in the global scope that defines a function; NULL: none does. Never asked for an IFUNC, whose resolver would
+ * run. */
+static const char *definer_of(const char *function) {
+    Dl_info info = {.dli_fname = NULL};
+    void *global = dlopen(NULL, RTLD_LAZY);
+    void *address = global != NULL ? dlsym(global, function) : NULL;
+    bool is_known = address != NULL && dladdr(address, &info) != 0;
+    if (global != NULL) {
+        (void)dlclose(global); /* the program itself stays */
+    }
+    return is_known ? info.dli_fname : NULL;
+}
+
+static rsdk_status warn_of_definer(const rsdk_guard *guard, const rsdk_interposition *row, const rsdk_node *node,
+                                   const char *definer, rsdk_error *error) {
+    return rsdk_warnings_add(guard->warnings, RSDK_WARNING_CONFLICT, error,
+                             "%s will call %s and other functions of %s instead of its own: that library is in the "
+                             "global scope, and %s; name both libraries in one call, before anything else opens one of "
+                             "them with RTLD_GLOBAL",
+                             node->location.path, row->probe, definer, row->reason);
+}
+
+/* Notes that a node is opened before all others, once. */
+static rsdk_status add_first(rsdk_guard *guard, size_t index, const char *reason, rsdk_error *error) {
+    if (guard->nodes[index].first_reason == NULL) {
+        RSDK_APPEND(guard->graph->arena, &guard->bound_first, index, error);
+    }
+    guard->nodes[index].first_reason = reason;
+    return RSDK_OK;
+}
+
+/* The libraries of a group are kept apart if there are two of them in the plan, or one is in the global scope already,
+ * and one calls its own functions by name. */
+static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition *row, rsdk_error *error) {
+    RSDK_LIST(size_t) members = {0};
+    bool is_interposable = false;
+    for (size_t i = 0; i < guard->graph->nodes.count; i++) {
+        const rsdk_node *node = node_at(guard, i);
+        if (node->is_sdk && node->mapped == NULL && is_library_of(row, name_of(node))) {
+            RSDK_APPEND(guard->graph->arena, &members, i, error);
+        }
+    }
+    const char *definer = members.count > 0 ? definer_of(row->probe) : NULL;
+    for (size_t i = 0; i < members.count && members.count + (definer != NULL) > 1; i++) {
+        const rsdk_node *node = node_at(guard, members.items[i]);
+        RSDK_TRY(rsdk_elf_file_is_interposable(node->location.path, row->symbols, &is_interposable, error));
+        if (is_interposable && definer != NULL) {
+            RSDK_TRY(warn_of_definer(guard, row, node, definer, error));
+        } else if (is_interposable) {
+            break;
+        }
+    }
+    for (size_t i = 0; i < members.count && members.count > 1 && is_interposable; i++) {
+        RSDK_TRY(add_first(guard, members.items[i], row->reason, error));
+    }
+    return RSDK_OK;
+}
+
+/* ---- the user's wishes ---- */
+
+static rsdk_status refuse_wish(const rsdk_guard *guard, const char *wish, rsdk_error *error) {
+    return rsdk_fail_as(error, RSDK_BAD_ARGUMENT, RSDK_E_ENV_008, NULL,
+                        RSDK_FACTS({"variable", "ROCM_SDK_ISOLATE"},
+                                   {"expected", "names of libraries other than amdhip64, with ',' between, each alone "
+                                                "or with ':deepbind'"}),
+                        "ROCM_SDK_ISOLATE=%s: '%s' is not the name of a library that can be isolated", guard->isolate,
+                        wish);
+}
+
+static rsdk_status apply_wish(rsdk_guard *guard, const rsdk_catalog_entry *entry, bool binds_deep, rsdk_error *error) {
+    static const char deep[] = "ROCM_SDK_ISOLATE asks for RTLD_DEEPBIND";
+    static const char local[] = "ROCM_SDK_ISOLATE names it";
+    for (size_t i = 0; i < guard->graph->nodes.count; i++) {
+        const rsdk_node *node = node_at(guard, i);
+        if (!node->is_sdk || rsdk_catalog_find_file(rsdk_path_name(node->location.path)) != entry) {
+            continue;
+        }
+        if (binds_deep && node->mapped == NULL) {
+            guard->nodes[i].binds_deep = true;
+            RSDK_TRY(add_first(guard, i, deep, error));
+        } else if (!binds_deep) {
+            guard->nodes[i].is_wished_local = true;
+            keep_local(&guard->nodes[i], name_of(node), local);
+        }
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status apply_wishes(rsdk_guard *guard, rsdk_error *error) {
+    static const char separators[] = ",; ", suffix[] = ":deepbind";
+    for (const char *rest = guard->isolate; rest != NULL && *(rest += strspn(rest, separators)) != '\0';) {
+        size_t length = strcspn(rest, separators);
+        char *wish = rsdk_arena_copy_bytes(guard->graph->arena, rest, length);
+        RSDK_NEED(wish, error);
+        size_t name_length = length > sizeof suffix - 1 ? length - (sizeof suffix - 1) : length;
+        bool binds_deep = name_length < length && strcmp(wish + name_length, suffix) == 0;
+        char *name = rsdk_arena_copy_bytes(guard->graph->arena, wish, binds_deep ? name_length : length);
+        RSDK_NEED(name, error);
+        const rsdk_catalog_entry *entry = rsdk_catalog_find(name);
+        if (entry == NULL || rsdk_catalog_find_file(hip_name) == entry) {
+            return refuse_wish(guard, wish, error);
+        }
+        RSDK_TRY(apply_wish(guard, entry, binds_deep, error));
+        rest += length;
+    }
+    return RSDK_OK;
+}
+
+/* ---- the whole ---- */
+
+static void find_hip(rsdk_guard *guard) {
+    guard->hip = RSDK_NO_NODE;
+    for (size_t i = 0; i < guard->graph->nodes.count && guard->hip == RSDK_NO_NODE; i++) {
+        guard->hip = rsdk_soname_has_linker_name(name_of(node_at(guard, i)), hip_name) ? i : RSDK_NO_NODE;
+    }
+}
+
+rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error) {
+    guard->nodes = rsdk_arena_alloc(guard->graph->arena, guard->graph->nodes.count + 1, sizeof *guard->nodes);
+    RSDK_NEED(guard->nodes, error);
+    find_hip(guard);
+    for (size_t i = 0; i < rsdk_interposition_count; i++) {
+        const rsdk_interposition *row = &rsdk_interpositions[i];
+        if (row->measure == RSDK_MEASURE_BOUND_FIRST) {
+            RSDK_TRY(apply_bound_first(guard, row, error));
+        } else {
+            apply_scope_row(guard, row);
+        }
+    }
+    RSDK_TRY(apply_wishes(guard, error));
+    mark_below_hip(guard);
+    pass_on(guard);
+    return RSDK_OK;
+}

@@ -1,0 +1,34 @@
+/* The guard: keeps libraries from taking each other's place in the search for symbols. By the table of
+ * sdk/interposition_table.c and the user's wishes it says which nodes of the graph are opened first, and which steps
+ * stay out of the global scope. */
+#ifndef RSDK_LOADER_GUARD_H
+#define RSDK_LOADER_GUARD_H
+
+#include "loader/dependency_graph.h"
+#include "loader/warnings.h"
+#include "rocm_sdk/loader.h"
+
+/* What the guard says of one node. */
+typedef struct rsdk_guarded {
+    const char *own_reason;   /* why it is opened RTLD_LOCAL, whoever asks for it; NULL: it need not be */
+    const char *held_by;      /* a library that must not become global and comes with it, or itself; NULL: none */
+    const char *held_reason;  /* why that must not */
+    const char *first_reason; /* why it is opened before all others; NULL: it is not */
+    bool is_wished_local;     /* ROCM_SDK_ISOLATE names `held_by` */
+    bool binds_deep;          /* ROCM_SDK_ISOLATE asks for RTLD_DEEPBIND */
+    bool is_below_hip;        /* libamdhip64, which is always global, brings it in */
+} rsdk_guarded;
+
+typedef struct rsdk_guard {
+    const rsdk_graph *graph; /* borrowed, as the others */
+    rsdk_warnings *warnings;
+    const char *isolate;           /* ROCM_SDK_ISOLATE; NULL: not set */
+    rsdk_guarded *nodes;           /* by index; of those that the graph had */
+    size_t hip;                    /* the node of libamdhip64; RSDK_NO_NODE: none */
+    RSDK_LIST(size_t) bound_first; /* nodes, in the order of opening */
+} rsdk_guard;
+
+/* Fills in the rest of *guard, once the graph is complete. RSDK_BAD_ARGUMENT if `isolate` names what is no library. */
+rsdk_status rsdk_guard_fill(rsdk_guard *guard, rsdk_error *error);
+
+#endif

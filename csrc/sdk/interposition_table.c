@@ -1,0 +1,19 @@
+/* Libraries that take each other's place in the search for symbols, one group per row, and what keeps them apart.
+ *
+ * Not separated by any measure, RTLD_DEEPBIND included, are STB_GNU_UNIQUE symbols (static members of templates, locals
+ * of inline functions): a process has one of each, which belongs to whichever library needs it first. */
+#include "sdk/tables.h"
+
+/* Sources: reports of 2026 (rocm-systems 7643 and 8768, TheRock 2269 and 3487, amdsmi 108; Triton-XDNA 102), and the
+ * symbols of ROCm 5.2's librocm_smi64, whose C++ classes lie in the namespace amd::smi. */
+/* clang-format off */
+const rsdk_interposition rsdk_interpositions[] = {
+    /* libraries                               measure                    symbols                     probe        why */
+    {{"librocm_smi64.so", "libamd_smi.so"},    RSDK_MEASURE_BOUND_FIRST,  {"rsmi_", "_ZN3amd3smi"},   "rsmi_init", "both have rocm_smi's functions, and call them by name"},
+    {{"librocm_smi64.so"},                     RSDK_MEASURE_NEVER_GLOBAL, {NULL},                     NULL,        "a copy of libamd_smi that another package opens would call its functions"},
+    {{"libamd_comgr.so", "libclang.so", "libLLVM.", "libLLVM-"}, RSDK_MEASURE_LOCAL, {NULL},          NULL,        "it carries an LLVM, and two in the global scope crash each other"},
+    {{"libLLVM.", "libLLVM-"},                 RSDK_MEASURE_NEVER_GLOBAL, {NULL},                     NULL,        "another package's LLVM would call its functions"},
+};
+/* clang-format on */
+
+const size_t rsdk_interposition_count = sizeof rsdk_interpositions / sizeof *rsdk_interpositions;
