@@ -116,13 +116,13 @@ static const sample_site *site_of_constructor;
 __attribute__((visibility("default"))) void load_from_constructor(void);
 
 void load_from_constructor(void) {
-    load_and_forget(site_of_constructor, "rocm_smi64");
+    load_and_forget(site_of_constructor, "rocdecode");
 }
 
 static void check_constructor(void *site) {
     site_of_constructor = site;
     load_and_forget(site, "roctx64");
-    REQUIRE(dlsym(RTLD_DEFAULT, "of_smi") != NULL);
+    REQUIRE(dlsym(RTLD_DEFAULT, "of_decode") != NULL);
 }
 
 static void constructor_may_load(void **state) {
@@ -130,7 +130,7 @@ static void constructor_may_load(void **state) {
     sample_site site = sample_site_new();
     sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
     sample_compile(&site, &(sample_library){
-                              .file = "librocm_smi64.so.7", .source = "int of_smi;", .needs = CORE_LIB "/libd.so.1"});
+                              .file = "librocdecode.so.1", .source = "int of_decode;", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site,
                    &(sample_library){
                        .file = "libroctx64.so.4",
@@ -189,7 +189,7 @@ void fork_from_constructor(void) {
     pid_t child = fork();
     if (child == 0) {
         (void)alarm(20);
-        load_and_forget(site_of_constructor, "rocm_smi64");
+        load_and_forget(site_of_constructor, "rocdecode");
         _exit(0);
     }
     REQUIRE(waitpid(child, &status, 0) == child && status == 0);
@@ -198,13 +198,13 @@ void fork_from_constructor(void) {
 static void check_fork_in_constructor(void *site) {
     site_of_constructor = site;
     load_and_forget(site, "roctx64");
-    load_and_forget(site, "rocm_smi64");
+    load_and_forget(site, "rocdecode");
 }
 
 static void constructor_may_fork(void **state) {
     (void)state;
     sample_site site = sample_site_new();
-    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "librocdecode.so.1", .source = ""});
     sample_compile(
         &site, &(sample_library){
                    .file = "libroctx64.so.4",
@@ -216,7 +216,7 @@ static void constructor_may_fork(void **state) {
 /* ---- a constructor that plans while another thread waits for the linker ---- */
 
 static void plan(const sample_site *site) {
-    const char *shortname = "rocm_smi64";
+    const char *shortname = "rocdecode";
     rsdk_load_options options = {.shortnames = &shortname, .shortname_count = 1};
     rsdk_sdk *sdk = sample_open(site);
     rsdk_plan *result = NULL;
@@ -254,7 +254,7 @@ static void constructor_may_plan_beside_another_thread(void **state) {
     (void)state;
     sample_site site = sample_site_new();
     sample_dist_info(&site);
-    sample_compile(&site, &(sample_library){.file = "librocm_smi64.so.7", .source = ""});
+    sample_compile(&site, &(sample_library){.file = "librocdecode.so.1", .source = ""});
     sample_compile(&site, &(sample_library){.directory = OUTSIDE,
                                             .file = "libplanning.so",
                                             .source = "void plan_from_constructor(void);\n"
@@ -270,7 +270,7 @@ enum { FORKS = 500, CHILD_SECONDS = 20 };
 
 /* What the threads and the children do in turn. */
 static void ask_linker(const sample_site *site, unsigned turn) {
-    const char *shortname = "rocm_smi64", *file = sample_path(site, OUTSIDE "/libgiven.so");
+    const char *shortname = "rocdecode", *file = sample_path(site, OUTSIDE "/libgiven.so");
     rsdk_load_options by_name = {.shortnames = &shortname,
                                  .shortname_count = 1,
                                  .unversioned_names = turn % 8 == 3 ? RSDK_UNVERSIONED_ALL : RSDK_UNVERSIONED_KNOWN};
@@ -340,11 +340,10 @@ static void children_can_ask_the_linker(void **state) {
     sample_site site = sample_site_new();
     sample_dist_info(&site);
     sample_compile(&site, &(sample_library){.file = "libd.so.1", .source = ""});
-    sample_compile(&site,
-                   &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
+    sample_compile(&site, &(sample_library){.file = "librocdecode.so.1", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(
         &site, &(sample_library){
-                   .directory = OUTSIDE, .file = "libgiven.so", .source = "", .needs = CORE_LIB "/librocm_smi64.so.7"});
+                   .directory = OUTSIDE, .file = "libgiven.so", .source = "", .needs = CORE_LIB "/librocdecode.so.1"});
     in_child(check_forks, &site);
 }
 

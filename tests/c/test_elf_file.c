@@ -195,6 +195,37 @@ static void finds_flags(void **state) {
 }
 
 /* Linkers write both ways of saying it; either one is enough. */
+/* Each way in which a library can make sure that it calls its own functions, and the names of functions of others. */
+static void tells_whose_functions_others_can_replace(void **state) {
+    fixture *f = *state;
+    static const char calls[] = "int rsmi_a(void) { return 1; } int ask(void) { return rsmi_a() + 1; }";
+    static const struct {
+        const char *source, *options;
+        bool expected;
+    } libraries[] = {
+        {calls, NULL, true},
+        {calls, "-Wl,-z,now", true},
+        {calls, "-Wl,-Bsymbolic", false},
+        {calls, "-Wl,-Bsymbolic-functions", false},
+        {calls, "-fno-semantic-interposition -fvisibility=hidden", false},
+        {calls, "-fvisibility=protected", false},
+        {"int rsmi_a(void); int ask(void) { return rsmi_a() + 1; }", NULL, false},
+        {"int rsmi_a(void) { return 1; }", NULL, false},
+        {"int rsmi_a = 1; int ask(void) { return rsmi_a; }", NULL, true},
+        {"int my_rsmi_a(void) { return 1; } int ask(void) { return my_rsmi_a() + 1; }", NULL, false},
+    };
+    static const char *const prefixes[] = {"_ZN3amd3smi", "rsmi_", NULL};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        bool is_interposable = !libraries[i].expected;
+        sample_compile(
+            &f->site,
+            &(sample_library){.file = "libasks.so", .source = libraries[i].source, .options = libraries[i].options});
+        const char *path = sample_path(&f->site, CORE_LIB "/libasks.so");
+        assert_int_equal(rsdk_elf_file_is_interposable(path, prefixes, &is_interposable, NULL), RSDK_OK);
+        assert_int_equal(is_interposable, libraries[i].expected);
+    }
+}
+
 static void finds_text_relocations_said_either_way(void **state) {
     fixture *f = *state;
     assert_int_equal(read_changed(f), RSDK_OK);
@@ -555,6 +586,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(leaves_versions_out_unless_asked, start_fresh, clear),
         cmocka_unit_test_setup_teardown(rpath_counts_only_without_runpath, start_fresh, clear),
         cmocka_unit_test_setup_teardown(finds_flags, start_fresh, clear),
+        cmocka_unit_test_setup_teardown(tells_whose_functions_others_can_replace, start_fresh, clear),
         cmocka_unit_test_setup_teardown(finds_text_relocations_said_either_way, start_fresh, clear),
         cmocka_unit_test_setup_teardown(strings_may_lie_in_any_segment, start_fresh, clear),
         cmocka_unit_test_setup_teardown(stripped_sections_do_not_matter, start_fresh, clear),

@@ -149,6 +149,27 @@ static rsdk_status fail_to_preload(rsdk_sdk *sdk, rsdk_error *error) {
     return status;
 }
 
+/* Two libraries that call the same functions, and the user's wishes. */
+static rsdk_status make_guarded_plan(rsdk_sdk *sdk, rsdk_error *error) {
+    static const char *const both[] = {"rocm_smi64", "amdhip64", "amd_smi"};
+    const rsdk_load_options options = {.shortnames = both,
+                                       .shortname_count = 3,
+                                       .is_global = true,
+                                       .is_always_global = true,
+                                       .isolate = "roctx64, amd_smi:deepbind"};
+    rsdk_plan *plan = NULL;
+    rsdk_status status = rsdk_plan_new(sdk, &options, &plan, error);
+    REQUIRE(status != RSDK_OK || (rsdk_plan_step_count(plan) == 5 + 1 && !rsdk_plan_step(plan, 0)->is_global));
+    rsdk_plan_free(plan);
+    return status;
+}
+
+static rsdk_status wish_nonsense(rsdk_sdk *sdk, rsdk_error *error) {
+    const rsdk_load_options options = {.shortnames = names, .shortname_count = 3, .isolate = "amdhip64"};
+    rsdk_plan *plan = NULL;
+    return rsdk_plan_new(sdk, &options, &plan, error);
+}
+
 /* A soft limit of this process, and what it was. */
 static rlim_t limit_to(__rlimit_resource_t resource, rlim_t value) {
     struct rlimit limit;
@@ -360,6 +381,8 @@ static void try_all(void *context) {
     REQUIRE(number > 20); /* something was tried */
 }
 
+#define CALLS_ITSELF "int rsmi_init(void) { return 1; } int ask(void) { return rsmi_init() + 1; }"
+
 static int make_site(void **state) {
     (void)state;
     site = sample_site_new();
@@ -374,14 +397,15 @@ static int make_site(void **state) {
     sample_compile(&site, &(sample_library){.file = "libbundle.so", .source = BUNDLE END});
     sample_compile(&site, &(sample_library){.file = "libroctx64.so.4", .source = "", .needs = CORE_LIB "/libd.so.1"});
     sample_compile(&site, &(sample_library){.file = "libamdhip64.so.7", .source = "", .needs = CORE_LIB "/libd.so.1"});
-    sample_compile(&site,
-                   &(sample_library){.file = "librocm_smi64.so.7", .source = "", .needs = OUTSIDE "/libnowhere.so.1"});
+    sample_compile(
+        &site,
+        &(sample_library){.file = "librocm_smi64.so.7", .source = CALLS_ITSELF, .needs = OUTSIDE "/libnowhere.so.1"});
     for (char name[] = "libchain1.so.1", needs[PATH_SIZE] = ""; name[8] <= '7'; name[8]++) {
         sample_compile(&site, &(sample_library){.file = name, .source = "", .needs = needs[0] != '\0' ? needs : NULL});
         (void)snprintf(needs, sizeof needs, CORE_LIB "/%s", name);
     }
-    sample_compile(&site,
-                   &(sample_library){.file = "libamd_smi.so.26", .source = "", .needs = CORE_LIB "/libchain7.so.1"});
+    sample_compile(&site, &(sample_library){
+                              .file = "libamd_smi.so.26", .source = CALLS_ITSELF, .needs = CORE_LIB "/libchain7.so.1"});
     code_path = sample_path(&site, CORE_LIB "/libcode.so");
     return unlink(sample_path(&site, OUTSIDE "/libnowhere.so.1"));
 }
@@ -401,6 +425,12 @@ static void bindings(void **state) {
     (void)state;
     run_in_child(try_all, &(series){foresee_bindings, RSDK_OK});
     run_in_child(try_all, &(series){read_bindings, RSDK_OK});
+}
+
+static void planning_with_the_guard(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){make_guarded_plan, RSDK_OK});
+    run_in_child(try_all, &(series){wish_nonsense, RSDK_BAD_ARGUMENT});
 }
 
 static void device_code(void **state) {
@@ -495,12 +525,12 @@ static void failed_loading(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planning),       cmocka_unit_test(bindings),
+        cmocka_unit_test(bindings),       cmocka_unit_test(planning),
         cmocka_unit_test(device_code),    cmocka_unit_test(coverage),
         cmocka_unit_test(search),         cmocka_unit_test(cut_off_headers),
         cmocka_unit_test(errors),         cmocka_unit_test(problems),
         cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
-        cmocka_unit_test(failed_loading),
+        cmocka_unit_test(failed_loading), cmocka_unit_test(planning_with_the_guard),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }
