@@ -66,12 +66,11 @@ static rsdk_status find_unversioned_name(const preloader *p, size_t node, const 
     if (which == RSDK_UNVERSIONED_NONE || soname == NULL || soname[length] == '\0') {
         return RSDK_OK;
     }
-    const rsdk_catalog_entry *entry = which == RSDK_UNVERSIONED_KNOWN ? rsdk_catalog_find_file(soname) : NULL;
-    if (which == RSDK_UNVERSIONED_KNOWN && (entry == NULL || entry->opened_unversioned_by == NULL)) {
-        return RSDK_OK;
-    }
     const char *linker_name = rsdk_arena_copy_bytes(arena_of(p), soname, length);
     RSDK_NEED(linker_name, p->error);
+    if (which == RSDK_UNVERSIONED_KNOWN && !rsdk_catalog_is_opened_unversioned(linker_name)) {
+        return RSDK_OK;
+    }
     *name = rsdk_link_map_find_soname(map, linker_name) == NULL ? linker_name : NULL;
     return RSDK_OK;
 }

@@ -35,6 +35,19 @@ const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name) {
     return NULL;
 }
 
+/* Compares rows that have a user alone: patterns are slow to compare, and each library of a plan is asked about. */
+bool rsdk_catalog_is_opened_unversioned(const char *linker_name) {
+    const size_t length = strlen(linker_name);
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        const rsdk_catalog_entry *entry = &rsdk_library_table[i];
+        if (entry->opened_unversioned_by != NULL && strncmp(entry->so_pattern, linker_name, length) == 0 &&
+            strcmp(entry->so_pattern + length, "*") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_of_variables(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }

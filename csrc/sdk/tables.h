@@ -13,6 +13,9 @@ extern const size_t rsdk_library_count;
 /* The library whose file may have this name ("libamdhip64.so.7"); NULL: none. */
 const rsdk_catalog_entry *rsdk_catalog_find_file(const char *name);
 
+/* Whether programs are known to open the library by this linker name. */
+bool rsdk_catalog_is_opened_unversioned(const char *linker_name);
+
 extern const rsdk_package_entry rsdk_package_table[RSDK_PACKAGE_COUNT];
 
 /* A directory, within a platform directory, whose libraries belong to the SDK. */
