@@ -89,6 +89,9 @@ static rsdk_status offset_of(rsdk_elf_view *view, ElfW(Addr) address, uint64_t s
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what) {
     uint64_t offset = 0;
     RSDK_TRY(offset_of(view, address, size, &offset, what));
+    if (size > PLACE_WINDOW) {
+        return rsdk_file_read(view->image->file, offset, target, size, view->error);
+    }
     bool is_small = view->image->file->size <= view->table.capacity; /* one window holds all of it */
     rsdk_elf_window *window = is_small || holds(&view->table, offset, size) ? &view->table : &view->places[0];
     if (!holds(window, offset, size) && !is_small) {

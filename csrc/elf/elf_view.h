@@ -58,7 +58,8 @@ uint64_t rsdk_elf_view_bytes_from(rsdk_elf_view *view, ElfW(Addr) address);
 /* Whether the file holds what the linker will read there. */
 bool rsdk_elf_view_has(rsdk_elf_view *view, ElfW(Addr) address, uint64_t size);
 
-/* Copies `size` bytes, at most 4 KiB. The error says `what` if the file does not hold them. */
+/* Copies `size` bytes; many small reads near each other cost few of the file. The error says `what` if the file does
+ * not hold them. */
 rsdk_status rsdk_elf_view_read(rsdk_elf_view *view, ElfW(Addr) address, void *target, size_t size, const char *what);
 
 /* Copies any number of bytes to memory of `arena`. */
