@@ -160,6 +160,18 @@ def test_a_row_that_true_overrides_is_told(both: Site) -> None:
     assert "global" not in result.stderr
 
 
+def test_a_later_request_keeps_local_what_an_earlier_one_did(both: Site) -> None:
+    """rccl needs a library that is in the process already: opening it globally would make that global, too."""
+    program = """
+        import ctypes, rocm_sdk
+        rocm_sdk.preload_libraries("rocm_smi64")
+        print(*(step.rtld_global for step in rocm_sdk.load_plan("rccl").steps))
+        rocm_sdk.preload_libraries("rccl")
+        print(hasattr(ctypes.CDLL(None), "rsmi_init"))
+    """
+    assert both.output(program).splitlines() == ["False True", "False"]
+
+
 def test_hip_is_global_whatever_brings_it_in(both: Site) -> None:
     program = """
         import ctypes, rocm_sdk
