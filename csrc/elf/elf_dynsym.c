@@ -454,6 +454,27 @@ bool rsdk_elf_dynsym_find(const rsdk_elf_dynsym *symbols, const rsdk_elf_wanted 
            (binding == STB_GLOBAL || binding == STB_WEAK || binding == STB_GNU_UNIQUE);
 }
 
+static bool begins_with_one_of(const char *name, const char *const prefixes[]) {
+    for (; *prefixes != NULL; prefixes++) {
+        if (strncmp(name, *prefixes, strlen(*prefixes)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool rsdk_elf_dynsym_calls_own_by_name(const rsdk_elf_dynsym *symbols, const char *const prefixes[]) {
+    for (size_t i = 0; !symbols->is_symbolic && i < symbols->references.count; i++) {
+        const uint32_t index = symbols->references.items[i].symbol;
+        const ElfW(Sym) *symbol = &symbols->symbols[index];
+        if (symbol->st_shndx != SHN_UNDEF && ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&
+            begins_with_one_of(rsdk_elf_dynsym_name(symbols, index), prefixes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool rsdk_elf_dynsym_is_writable(const rsdk_elf_dynsym *symbols, uint32_t index) {
     const ElfW(Sym) *symbol = &symbols->symbols[index];
     if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT ||

@@ -86,6 +86,10 @@ rsdk_elf_wanted rsdk_elf_dynsym_wanted(const char *name, const rsdk_elf_version 
 /* The symbol that answers; false where the file has none that others can see. */
 bool rsdk_elf_dynsym_find(const rsdk_elf_dynsym *symbols, const rsdk_elf_wanted *wanted, uint32_t *index);
 
+/* Whether a relocation names a symbol that the file itself defines, that others may define, too, and that begins with
+ * one of `prefixes` (up to a NULL): then the linker looks for it in other libraries first. */
+bool rsdk_elf_dynsym_calls_own_by_name(const rsdk_elf_dynsym *symbols, const char *const prefixes[]);
+
 /* Whether a symbol is an object that can be written after loading. */
 bool rsdk_elf_dynsym_is_writable(const rsdk_elf_dynsym *symbols, uint32_t index);
 

@@ -15,7 +15,6 @@
 #include "base/fail.h"
 #include "elf/elf_check.h"
 #include "elf/elf_dynsym.h"
-#include "elf/elf_interposable.h"
 #include "elf/elf_property.h"
 
 #ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
@@ -47,8 +46,6 @@ typedef struct reading {
     bool wants_versions, checks_tables, takes_programs, wants_references;
     rsdk_elf_dynsym *symbols; /* NULL: not wanted */
     size_t relocation_limit;
-    const char *const *prefixes; /* of the symbols that are asked for; NULL: nobody asks */
-    bool *is_interposable;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */
     size_t head_size;
@@ -451,9 +448,7 @@ static rsdk_status read_tables(const reading *r, const void *entries, size_t cou
                                   .dynamic_count = count,
                                   .scratch = &scratch};
     rsdk_elf_tables tables = {.are_known = false};
-    rsdk_status status = r->prefixes != NULL
-                             ? rsdk_elf_interposable_find(&image, r->prefixes, r->is_interposable, r->error)
-                             : rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
+    rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
     if (status == RSDK_OK && r->symbols != NULL) {
         status = rsdk_elf_dynsym_read(&image, &tables, r->wants_references, r->arena, r->symbols, r->error);
     }
@@ -478,7 +473,7 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     if (r->wants_versions) {
         RSDK_TRY(take_version_needs(r));
     }
-    return r->checks_tables || r->prefixes != NULL ? read_tables(r, entries, count) : RSDK_OK;
+    return r->checks_tables ? read_tables(r, entries, count) : RSDK_OK;
 }
 
 static rsdk_status read_head(reading *r) {
@@ -534,18 +529,6 @@ rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit
     return read_file(path, &r);
 }
 
-rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,
-                                          rsdk_error *error) {
-    rsdk_elf_file file;
-    rsdk_arena arena = RSDK_ARENA_INIT;
-    reading r = {
-        .arena = &arena, .result = &file, .prefixes = prefixes, .is_interposable = is_interposable, .error = error};
-    *is_interposable = false;
-    rsdk_status status = read_file(path, &r);
-    rsdk_arena_clear(&arena);
-    return status;
-}
-
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error) {
     reading r = {.arena = arena, .result = file, .wants_versions = true, .error = error};
@@ -563,6 +546,17 @@ rsdk_status rsdk_elf_file_read_with_symbols(const char *path, bool wants_referen
                  .error = error};
     *symbols = (rsdk_elf_dynsym){.is_known = false};
     return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,
+                                          rsdk_error *error) {
+    rsdk_elf_file file;
+    rsdk_elf_dynsym symbols;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_status status = rsdk_elf_file_read_with_symbols(path, true, &arena, &file, &symbols, error);
+    *is_interposable = status == RSDK_OK && rsdk_elf_dynsym_calls_own_by_name(&symbols, prefixes);
+    rsdk_arena_clear(&arena);
+    return status;
 }
 
 const char *rsdk_elf_file_newest_glibc(const rsdk_elf_file *file) {

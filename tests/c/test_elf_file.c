@@ -194,7 +194,6 @@ static void finds_flags(void **state) {
     assert_null(f->file.soname);
 }
 
-/* Linkers write both ways of saying it; either one is enough. */
 /* Each way in which a library can make sure that it calls its own functions, and the names of functions of others. */
 static void tells_whose_functions_others_can_replace(void **state) {
     fixture *f = *state;
@@ -226,6 +225,7 @@ static void tells_whose_functions_others_can_replace(void **state) {
     }
 }
 
+/* Linkers write both ways of saying it; either one is enough. */
 static void finds_text_relocations_said_either_way(void **state) {
     fixture *f = *state;
     assert_int_equal(read_changed(f), RSDK_OK);

@@ -22,12 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
         abort();
     }
-    static const char *const prefixes[] = {"p", "_Z", NULL};
-    bool is_interposable = false;
-    status = rsdk_elf_file_is_interposable(memory_file(bytes, size), prefixes, &is_interposable, &error);
-    if (status != RSDK_OK && (status != RSDK_BAD_ELF || error.message == NULL)) {
-        abort();
-    }
     rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return 0;

@@ -40,6 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     for (size_t i = 0; status == RSDK_OK && i < symbols.references.count; i++) {
         look_up(&symbols, &symbols.references.items[i]);
     }
+    static const char *const prefixes[] = {"p", "_Z", NULL};
+    (void)(status == RSDK_OK && rsdk_elf_dynsym_calls_own_by_name(&symbols, prefixes));
     rsdk_error_clear(&error);
     rsdk_arena_clear(&arena);
     return 0;

@@ -195,7 +195,7 @@ MUTATIONS = (
              ("test_load_failures",)),
     Mutation("csrc/loader/guard.c", "if (needed != NULL && needed->held_by != NULL && !needed->is_below_hip) {", "if (needed != NULL && needed->held_by != NULL) {", ("tests/loader/test_guard.py",)),
     Mutation("csrc/loader/guard.c", "edge->kind == RSDK_EDGE_LOADED || edge->kind == RSDK_EDGE_OUTSIDE", "edge->kind == RSDK_EDGE_OUTSIDE", ("tests/loader/test_guard.py",)),
-    Mutation("csrc/elf/elf_interposable.c", "symbol->st_shndx != SHN_UNDEF && ", "", ("test_elf_file",)),
+    Mutation("csrc/elf/elf_dynsym.c", "symbol->st_shndx != SHN_UNDEF && ELF64_ST_VISIBILITY", "ELF64_ST_VISIBILITY", ("test_elf_file",)),
     Mutation("csrc/loader/plan.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
 )
 # fmt: on
