@@ -3,10 +3,11 @@
 #include "device_code/decompression.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 
-enum { INPUT_SIZE = 1 << 14 };
+enum { INPUT_SIZE = 1 << 14, OUTPUT_SIZE = 1 << 16 };
 
 /* A stream that is being decompressed. `step` consumes input and fills output. */
 typedef struct stream {
@@ -102,12 +103,41 @@ static bool step_zstd(void *state, const rsdk_decompression *libraries, stream *
     return is_error(result) == 0;
 }
 
-/* ---- the head ---- */
+/* ---- where it goes ---- */
+
+/* Memory, or a file that it is written to each time it is full. */
+typedef struct sink {
+    unsigned char *buffer;
+    size_t size;
+    int descriptor; /* -1: none */
+    uint64_t limit; /* of what the file may become */
+    uint64_t got;
+} sink;
+
+/* Writes the output so far, and makes room for more. */
+static rsdk_status empty(sink *to, stream *s, const rsdk_extent *packed, rsdk_error *error) {
+    size_t size = to->size - s->output_size;
+    if (size > to->limit - to->got) {
+        return rsdk_extent_damaged(packed, "it decompresses to more than any such file does", error);
+    }
+    for (size_t done = 0; done < size;) {
+        ssize_t written = pwrite(to->descriptor, to->buffer + done, size - done, (off_t)(to->got + done));
+        if (written <= 0) {
+            return rsdk_fail(error, RSDK_IO_ERROR, packed->file->path, "%s: no room for what it decompresses to",
+                             packed->file->path);
+        }
+        done += (size_t)written;
+    }
+    to->got += size;
+    s->output = to->buffer;
+    s->output_size = to->size;
+    return RSDK_OK;
+}
 
 static rsdk_status run(const rsdk_decompression *libraries, step_function step, void *state, const rsdk_extent *packed,
-                       void *buffer, size_t size, size_t *got, rsdk_error *error) {
+                       sink *to, rsdk_error *error) {
     unsigned char input[INPUT_SIZE];
-    stream s = {.output = buffer, .output_size = size};
+    stream s = {.output = to->buffer, .output_size = to->size};
     uint64_t position = 0;
     while (s.output_size > 0 && !s.is_at_end) {
         size_t before = s.input_size + s.output_size;
@@ -125,13 +155,18 @@ static rsdk_status run(const rsdk_decompression *libraries, step_function step, 
         if (s.input_size + s.output_size == before) {
             break; /* the data ends before the stream does */
         }
+        if (s.output_size == 0 && to->descriptor >= 0) {
+            RSDK_TRY(empty(to, &s, packed, error));
+        }
     }
-    *got = size - s.output_size;
+    if (to->descriptor >= 0) {
+        return empty(to, &s, packed, error);
+    }
+    to->got = to->size - s.output_size;
     return RSDK_OK;
 }
 
-static rsdk_status run_zlib(rsdk_decompression *libraries, const rsdk_extent *packed, void *buffer, size_t size,
-                            size_t *got, rsdk_error *error) {
+static rsdk_status run_zlib(rsdk_decompression *libraries, const rsdk_extent *packed, sink *to, rsdk_error *error) {
     int (*initialize)(zlib_stream *, const char *, int) = NULL;
     int (*finish)(zlib_stream *) = NULL;
     zlib_stream z = {0};
@@ -143,13 +178,12 @@ static rsdk_status run_zlib(rsdk_decompression *libraries, const rsdk_extent *pa
     if (initialize(&z, "1", (int)sizeof z) != Z_OK) {
         return rsdk_fail_no_memory(error);
     }
-    rsdk_status status = run(libraries, step_zlib, &z, packed, buffer, size, got, error);
+    rsdk_status status = run(libraries, step_zlib, &z, packed, to, error);
     (void)finish(&z);
     return status;
 }
 
-static rsdk_status run_zstd(rsdk_decompression *libraries, const rsdk_extent *packed, void *buffer, size_t size,
-                            size_t *got, rsdk_error *error) {
+static rsdk_status run_zstd(rsdk_decompression *libraries, const rsdk_extent *packed, sink *to, rsdk_error *error) {
     void *(*make)(void) = NULL;
     size_t (*release)(void *) = NULL;
     RSDK_TRY(open_library(packed, "libzstd.so.1", &libraries->zstd, error));
@@ -159,7 +193,7 @@ static rsdk_status run_zstd(rsdk_decompression *libraries, const rsdk_extent *pa
     }
     void *state = make();
     RSDK_NEED(state, error);
-    rsdk_status status = run(libraries, step_zstd, state, packed, buffer, size, got, error);
+    rsdk_status status = run(libraries, step_zstd, state, packed, to, error);
     (void)release(state);
     return status;
 }
@@ -168,17 +202,33 @@ const char *rsdk_decompression_name(unsigned method) {
     return method == RSDK_COMPRESSION_ZLIB ? "zlib" : method == RSDK_COMPRESSION_ZSTD ? "zstd" : NULL;
 }
 
-rsdk_status rsdk_decompression_read_head(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
-                                         void *buffer, size_t size, size_t *got, rsdk_error *error) {
-    *got = 0;
+static rsdk_status run_method(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed, sink *to,
+                              rsdk_error *error) {
     switch (method) {
     case RSDK_COMPRESSION_ZLIB:
-        return run_zlib(decompression, packed, buffer, size, got, error);
+        return run_zlib(decompression, packed, to, error);
     case RSDK_COMPRESSION_ZSTD:
-        return run_zstd(decompression, packed, buffer, size, got, error);
+        return run_zstd(decompression, packed, to, error);
     default:
         return rsdk_extent_damaged(packed, "it is compressed by a method that is not known", error);
     }
+}
+
+rsdk_status rsdk_decompression_read_head(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
+                                         void *buffer, size_t size, size_t *got, rsdk_error *error) {
+    sink to = {.buffer = buffer, .size = size, .descriptor = -1};
+    rsdk_status status = run_method(decompression, method, packed, &to, error);
+    *got = (size_t)to.got;
+    return status;
+}
+
+rsdk_status rsdk_decompression_write(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
+                                     int descriptor, uint64_t limit, uint64_t *size, rsdk_error *error) {
+    unsigned char buffer[OUTPUT_SIZE];
+    sink to = {.buffer = buffer, .size = sizeof buffer, .descriptor = descriptor, .limit = limit};
+    rsdk_status status = run_method(decompression, method, packed, &to, error);
+    *size = to.got;
+    return status;
 }
 
 void rsdk_decompression_clear(rsdk_decompression *decompression) {

@@ -1,4 +1,4 @@
-/* The head of a stream that zlib or zstd has compressed. Each library is opened at first use and closed with the
+/* A stream that zlib or zstd has compressed, or its head. Each library is opened at first use and closed with the
  * listing. The extension is not linked with them, because each import would pay for that. */
 #ifndef RSDK_DEVICE_CODE_DECOMPRESSION_H
 #define RSDK_DEVICE_CODE_DECOMPRESSION_H
@@ -22,5 +22,10 @@ const char *rsdk_decompression_name(unsigned method);
 /* The first `size` bytes of what the extent decompresses to, or all if there are fewer. */
 rsdk_status rsdk_decompression_read_head(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
                                          void *buffer, size_t size, size_t *got, rsdk_error *error);
+
+/* Writes all that the extent decompresses to into the file of a descriptor, from its start. RSDK_BAD_ELF if that is
+ * more than `limit` bytes. */
+rsdk_status rsdk_decompression_write(rsdk_decompression *decompression, unsigned method, const rsdk_extent *packed,
+                                     int descriptor, uint64_t limit, uint64_t *size, rsdk_error *error);
 
 #endif

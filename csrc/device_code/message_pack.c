@@ -138,40 +138,56 @@ rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *a
     return rsdk_extent_read(message->extent, position, copy, size, message->error);
 }
 
-rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {
-    RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_TEXT));
+rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size) {
     uint64_t length = message->number, position = message->position;
     RSDK_TRY(pass(message, length));
     size_t taken = length < size - 1 ? (size_t)length : size - 1;
-    key[taken] = '\0';
+    text[taken] = '\0';
     if (position - message->window_start <= message->window_size &&
         taken <= message->window_size - (position - message->window_start)) {
-        memcpy(key, message->window + (position - message->window_start), taken);
+        memcpy(text, message->window + (position - message->window_start), taken);
         return RSDK_OK;
     }
-    return rsdk_extent_read(message->extent, position, key, taken, message->error);
+    return rsdk_extent_read(message->extent, position, text, taken, message->error);
+}
+
+rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size) {
+    RSDK_TRY(rsdk_message_expect(message, RSDK_MESSAGE_TEXT));
+    return rsdk_message_content(message, key, size);
+}
+
+/* Passes over what belongs to the value whose head was read, and adds the values that are in it. */
+static rsdk_status pass_content(rsdk_message *message, uint64_t *left) {
+    switch (message->kind) {
+    case RSDK_MESSAGE_NUMBER:
+        break;
+    case RSDK_MESSAGE_TEXT:
+    case RSDK_MESSAGE_OTHER:
+        return pass(message, message->number);
+    case RSDK_MESSAGE_ARRAY:
+    case RSDK_MESSAGE_MAP:
+        if (message->number > message->extent->size || *left > message->extent->size) {
+            return damaged(message);
+        }
+        *left += message->kind == RSDK_MESSAGE_MAP ? 2 * message->number : message->number;
+        break;
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_message_skip_content(rsdk_message *message) {
+    /* Values that are still to be passed over. Each has a byte at least, so a larger number of them is a lie. */
+    uint64_t left = 0;
+    RSDK_TRY(pass_content(message, &left));
+    while (left > 0) {
+        RSDK_TRY(rsdk_message_next(message));
+        left--;
+        RSDK_TRY(pass_content(message, &left));
+    }
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_message_skip(rsdk_message *message) {
-    /* Values that are still to be passed over. Each has a byte at least, so a larger number of them is a lie. */
-    for (uint64_t left = 1; left > 0;) {
-        RSDK_TRY(rsdk_message_next(message));
-        left--;
-        switch (message->kind) {
-        case RSDK_MESSAGE_NUMBER:
-            break;
-        case RSDK_MESSAGE_TEXT:
-        case RSDK_MESSAGE_OTHER:
-            RSDK_TRY(pass(message, message->number));
-            break;
-        case RSDK_MESSAGE_ARRAY:
-        case RSDK_MESSAGE_MAP:
-            if (message->number > message->extent->size || left > message->extent->size) {
-                return damaged(message);
-            }
-            left += message->kind == RSDK_MESSAGE_MAP ? 2 * message->number : message->number;
-            break;
-        }
-    }
-    return RSDK_OK;
+    RSDK_TRY(rsdk_message_next(message));
+    return rsdk_message_skip_content(message);
 }

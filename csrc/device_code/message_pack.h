@@ -41,7 +41,13 @@ rsdk_status rsdk_message_text(rsdk_message *message, size_t limit, rsdk_arena *a
 /* The same into memory of the caller, of `size` bytes; a longer one is cut short. */
 rsdk_status rsdk_message_key(rsdk_message *message, char *key, size_t size);
 
+/* The same for a text whose head was read. */
+rsdk_status rsdk_message_content(rsdk_message *message, char *text, size_t size);
+
 /* Skips the next value and all that is in it. */
 rsdk_status rsdk_message_skip(rsdk_message *message);
+
+/* The same for a value whose head was read. */
+rsdk_status rsdk_message_skip_content(rsdk_message *message);
 
 #endif
