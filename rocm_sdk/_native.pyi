@@ -114,6 +114,8 @@ Code = Literal[
     "E-CODE-004",
     "W-CODE-005",
     "W-CODE-006",
+    "E-CODE-007",
+    "N-CODE-008",
     "W-OCL-001",
     "W-ENV-001",
     "W-ENV-002",
@@ -339,6 +341,8 @@ class GpuCoverage(NamedTuple):
     uncovered_modes: tuple[str, ...]
     detail: str | None
     database: bool | None
+    tables: Literal["tuned", "fallback", "none"] | None
+    missing_table: str | None
 
 class LibraryCoverage(NamedTuple):
     name: str

@@ -18,7 +18,14 @@ HIPF, HIPK = 0x48495046, 0x4B504948
 HOST = "host-x86_64-unknown-linux--"
 
 # EF_AMDGPU_MACH and features of code object version 4
-FLAGS = {"gfx1030": 0x36, "gfx90a": 0x53F, "gfx90a:xnack-": 0x63F, "gfx90a:xnack+": 0x73F, "gfx942": 0x54C}
+FLAGS = {
+    "gfx1030": 0x36,
+    "gfx90a": 0x53F,
+    "gfx90a:xnack-": 0x63F,
+    "gfx90a:xnack+": 0x73F,
+    "gfx942": 0x54C,
+    "gfx1100": 0x41,
+}
 
 
 def code_object(flags: int, abi: int = 2, size: int = 200, os_abi: int = 64) -> bytes:
@@ -103,7 +110,40 @@ def message(value: object) -> bytes:
     if isinstance(value, dict):
         return b"\xde" + struct.pack(">H", len(value)) + b"".join(message(k) + message(v) for k, v in value.items())
     assert isinstance(value, list)
-    return bytes([0x90 | len(value)]) + b"".join(map(message, value))
+    return b"\xdc" + struct.pack(">H", len(value)) + b"".join(map(message, value))
+
+
+def kernel_index(rows: Mapping[str, Sequence[str]]) -> bytes:
+    """Tensile's index of kernels: {condition: names of the tables}.
+
+    A condition is a processor, "gfx90a CU104" for one with a number of compute units, or "" for any GPU.
+    """
+
+    def predicate(condition: str) -> object:
+        processor, _, units = condition.partition(" CU")
+        terms: list[object] = [{"type": "Processor", "value": processor}]
+        terms += [{"type": "CUCount", "value": int(units)}] if units else []
+        value = {"type": "And", "value": terms} if units else terms[0]
+        return {"type": "AMDGPU", "value": value} if condition else {"type": "TruePred"}
+
+    def problem(tables: Sequence[str]) -> object:
+        places: list[object] = [
+            {"predicate": {"type": "TypesEqual", "value": ["Half"]}, "library": {"type": "Placeholder", "value": name}}
+            for name in tables
+        ]
+        matching = {
+            "type": "Matching",
+            "properties": [],
+            "table": [{"key": [1, 2], "index": 3}],
+            "distance": "Equality",
+        }
+        return {"type": "ProblemMap", "map": {"Contraction": {"type": "Problem", "rows": [*places, matching]}}}
+
+    library = {
+        "type": "Hardware",
+        "rows": [{"predicate": predicate(each), "library": problem(tables)} for each, tables in rows.items()],
+    }
+    return message({"solutions": [{"name": "kernel", "ideals": {}}], "library": library, "version": "4"})
 
 
 def kpack(kernels: Mapping[str, Mapping[str, bytes]], scheme: str = "none") -> bytes:

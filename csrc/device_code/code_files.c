@@ -118,21 +118,41 @@ static const char *owner_of_databases(const char *directory) {
     return NULL;
 }
 
-static bool is_index(const char *name) {
-    return strncmp(name, "TensileLibrary", strlen("TensileLibrary")) == 0 &&
-           (ends_with(name, ".dat") || ends_with(name, ".dat.zlib") || ends_with(name, ".yaml"));
+/* Which of Tensile's files a name stands for. "TensileLibrary_lazy_gfx942.dat", "TensileLibrary_gfx942.dat" of older
+ * versions and "TensileLibrary.dat" of the oldest are indexes. false: none. */
+static bool find_table_kind(const char *name, rsdk_code_file_kind *kind) {
+    static const char prefix[] = "TensileLibrary", mapping[] = "TensileLiteLibrary_lazy_", extension[] = "hipblasltExt";
+    static const char *const index_ends[] = {".", "_lazy_", "_gfx"};
+    if (!ends_with(name, ".dat") && !ends_with(name, ".dat.zlib") && !ends_with(name, ".yaml")) {
+        return false;
+    }
+    if (strncmp(name, mapping, sizeof mapping - 1) == 0 || strncmp(name, extension, sizeof extension - 1) == 0) {
+        *kind = RSDK_CODE_FILE_TARGETS;
+        return true;
+    }
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0) {
+        return false;
+    }
+    *kind = RSDK_CODE_FILE_TABLE;
+    for (size_t i = 0; i < sizeof index_ends / sizeof *index_ends; i++) {
+        if (strncmp(name + sizeof prefix - 1, index_ends[i], strlen(index_ends[i])) == 0) {
+            *kind = RSDK_CODE_FILE_INDEX;
+        }
+    }
+    return true;
 }
 
 static rsdk_status add_file(const walk *w, const char *directory, const char *name, const char *path, bool is_program) {
     const char *suffix = library_suffix(name), *databases = owner_of_databases(directory);
+    rsdk_code_file_kind kind = RSDK_CODE_FILE_LIBRARY;
     if (ends_with(name, ".co") || ends_with(name, ".hsaco")) {
         return add_loose(w, RSDK_CODE_FILE_LOOSE, directory, path, name);
     }
     if (ends_with(name, ".kpack")) {
         return add(w, (rsdk_code_file){RSDK_CODE_FILE_ARCHIVE, path, name, NULL});
     }
-    if (is_index(name)) {
-        return add_loose(w, RSDK_CODE_FILE_INDEX, directory, path, name);
+    if (find_table_kind(name, &kind)) {
+        return add_loose(w, kind, directory, path, name);
     }
     if (databases != NULL) {
         const rsdk_target *target = rsdk_file_target_of_database(name);

@@ -10,6 +10,8 @@ typedef enum rsdk_code_file_kind {
     RSDK_CODE_FILE_LOOSE,    /* .co, .hsaco */
     RSDK_CODE_FILE_ARCHIVE,  /* .kpack */
     RSDK_CODE_FILE_INDEX,    /* Tensile's list of kernels */
+    RSDK_CODE_FILE_TABLE,    /* one of the files that an index leads to */
+    RSDK_CODE_FILE_TARGETS,  /* hipBLASLt's other tables, which must name a target, too */
     RSDK_CODE_FILE_DATABASE, /* of performance */
 } rsdk_code_file_kind;
 

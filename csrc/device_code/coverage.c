@@ -6,9 +6,11 @@
 
 #include "base/file.h"
 #include "base/name_table.h"
+#include "base/path.h"
 #include "device_code/archive_search.h"
 #include "device_code/code_files.h"
 #include "device_code/fits.h"
+#include "device_code/kernel_database.h"
 #include "device_code/tables.h"
 #include "device_code/target_sums.h"
 
@@ -18,8 +20,12 @@ enum { GPU_LIMIT = 256 };
 typedef struct tally {
     rsdk_code_fit worst; /* of the files that every GPU needs; 0 while `covered` is */
     size_t covered, total;
-    rsdk_code_fit best; /* of the files that are for one target each */
-    bool has_index;     /* a list of kernels names the processor */
+    rsdk_code_fit best;        /* of the files that are for one target each */
+    bool has_index;            /* a list of kernels has some for the processor */
+    rsdk_kernel_tables tables; /* what it has for it */
+    size_t listed, lists;      /* the further tables that name the processor, of all */
+    const char *list;          /* one that does not */
+    const char *missing_table;
     rsdk_coverage_lack lack;
     const char *detail;
 } tally;
@@ -47,6 +53,7 @@ typedef struct survey {
     rsdk_file_fit *fits;  /* of the file in hand */
     RSDK_LIST(library) libraries;
     rsdk_name_table places;
+    rsdk_name_table kernel_tables; /* paths of the files that indexes lead to, without what follows the last "." */
     rsdk_target_sums sums;
     RSDK_LIST(rsdk_coverage_fault) faults;
     rsdk_archive_search archives;
@@ -230,16 +237,149 @@ static rsdk_status take_file(survey *s, const rsdk_code_file *file) {
     return status;
 }
 
-/* A list of kernels. */
-static rsdk_status take_index(survey *s, library *of, const char *target) {
-    const rsdk_compatibility *named = rsdk_fit_table_row(&s->table, target);
-    RSDK_NEED(named, s->error);
-    of->has_index = true;
-    for (size_t i = 0; i < s->table.modes.count; i++) {
-        of->tallies[i].has_index = of->tallies[i].has_index || named[i].misfit == RSDK_MISFIT_NONE;
+/* ---- tables of kernels ---- */
+
+/* "x/TensileLibrary_Type_HH" of "x/TensileLibrary_Type_HH.dat.zlib". */
+static size_t stem_length(const char *path) {
+    const char *name = rsdk_path_name(path);
+    return (size_t)(name - path) + strcspn(name, ".");
+}
+
+/* A file that a row leads to and that is not there; NULL: all are there. */
+static rsdk_status find_missing(survey *s, const char *index, const rsdk_kernel_row *row, const char **missing) {
+    const char *directory = rsdk_path_parent(&s->scratch, index);
+    RSDK_NEED(directory, s->error);
+    for (size_t i = 0; i < row->tables.count && *missing == NULL; i++) {
+        size_t unused = 0;
+        const char *path = rsdk_path_join(&s->scratch, directory, row->tables.items[i]);
+        RSDK_NEED(path, s->error);
+        if (!rsdk_name_table_find(&s->kernel_tables, path, strlen(path), &unused)) {
+            *missing = rsdk_arena_format(s->arena, "%s.dat", path);
+            RSDK_NEED(*missing, s->error);
+        }
     }
     return RSDK_OK;
 }
+
+/* Whether a GPU in each mode reads the file, by the target in its name. */
+static rsdk_status find_readers(survey *s, const rsdk_code_file *file, bool **readers) {
+    const rsdk_compatibility *fits = NULL;
+    *readers = rsdk_arena_alloc(&s->scratch, s->table.modes.count + 1, sizeof **readers);
+    RSDK_NEED(*readers, s->error);
+    if (file->target != NULL) {
+        fits = rsdk_fit_table_row(&s->table, file->target);
+        RSDK_NEED(fits, s->error);
+    }
+    for (size_t i = 0; i < s->table.modes.count; i++) {
+        (*readers)[i] = fits == NULL || fits[i].misfit == RSDK_MISFIT_NONE;
+    }
+    return RSDK_OK;
+}
+
+/* A row with a condition besides the processor counts, too: such rows are for some models of a processor. */
+static rsdk_status take_row(survey *s, const library *of, const rsdk_code_file *file, const rsdk_kernel_row *row,
+                            const bool *readers) {
+    const char *missing = NULL;
+    const rsdk_compatibility *fits = NULL; /* NULL: it is for any processor */
+    if (row->processor == NULL && row->has_condition) {
+        return RSDK_OK; /* a condition that is not known */
+    }
+    RSDK_TRY(find_missing(s, file->path, row, &missing));
+    if (row->processor != NULL) {
+        fits = rsdk_fit_table_row(&s->table, row->processor);
+        RSDK_NEED(fits, s->error);
+    }
+    rsdk_kernel_tables tables = fits != NULL ? RSDK_KERNEL_TABLES_TUNED : RSDK_KERNEL_TABLES_FALLBACK;
+    for (size_t i = 0; i < s->table.modes.count; i++) {
+        tally *t = &of->tallies[i];
+        if (readers[i] && (fits == NULL || fits[i].misfit == RSDK_MISFIT_NONE)) {
+            t->has_index = true;
+            t->tables = tables > t->tables ? tables : t->tables;
+            t->missing_table = t->missing_table != NULL ? t->missing_table : missing;
+        }
+    }
+    return RSDK_OK;
+}
+
+/* An index in YAML, which development builds have, counts by its name. */
+static bool is_yaml(const char *path) {
+    return strcmp(path + stem_length(path), ".yaml") == 0;
+}
+
+static rsdk_status take_rows(survey *s, const rsdk_code_file *file, const rsdk_kernel_database *database) {
+    bool *readers = NULL;
+    library *of = library_of(s, file->library);
+    RSDK_NEED(of, s->error);
+    RSDK_TRY(find_readers(s, file, &readers));
+    of->has_index = true;
+    for (size_t i = 0; i < database->rows.count; i++) {
+        RSDK_TRY(take_row(s, of, file, &database->rows.items[i], readers));
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status take_yaml(survey *s, const rsdk_code_file *file) {
+    bool *readers = NULL;
+    library *of = library_of(s, file->library);
+    RSDK_NEED(of, s->error);
+    RSDK_TRY(find_readers(s, file, &readers));
+    of->has_index = true;
+    for (size_t i = 0; i < s->table.modes.count; i++) {
+        of->tallies[i].has_index = of->tallies[i].has_index || readers[i];
+    }
+    return RSDK_OK;
+}
+
+/* The targets in the file are those that it serves. */
+static rsdk_status take_targets(survey *s, const rsdk_code_file *file, const rsdk_kernel_database *database) {
+    bool *readers = NULL, *listed = rsdk_arena_alloc(&s->scratch, s->table.modes.count + 1, sizeof *listed);
+    const library *of = library_of(s, file->library);
+    RSDK_NEED(of, s->error);
+    RSDK_NEED(listed, s->error);
+    RSDK_TRY(find_readers(s, file, &readers));
+    for (size_t i = 0; i < database->targets.list.count; i++) {
+        const rsdk_compatibility *fits = rsdk_fit_table_row(&s->table, database->targets.list.items[i]);
+        RSDK_NEED(fits, s->error);
+        for (size_t k = 0; k < s->table.modes.count; k++) {
+            listed[k] = listed[k] || fits[k].misfit == RSDK_MISFIT_NONE;
+        }
+    }
+    for (size_t i = 0; i < s->table.modes.count; i++) {
+        tally *t = &of->tallies[i];
+        t->lists += readers[i];
+        t->listed += readers[i] && listed[i];
+        t->list = readers[i] && !listed[i] ? file->path : t->list;
+    }
+    return RSDK_OK;
+}
+
+/* A table that cannot be read is a fault. */
+static rsdk_status take_tables(survey *s, const rsdk_code_file *file) {
+    rsdk_error why = RSDK_ERROR_INIT;
+    rsdk_kernel_database database = {0};
+    bool is_index = file->kind == RSDK_CODE_FILE_INDEX;
+    if (is_yaml(file->path)) {
+        return is_index ? take_yaml(s, file) : RSDK_OK;
+    }
+    rsdk_status status = is_index ? rsdk_kernel_database_read_index(file->path, s->arena, &database, &why)
+                                  : rsdk_kernel_database_read_targets(file->path, s->arena, &database, &why);
+    if (status == RSDK_OK) {
+        status = is_index ? take_rows(s, file, &database) : take_targets(s, file, &database);
+    } else if (status == RSDK_NO_MEMORY) {
+        status = rsdk_fail_with(s->error, &why);
+    } else {
+        status = add_fault(s, file->path, &why);
+    }
+    rsdk_error_clear(&why);
+    rsdk_arena_clear(&s->scratch);
+    return status;
+}
+
+static rsdk_status note_kernel_table(survey *s, const rsdk_code_file *file) {
+    return rsdk_name_table_set(&s->kernel_tables, s->arena, file->path, stem_length(file->path), 0, s->error);
+}
+
+/* ---- databases of performance ---- */
 
 static void take_database(const survey *s, const library *of, const char *target) {
     size_t length = strlen(target);
@@ -250,16 +390,10 @@ static void take_database(const survey *s, const library *of, const char *target
     }
 }
 
-/* Only the names of these files count. */
-static rsdk_status take_name(survey *s, const rsdk_code_file *file) {
-    library *of = library_of(s, file->library);
+/* Only the name of such a file counts. */
+static rsdk_status take_database_name(survey *s, const rsdk_code_file *file) {
+    const library *of = library_of(s, file->library);
     RSDK_NEED(of, s->error);
-    if (file->target == NULL) {
-        return RSDK_OK;
-    }
-    if (file->kind == RSDK_CODE_FILE_INDEX) {
-        return take_index(s, of, file->target);
-    }
     take_database(s, of, file->target);
     return RSDK_OK;
 }
@@ -302,7 +436,22 @@ static rsdk_coverage_verdict verdict_in_mode(const library *of, tally *t) {
         t->total++;
     }
     rsdk_coverage_verdict verdict = verdict_of(fit);
+    if (verdict != RSDK_COVERAGE_NONE) {
+        t->covered += t->listed;
+        t->total += t->lists;
+        if (t->listed < t->lists) {
+            add_lack(t, RSDK_LACK_INDEX, t->list);
+        }
+    }
     return verdict == RSDK_COVERAGE_NONE && find_compiling(of->shown.name) != NULL ? RSDK_COVERAGE_COMPILED : verdict;
+}
+
+/* What the tables have, where there is code that they lead to. */
+static rsdk_kernel_tables tables_in_mode(const library *of, const tally *t, rsdk_coverage_verdict verdict) {
+    if (!of->has_index || (t->has_index && t->tables == RSDK_KERNEL_TABLES_UNKNOWN)) {
+        return RSDK_KERNEL_TABLES_UNKNOWN;
+    }
+    return !t->has_index || verdict == RSDK_COVERAGE_NONE ? RSDK_KERNEL_TABLES_NONE : t->tables;
 }
 
 /* A GPU whose mode is open gets the worst result of the modes in which something runs; the other modes are named. */
@@ -321,6 +470,9 @@ static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_
         } else if (result->verdict == RSDK_COVERAGE_NONE || verdict < result->verdict) {
             result->verdict = verdict;
         }
+        rsdk_kernel_tables tables = tables_in_mode(of, t, verdict);
+        result->tables = tables > result->tables ? tables : result->tables;
+        result->missing_table = t->missing_table;
         result->covered = t->covered > result->covered ? t->covered : result->covered;
         result->total = t->total;
         if (t->covered < t->total && t->lack > result->lack) {
@@ -394,6 +546,23 @@ static rsdk_status finish_targets(survey *s, rsdk_coverage *coverage) {
     return RSDK_OK;
 }
 
+static rsdk_status take_by_kind(survey *s, const rsdk_code_file *file) {
+    switch (file->kind) {
+    case RSDK_CODE_FILE_LIBRARY:
+    case RSDK_CODE_FILE_LOOSE:
+    case RSDK_CODE_FILE_ARCHIVE:
+        return take_file(s, file);
+    case RSDK_CODE_FILE_INDEX:
+    case RSDK_CODE_FILE_TARGETS:
+        return take_tables(s, file);
+    case RSDK_CODE_FILE_DATABASE:
+        return take_database_name(s, file);
+    case RSDK_CODE_FILE_TABLE:
+        break;
+    }
+    return RSDK_OK;
+}
+
 static rsdk_status read_files(survey *s, rsdk_coverage *coverage) {
     rsdk_code_files files = {0};
     if (s->options->gpu_count > GPU_LIMIT) {
@@ -409,9 +578,12 @@ static rsdk_status read_files(survey *s, rsdk_coverage *coverage) {
         RSDK_TRY(rsdk_code_files_collect(s->options->directories[i], s->arena, &files, s->error));
     }
     for (size_t i = 0; i < files.list.count; i++) {
-        const rsdk_code_file *file = &files.list.items[i];
-        bool is_name = file->kind == RSDK_CODE_FILE_INDEX || file->kind == RSDK_CODE_FILE_DATABASE;
-        RSDK_TRY(is_name ? take_name(s, file) : take_file(s, file));
+        if (files.list.items[i].kind == RSDK_CODE_FILE_TABLE) {
+            RSDK_TRY(note_kernel_table(s, &files.list.items[i]));
+        }
+    }
+    for (size_t i = 0; i < files.list.count; i++) {
+        RSDK_TRY(take_by_kind(s, &files.list.items[i]));
     }
     coverage->file_count = files.list.count;
     RSDK_TRY(finish_libraries(s, coverage));
@@ -473,4 +645,12 @@ const char *rsdk_coverage_lack_name(rsdk_coverage_lack lack) {
         [RSDK_LACK_INDEX] = "index",     [RSDK_LACK_ARCHIVE] = "archive",
         [RSDK_LACK_KERNELS] = "kernels"};
     return names[lack];
+}
+
+const char *rsdk_kernel_tables_name(rsdk_kernel_tables tables) {
+    static const char *const names[] = {[RSDK_KERNEL_TABLES_UNKNOWN] = "unknown",
+                                        [RSDK_KERNEL_TABLES_NONE] = "none",
+                                        [RSDK_KERNEL_TABLES_FALLBACK] = "fallback",
+                                        [RSDK_KERNEL_TABLES_TUNED] = "tuned"};
+    return names[tables];
 }

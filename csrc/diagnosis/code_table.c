@@ -449,6 +449,12 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "do without them, or take another SDK: no package of this one has the code"}),
         "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
+    ROW(E, CODE, 007, ERROR, "tables of kernels for the GPU {target} are missing in {libraries}", "{detail}",
+        FIXES({ANY, WORDS, "{reinstall}"},
+              {ANY, WORDS, "copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),
+        "rocBLAS and hipBLASLt look each kernel up: an index (TensileLibrary_lazy_<target>.dat) names a table for each kind of matrices, and the table the kernels. A call whose table is not there fails. Usual where the files of several builds were put together, or copied one by one.", NULL)
+    ROW(N, CODE, 008, NOTE, "{libraries}: no kernels that are tuned for the GPU {target}", "{detail}", NO_FIX,
+        "The library runs. Its kernels for this GPU are those that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
 
     /* ---- OpenCL ---- */
     ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",

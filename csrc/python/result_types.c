@@ -170,6 +170,11 @@ CONVERSION(from_lack) {
     return rsdk_result_text(lack != RSDK_LACK_NOTHING ? rsdk_coverage_lack_name(lack) : NULL);
 }
 
+CONVERSION(from_kernel_tables) {
+    rsdk_kernel_tables tables = *(const rsdk_kernel_tables *)member_of(value, row->offset);
+    return rsdk_result_text(tables != RSDK_KERNEL_TABLES_UNKNOWN ? rsdk_kernel_tables_name(tables) : NULL);
+}
+
 CONVERSION(from_code) {
     return rsdk_result_text(rsdk_code_name(*(const rsdk_code *)member_of(value, row->offset)));
 }
@@ -433,6 +438,7 @@ CONVERSION(faults_of_coverage) {
 #define CODE(type, member)            from_code, OFFSET(type, member, rsdk_code), 0
 #define GPU_CLASS(type, member)       from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
 #define XNACK(type, member)           from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
+#define KERNEL_TABLES(type, member)   from_kernel_tables, OFFSET(type, member, rsdk_kernel_tables), 0
 #define END                                                                                                            \
     { NULL, NULL, 0, 0, NULL }
 #define WHOLE(conversion) conversion, 0, 0
@@ -657,9 +663,12 @@ static const field gpu_coverage_fields[] = {
     {"total",           NUMBER(rsdk_gpu_coverage, total), "bundles of the library; its loose files count as one (int)"},
     {"uncovered_modes", PATHS(rsdk_gpu_coverage, uncovered_modes, uncovered_mode_count),
      "modes of a GPU whose mode is open in which nothing runs (tuple of str)"},
-    {"detail",          PATH(rsdk_gpu_coverage, detail), "the archive that is missing, or has no kernels of the library (str or None)"},
+    {"detail",          PATH(rsdk_gpu_coverage, detail), "the archive that is missing or has no kernels of the library, or the table that lacks the GPU (str or None)"},
     {"database",        FEATURE(rsdk_gpu_coverage, database),
      "whether there is a performance database for the GPU (bool); None for a library that uses none"},
+    {"tables",          KERNEL_TABLES(rsdk_gpu_coverage, tables),
+     "what its tables of kernels have: 'tuned', 'fallback', 'none' (str); None for a library without tables"},
+    {"missing_table",   PATH(rsdk_gpu_coverage, missing_table), "a file that the tables lead to and that is not there (str or None)"},
     END,
 };
 

@@ -67,7 +67,8 @@ def run(options: "Namespace") -> int:
         complain(f"{fault.message} [{fault.code}]")
     if not with_code(found):
         complain("nothing was checked: no library with GPU code was found")
-    is_lacking = any(on.verdict == "none" for library in found.libraries for on in library.gpus)
+    each_on = [on for library in found.libraries for on in library.gpus]
+    is_lacking = any(on.verdict == "none" or on.missing_table is not None for on in each_on)
     return 1 if is_lacking or found.faults or not with_code(found) else 0
 
 
@@ -106,7 +107,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
     for (_, text), names in sorted(groups.items()):
         _print_group(sorted(names), text)
     for each in problems:
-        if each.code != "N-CODE-003":  # the lines say it
+        if each.code not in ("N-CODE-003", "N-CODE-008"):  # the lines say it
             tell(f"  {'':{_WIDTH}}  {each.code}: {each.cause}")
             if each.fix is not None:
                 tell(f"  {'':{_WIDTH}}  fix: {each.fix}")
@@ -164,6 +165,10 @@ def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]
     place, line = text[on.verdict]
     if on.verdict == "none" and on.covered > 0:
         line = "NO KERNELS for this GPU: it loads, and its calls will fail"
+    if on.tables == "fallback":
+        line += "; fallback kernels only, which are slow"
+    if on.missing_table is not None:
+        line += "; a TABLE OF KERNELS IS MISSING: some calls will fail"
     if on.database is False:
         line += f"; no performance database for {on.gpu.partition(':')[0]}"
     if on.verdict == "best effort" and library.compressed_count > 0:

@@ -12,6 +12,8 @@ from .coverage import with_code
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
     from rocm_sdk.problems import Problem
 
@@ -38,18 +40,25 @@ def problems_on(found: Coverage, index: int, *, installed: bool = True) -> tuple
         on = library.gpus[index]
         if on.verdict == "none" and package is None:
             package = _package_for(on.gpu) if installed else _Package(None, None, None)
-        if (code := _code_of(on, package)) is not None:
+        for code in _codes_of(on, package):
             lacking.setdefault(code, []).append(library)
     return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
 
 
-def _code_of(on: GpuCoverage, package: _Package | None) -> Code | None:
+def _codes_of(on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
     if on.verdict == "none" and package is not None:
         if package.requirement is None and package.site is not None:
-            return "W-CODE-006"
-        return "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
+            yield "W-CODE-006"
+        else:
+            yield "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
+        return
     is_partial = on.covered < on.total and on.verdict != "compiled at first use"
-    return "N-CODE-003" if is_partial or on.uncovered_modes else None
+    if is_partial or on.uncovered_modes:
+        yield "N-CODE-003"
+    if on.missing_table is not None:
+        yield "E-CODE-007"
+    if on.tables == "fallback":
+        yield "N-CODE-008"
 
 
 def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:
@@ -58,7 +67,7 @@ def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: 
     names = tuple(library.name for library in libraries)
     said: dict[str, list[str]] = {}
     for library in libraries:
-        said.setdefault(_description(library, library.gpus[index]), []).append(library.name)
+        said.setdefault(_description(code, library, library.gpus[index]), []).append(library.name)
     shown = [f"{', '.join(named)}: {text}" for text, named in list(said.items())[:_DESCRIBED]]
     if len(said) > _DESCRIBED:
         shown.append("and others")
@@ -85,15 +94,30 @@ def _package_for(gpu: str) -> _Package:
         return _Package(requirement=None, distribution=None, site=None)
 
 
-def _description(library: LibraryCoverage, on: GpuCoverage) -> str:
+def _description(code: Code, library: LibraryCoverage, on: GpuCoverage) -> str:
+    if code == "E-CODE-007":
+        return f"{on.missing_table} is not there"
+    if code == "N-CODE-008":
+        return "the tables of kernels have only rows that are for any GPU"
+    return _lack(on) or _rest(library, on)
+
+
+def _lack(on: GpuCoverage) -> str | None:
+    """The file that lacks something for the GPU."""
     if on.detail == "ROCM_KPACK_DISABLE":
         return "ROCM_KPACK_DISABLE is set, and its kernels lie in an archive"
     if on.lack == "archive":
         return f"{on.detail} is not there or cannot be read"
     if on.lack == "kernels":
         return f"no kernels of it for this GPU are in {on.detail}"
+    if on.lack == "index" and on.detail is not None:
+        return f"{on.detail} does not name the GPU"
     if on.lack == "index":
         return "there are kernels, and no list of kernels (TensileLibrary) that names the GPU"
+    return None
+
+
+def _rest(library: LibraryCoverage, on: GpuCoverage) -> str:
     if on.verdict != "none" and on.uncovered_modes:
         return f"none for {', '.join(on.uncovered_modes)}"
     if on.verdict != "none":

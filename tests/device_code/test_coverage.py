@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser
-from sample_device_code import HIPK, bundle, code_object, compressed, kpack, library, message, objects
+from sample_device_code import (
+    HIPK,
+    bundle,
+    code_object,
+    compressed,
+    kernel_index,
+    kpack,
+    library,
+    message,
+    objects,
+)
 
 import rocm_sdk
 from rocm_sdk import GpuCoverage, LibraryAccessError, LibraryNotFoundError, UnknownTargetError, coverage
@@ -107,7 +117,7 @@ def test_a_library_that_loads_and_has_no_kernels(tmp_path: Path, lib: Path) -> N
     library(lib / "libhipblaslt.so.1", [bundle(objects("gfx1030", "gfx942"))])
     kernels = lib / "hipblaslt/library"
     write(kernels / "Kernels.so-000-gfx942.hsaco", code_object(0x54C, size=64))
-    write(kernels / "TensileLibrary_gfx942.dat")
+    write(kernels / "TensileLibrary_gfx942.dat", kernel_index({"gfx942": []}))
     found = on(tmp_path, "gfx1030", "hipblaslt")
     assert (found.verdict, found.lack, found.covered, found.total) == ("none", "processor", 1, 2)
     assert verdict(tmp_path, "gfx942", "hipblaslt") == "compatible"
@@ -120,15 +130,15 @@ def test_loose_files_are_found_by_name_and_judged_by_content(tmp_path: Path, lib
     kernels = lib / "rocblas/library"
     for mode, sign in (("+", 0x73F), ("-", 0x63F)):
         write(kernels / f"Kernels.so-000-gfx90a-xnack{mode}.hsaco", code_object(sign, size=64))
-    write(kernels / "TensileLibrary_lazy_gfx90a.dat")
+    write(kernels / "TensileLibrary_lazy_gfx90a.dat", kernel_index({"gfx90a": []}))
     assert on(tmp_path, "gfx90a", "rocblas").uncovered_modes == ()
     write(kernels / "gfx1030/TensileLibrary.co", bundle(objects("gfx1030")))
     without_index = on(tmp_path, "gfx1030", "rocblas")
     assert (without_index.verdict, without_index.lack) == ("none", "index")
-    write(kernels / "gfx1030/TensileLibrary.dat")
+    write(kernels / "gfx1030/TensileLibrary.dat", kernel_index({"gfx1030": []}))
     assert verdict(tmp_path, "gfx1030", "rocblas") == "exact"
     write(kernels / "Kernels.so-000-gfx1100.hsaco", code_object(0x36, size=64))
-    write(kernels / "TensileLibrary_lazy_gfx1100.dat")
+    write(kernels / "TensileLibrary_lazy_gfx1100.dat", kernel_index({"gfx1100": []}))
     library(lib / "librocblas.so.4", [bundle(entries(gfx1100=code_object(0x41)))])
     assert verdict(tmp_path, "gfx1100", "rocblas") == "none"
 

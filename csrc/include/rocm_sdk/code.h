@@ -121,6 +121,8 @@ typedef enum rsdk_code {
     RSDK_E_CODE_004,
     RSDK_W_CODE_005,
     RSDK_W_CODE_006,
+    RSDK_E_CODE_007,
+    RSDK_N_CODE_008,
 
     RSDK_W_OCL_001,
 

@@ -9,7 +9,8 @@
  *     }
  *     rsdk_coverage_free(coverage);
  *
- * The files are judged, not the metadata of packages. Only their headers are read; nothing is loaded. */
+ * The files are judged, not the metadata of packages. Only their headers, and the tables of kernels, are read; nothing
+ * is loaded. */
 #ifndef ROCM_SDK_COVERAGE_H
 #define ROCM_SDK_COVERAGE_H
 
@@ -43,10 +44,20 @@ typedef enum rsdk_coverage_lack {
     RSDK_LACK_PROCESSOR,       /* there is code, for other processors */
     RSDK_LACK_MODE,            /* there is code for the processor, for another mode of sramecc or xnack */
     RSDK_LACK_GENERIC_VERSION, /* the code for its generic target is too old */
-    RSDK_LACK_INDEX,           /* there are kernels, and no list of kernels that names the processor */
-    RSDK_LACK_ARCHIVE,         /* the kpack archive that the library names is not there: `detail` */
-    RSDK_LACK_KERNELS,         /* the archive has no kernels of this library for it: `detail` */
+    RSDK_LACK_INDEX, /* there are kernels, and no list of kernels that names the processor; `detail`: the list that does
+                        not, where the library needs that one in part only */
+    RSDK_LACK_ARCHIVE, /* the kpack archive that the library names is not there: `detail` */
+    RSDK_LACK_KERNELS, /* the archive has no kernels of this library for it: `detail` */
 } rsdk_coverage_lack;
+
+/* What the tables of kernels (Tensile's) of a library have for a GPU: rocBLAS and hipBLASLt look their kernels up in
+ * them, so that code by itself is of no use. A greater value is better. */
+typedef enum rsdk_kernel_tables {
+    RSDK_KERNEL_TABLES_UNKNOWN,  /* the library has none, or none that can be read */
+    RSDK_KERNEL_TABLES_NONE,     /* no row fits the GPU */
+    RSDK_KERNEL_TABLES_FALLBACK, /* the rows for any GPU alone, whose kernels are slow */
+    RSDK_KERNEL_TABLES_TUNED,
+} rsdk_kernel_tables;
 
 /* A library on one GPU. */
 typedef struct rsdk_gpu_coverage {
@@ -57,8 +68,10 @@ typedef struct rsdk_gpu_coverage {
     const char *const
         *uncovered_modes; /* the GPU's mode is open, and nothing runs in these: "gfx90a:sramecc+:xnack+" */
     size_t uncovered_mode_count;
-    const char *detail;    /* a path; NULL: none */
-    rsdk_feature database; /* whether there is a performance database for the GPU; unsupported: it uses none */
+    const char *detail; /* a path; NULL: none */
+    rsdk_kernel_tables tables;
+    const char *missing_table; /* a file that the tables lead to and that is not there; NULL: none */
+    rsdk_feature database;     /* whether there is a performance database for the GPU; unsupported: it uses none */
 } rsdk_gpu_coverage;
 
 /* The files of a library: the shared object, its variants for single targets, its loose files. */
@@ -122,6 +135,9 @@ void rsdk_coverage_free(rsdk_coverage *coverage); /* NULL is allowed */
  * "processor", "mode", "generic version", "index", "archive", "kernels", "nothing". */
 const char *rsdk_coverage_verdict_name(rsdk_coverage_verdict verdict);
 const char *rsdk_coverage_lack_name(rsdk_coverage_lack lack);
+
+/* "unknown", "none", "fallback", "tuned". */
+const char *rsdk_kernel_tables_name(rsdk_kernel_tables tables);
 
 #ifdef __cplusplus
 }

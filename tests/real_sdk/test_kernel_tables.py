@@ -1,0 +1,134 @@
+"""The tables of kernels of Debian's rocBLAS and hipBLASLt, against a reader of msgpack that reads them whole."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocm_sdk import coverage
+from rocm_sdk.gpu_code.msgpack import unpack
+from rocm_sdk_build.inputs.apt import Apt
+
+BUILD = Path(__file__).resolve().parents[2] / "build/kernel-tables"
+GPUS = (
+    "gfx803",
+    "gfx900",
+    "gfx906",
+    "gfx908",
+    "gfx90a",
+    "gfx942",
+    "gfx1010",
+    "gfx1030",
+    "gfx1100",
+    "gfx1151",
+    "gfx1200",
+)
+
+
+def kernels_of(suite: str, package: str) -> Iterator[Path]:
+    """The directory of a package's kernels. What is unpacked takes gigabytes, and goes afterwards."""
+    if shutil.which("apt-get") is None:
+        pytest.skip("apt is not on this system: there are no Debian packages to read")
+    apt = Apt(BUILD / suite, suite)
+    apt.update()
+    if apt.available([package]) != [package]:
+        pytest.skip(f"Debian's {suite} has no {package}, or there is no network")
+    packages = apt.candidates([package])
+    apt.confirm_lists()
+    (root,) = apt.unpack(packages).values()
+    (index, *_) = sorted(root.rglob("TensileLibrary*.dat"))
+    yield index.parent
+    apt.forget(packages)
+
+
+@pytest.fixture(scope="module")
+def merged() -> Iterator[Path]:
+    """One index for all processors, with all kernels in it: rocBLAS 5."""
+    yield from kernels_of("trixie", "librocblas0")
+
+
+@pytest.fixture(scope="module", params=["librocblas4", "libhipblaslt1"])
+def lazy(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """An index for each processor."""
+    yield from kernels_of("sid", request.param)
+
+
+def conditions(predicate: object) -> Iterator[str]:
+    """The processors that a predicate names."""
+    if isinstance(predicate, list):
+        for each in predicate:
+            yield from conditions(each)
+    elif isinstance(predicate, dict):
+        if predicate["type"] == "Processor":
+            yield predicate["value"]
+        else:
+            yield from conditions(predicate.get("value"))
+
+
+def tables(value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        for each in value:
+            yield from tables(each)
+    elif isinstance(value, dict):
+        if value.get("type") == "Placeholder":
+            yield value["value"]
+        else:
+            for each in value.values():
+                yield from tables(each)
+
+
+def rows(index: Path) -> list[tuple[list[str], list[str]]]:
+    """The processors and the tables of each row."""
+    content = unpack(index.read_bytes())
+    assert isinstance(content, dict)
+    return [(list(conditions(row["predicate"])), list(tables(row["library"]))) for row in content["library"]["rows"]]
+
+
+def answers(kernels: Path) -> dict[str, str | None]:
+    found = coverage(GPUS, kernels)
+    assert found.faults == ()
+    (row,) = found.libraries
+    assert all(on.missing_table is None for on in row.gpus)
+    return {on.gpu: on.tables for on in row.gpus}
+
+
+def expected(known: list[list[str]]) -> str:
+    return "tuned" if any(known) else "fallback" if known else "none"
+
+
+def test_one_index_for_all(merged: Path) -> None:
+    known = [processors for processors, _ in rows(merged / "TensileLibrary.dat")]
+    has_code = {path.stem.rpartition("-gfx")[2].partition("-")[0] for path in merged.glob("Kernels.so-000-*.hsaco")}
+    assert [] in known and len(has_code) > 5
+    for gpu, answer in answers(merged).items():
+        own = [each for each in known if not each or gpu in each]
+        assert answer == (expected(own) if gpu.removeprefix("gfx") in has_code else "none"), gpu
+
+
+def test_an_index_for_each_processor(lazy: Path) -> None:
+    said = answers(lazy)
+    counts = dict.fromkeys(said.values(), 0)
+    for gpu, answer in said.items():
+        index = lazy / f"TensileLibrary_lazy_{gpu}.dat"
+        own = rows(index) if index.exists() else []
+        assert answer == expected([processors for processors, _ in own if not processors or gpu in processors]), gpu
+        counts[answer] += 1
+        for _, names in own:
+            assert names
+            assert all((lazy / f"{name}.dat").exists() for name in names)
+    assert counts["tuned"] > 2
+    assert counts["none"] > 1
+
+
+def test_a_table_that_is_taken_away(lazy: Path) -> None:
+    (name, *_) = [name for _, names in rows(lazy / "TensileLibrary_lazy_gfx1100.dat") for name in names]
+    path = lazy / f"{name}.dat"
+    path.rename(path.with_suffix(".away"))
+    try:
+        (row,) = coverage(["gfx1100"], lazy).libraries
+        assert row.gpus[0].missing_table == str(path)
+    finally:
+        path.with_suffix(".away").rename(path)
