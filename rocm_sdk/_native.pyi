@@ -285,6 +285,27 @@ class LibraryFacts(NamedTuple):
     damages: tuple[Damage, ...]
     sections: tuple[Section, ...]
 
+class HostNeed(NamedTuple):
+    name: str
+    place: Literal["bundled", "SDK", "other version", "system", "nowhere"]
+    path: str | None
+
+class HostLack(NamedTuple):
+    name: str | None
+    version: str | None
+    library: str | None
+
+class HostFile(NamedTuple):
+    path: str
+    soname: str | None
+    fault: str | None
+    fault_code: Code | None
+    needs: tuple[HostNeed, ...]
+    lacks: tuple[HostLack, ...]
+    lack_count: int
+    first_release: int
+    last_release: int
+
 class DeviceImage(NamedTuple):
     target: str
     id: str | None
@@ -440,6 +461,7 @@ def compatibility(code: str, gpu: str, generic_version: int | None, unofficial: 
 def target_id(name: str, /) -> str: ...
 def target_in_name(name: str, /) -> str | None: ...
 def inspect_library(path: str | bytes | PathLike[Any], /) -> LibraryFacts: ...
+def check_host_files(files: tuple[str, ...], libraries: tuple[str, ...], /) -> tuple[HostFile, ...]: ...
 def device_code(path: str | bytes | PathLike[Any], /) -> DeviceCode: ...
 def device_code_of_part(descriptor: int, start: int, size: int, name: str, /) -> DeviceCode: ...
 def coverage(directories: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool, /) -> Coverage: ...

@@ -466,6 +466,9 @@ static rsdk_status read_with(reading *r, Elf *elf) {
     RSDK_TRY(take_header(r, &header));
     RSDK_TRY(take_segments(r, elf, &header));
     RSDK_TRY(take_properties(r));
+    if (header.e_type == ET_EXEC && r->dynamic_size == 0) {
+        return RSDK_OK; /* a static program, which needs nothing */
+    }
     RSDK_TRY(read_dynamic(r, elf, &entries, &count));
     RSDK_NEED(entries, r->error); /* as above */
     RSDK_TRY(locate_tables(r, entries, count));

@@ -70,7 +70,7 @@ rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena
                                              rsdk_error *error);
 
 /* The same for a library or a program that the linker has or will have, with its dynamic symbols (elf_dynsym.h) and, if
- * `wants_references`, what its relocations refer to. */
+ * `wants_references`, what its relocations refer to. A static program has none. */
 rsdk_status rsdk_elf_file_read_with_symbols(const char *path, bool wants_references, rsdk_arena *arena,
                                             rsdk_elf_file *file, struct rsdk_elf_dynsym *symbols, rsdk_error *error);
 

@@ -8,6 +8,7 @@
 #include "result_types.h"
 #include "rocm_sdk/coverage.h"
 #include "rocm_sdk/device_code.h"
+#include "text_tuple.h"
 
 PyDoc_STRVAR(
     device_code_doc,
@@ -68,44 +69,6 @@ static PyObject *device_code_of_part(PyObject *module, PyObject *args) {
 
 /* ---- coverage ---- */
 
-/* A tuple of str or bytes as C texts. The texts live as long as `owners`, a list of bytes objects. */
-typedef struct texts {
-    const char **items;
-    size_t count;
-    PyObject *owners;
-} texts;
-
-static void clear_texts(texts *list) {
-    free((void *)list->items);
-    Py_CLEAR(list->owners);
-}
-
-/* -1 with an exception. To be cleared in both cases. */
-static int read_texts(PyObject *tuple, texts *list) {
-    Py_ssize_t count = PyTuple_Size(tuple);
-    *list = (texts){.owners = PyList_New(0)};
-    list->items = count >= 0 ? calloc((size_t)count + 1, sizeof *list->items) : NULL;
-    if (list->items == NULL || list->owners == NULL) {
-        if (PyErr_Occurred() == NULL) {
-            PyErr_NoMemory();
-        }
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *bytes = NULL;
-        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &bytes)) {
-            return -1;
-        }
-        int appended = PyList_Append(list->owners, bytes);
-        list->items[list->count++] = PyBytes_AsString(bytes);
-        Py_DECREF(bytes);
-        if (appended < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static rsdk_status read_without_gil(rsdk_coverage_options *options, rsdk_coverage **coverage, rsdk_error *error) {
     rsdk_environment environment;
     rsdk_status status = rsdk_fail_no_memory(error);
@@ -145,13 +108,13 @@ PyDoc_STRVAR(
 
 static PyObject *coverage(PyObject *module, PyObject *args) {
     PyObject *directory_tuple = NULL, *gpu_tuple = NULL, *result = NULL;
-    texts directories = {0}, gpus = {0};
+    rsdk_text_tuple directories = {0}, gpus = {0};
     int is_unofficial = 0;
     if (!PyArg_ParseTuple(args, "O!O!p", &PyTuple_Type, &directory_tuple, &PyTuple_Type, &gpu_tuple, &is_unofficial) ||
         rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
         return NULL;
     }
-    if (read_texts(directory_tuple, &directories) == 0 && read_texts(gpu_tuple, &gpus) == 0) {
+    if (rsdk_text_tuple_read(directory_tuple, &directories) == 0 && rsdk_text_tuple_read(gpu_tuple, &gpus) == 0) {
         rsdk_coverage_options options = {.directories = directories.items,
                                          .directory_count = directories.count,
                                          .gpus = gpus.items,
@@ -159,8 +122,8 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
                                          .patches = is_unofficial ? RSDK_PATCHES_ALL : 0};
         result = read_coverage(module, &options);
     }
-    clear_texts(&directories);
-    clear_texts(&gpus);
+    rsdk_text_tuple_clear(&directories);
+    rsdk_text_tuple_clear(&gpus);
     return result;
 }
 

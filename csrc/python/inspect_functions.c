@@ -5,8 +5,10 @@
 #include "elf/elf_machine.h"
 #include "elf/elf_sections.h"
 #include "exceptions.h"
+#include "loader/host_check.h"
 #include "methods.h"
 #include "result_types.h"
+#include "text_tuple.h"
 
 typedef struct inspection {
     const char *path;
@@ -77,7 +79,51 @@ static PyObject *inspect_library(PyObject *module, PyObject *argument) {
     return result;
 }
 
+static PyObject *build_host_file(const rsdk_module_state *state, const void *files, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_HOST_FILE, &((const rsdk_host_file *)files)[index]);
+}
+
+static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_host_files files = {0};
+    rsdk_status status = RSDK_OK;
+    Py_BEGIN_ALLOW_THREADS status = rsdk_host_check_run(check, &arena, &files, &error);
+    Py_END_ALLOW_THREADS PyObject *result = NULL;
+    if (status == RSDK_OK) {
+        result = rsdk_result_tuple(rsdk_state_get(module), build_host_file, files.list.items, files.list.count);
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
+PyDoc_STRVAR(
+    check_host_files_doc,
+    "check_host_files(files, libraries, /)\n--\n\n"
+    "Whether ELF files (tuple of str) find what they need (tuple of HostFile), among themselves, in an SDK with these\n"
+    "shared libraries (tuple of str), and on this system. Nothing is loaded.");
+
+static PyObject *check_host_files(PyObject *module, PyObject *args) {
+    PyObject *file_tuple = NULL, *library_tuple = NULL, *result = NULL;
+    rsdk_text_tuple files = {0}, libraries = {0};
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &file_tuple, &PyTuple_Type, &library_tuple) ||
+        rsdk_result_types_add_others(module, rsdk_state_get(module)) < 0) {
+        return NULL;
+    }
+    if (rsdk_text_tuple_read(file_tuple, &files) == 0 && rsdk_text_tuple_read(library_tuple, &libraries) == 0) {
+        const rsdk_host_check check = {files.items, files.count, libraries.items, libraries.count};
+        result = run_host_check(module, &check);
+    }
+    rsdk_text_tuple_clear(&files);
+    rsdk_text_tuple_clear(&libraries);
+    return result;
+}
+
 PyMethodDef rsdk_inspect_methods[] = {
+    {"check_host_files", check_host_files, METH_VARARGS, check_host_files_doc},
     {"inspect_library", inspect_library, METH_O, inspect_library_doc},
     {NULL, NULL, 0, NULL},
 };

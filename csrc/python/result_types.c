@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "loader/host_check.h"
 #include "rocm_sdk/bindings.h"
 #include "rocm_sdk/compatibility.h"
 #include "rocm_sdk/coverage.h"
@@ -173,6 +174,10 @@ CONVERSION(from_lack) {
 CONVERSION(from_kernel_tables) {
     rsdk_kernel_tables tables = *(const rsdk_kernel_tables *)member_of(value, row->offset);
     return rsdk_result_text(tables != RSDK_KERNEL_TABLES_UNKNOWN ? rsdk_kernel_tables_name(tables) : NULL);
+}
+
+CONVERSION(from_place) {
+    return rsdk_result_text(rsdk_need_place_name(*(const rsdk_need_place *)member_of(value, row->offset)));
 }
 
 CONVERSION(from_code) {
@@ -359,6 +364,24 @@ CONVERSION(targets_of_code) {
     return rsdk_result_tuple(state, build_device_target, code->targets, code->target_count);
 }
 
+static PyObject *build_host_need(const rsdk_module_state *state, const void *needs, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_HOST_NEED, &((const rsdk_host_need *)needs)[index]);
+}
+
+CONVERSION(needs_of_host_file) {
+    const rsdk_host_file *file = value;
+    return rsdk_result_tuple(state, build_host_need, file->needs.items, file->needs.count);
+}
+
+static PyObject *build_host_lack(const rsdk_module_state *state, const void *lacks, size_t index) {
+    return rsdk_result_build(state, RSDK_TYPE_HOST_LACK, &((const rsdk_host_lack *)lacks)[index]);
+}
+
+CONVERSION(lacks_of_host_file) {
+    const rsdk_host_file *file = value;
+    return rsdk_result_tuple(state, build_host_lack, file->lacks.items, file->lacks.count);
+}
+
 static PyObject *build_gpu_coverage(const rsdk_module_state *state, const void *gpus, size_t index) {
     return rsdk_result_build(state, RSDK_TYPE_GPU_COVERAGE, &((const rsdk_gpu_coverage *)gpus)[index]);
 }
@@ -439,6 +462,7 @@ CONVERSION(faults_of_coverage) {
 #define GPU_CLASS(type, member)       from_gpu_class, OFFSET(type, member, rsdk_gpu_class), 0
 #define XNACK(type, member)           from_xnack, OFFSET(type, member, rsdk_xnack_support), 0
 #define KERNEL_TABLES(type, member)   from_kernel_tables, OFFSET(type, member, rsdk_kernel_tables), 0
+#define PLACE(type, member)           from_place, OFFSET(type, member, rsdk_need_place), 0
 #define END                                                                                                            \
     { NULL, NULL, 0, 0, NULL }
 #define WHOLE(conversion) conversion, 0, 0
@@ -699,6 +723,33 @@ static const field coverage_fault_fields[] = {
     END,
 };
 
+static const field host_need_fields[] = {
+    {"name",  PATH(rsdk_host_need, name), "the DT_NEEDED entry (str)"},
+    {"place", PLACE(rsdk_host_need, place), "'bundled', 'SDK', 'other version' (of the SDK), 'system', 'nowhere' (str)"},
+    {"path",  PATH(rsdk_host_need, path), "the file (str); None: nowhere"},
+    END,
+};
+
+static const field host_lack_fields[] = {
+    {"name",    PATH(rsdk_host_lack, name), "a symbol that nothing defines (str); None: the version lacks altogether"},
+    {"version", PATH(rsdk_host_lack, version), "its version (str or None)"},
+    {"library", PATH(rsdk_host_lack, library), "the SONAME of the library that should have it (str); None: not known"},
+    END,
+};
+
+static const field host_file_fields[] = {
+    {"path",          PATH(rsdk_host_file, path), "the file (str)"},
+    {"soname",        PATH(rsdk_host_file, soname), "its SONAME (str or None)"},
+    {"fault",         TEXT(rsdk_host_file, fault), "why it cannot be read, or that it is for another machine (str or None)"},
+    {"fault_code",    CODE(rsdk_host_file, fault_code), "of the table of problems (str or None)"},
+    {"needs",         WHOLE(needs_of_host_file), "the libraries that it needs (tuple of HostNeed)"},
+    {"lacks",         WHOLE(lacks_of_host_file), "what these do not have, the first three (tuple of HostLack)"},
+    {"lack_count",    NUMBER(rsdk_host_file, lack_count), "how many there are (int)"},
+    {"first_release", NUMBER(rsdk_host_file, first_release), "first major version of ROCm that it may be built for (int); 0: not known"},
+    {"last_release",  NUMBER(rsdk_host_file, last_release), "the last one (int); 0: no end"},
+    END,
+};
+
 static const field coverage_fields[] = {
     {"libraries",  WHOLE(libraries_of_coverage), "by name (tuple of LibraryCoverage)"},
     {"targets",    WHOLE(targets_of_coverage), "all targets that there is code for, with sums (tuple of CoveredTarget)"},
@@ -764,6 +815,9 @@ static const struct result_type {
     [RSDK_TYPE_BINDING]       = {"rocm_sdk.Binding", "A symbol reference, and the file that it binds to.", binding_fields},
     [RSDK_TYPE_BINDING_PAIR]  = {"rocm_sdk.BindingPair", "All references of one library to one file.", binding_pair_fields},
     [RSDK_TYPE_BINDINGS]      = {"rocm_sdk.Bindings", "What binds to what.", bindings_fields},
+    [RSDK_TYPE_HOST_NEED]     = {"rocm_sdk.HostNeed", "A library that a file needs, and where it is.", host_need_fields},
+    [RSDK_TYPE_HOST_LACK]     = {"rocm_sdk.HostLack", "A symbol or version that a file needs and nothing has.", host_lack_fields},
+    [RSDK_TYPE_HOST_FILE]     = {"rocm_sdk.HostFile", "Whether an ELF file finds what it needs.", host_file_fields},
     [RSDK_TYPE_LIBRARY_FACTS] = {"rocm_sdk.LibraryFacts", "What the file of a shared library says of itself.", library_facts_fields},
 };
 /* clang-format on */

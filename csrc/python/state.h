@@ -29,6 +29,9 @@ typedef enum rsdk_result_type {
     RSDK_TYPE_BINDING,
     RSDK_TYPE_BINDING_PAIR,
     RSDK_TYPE_BINDINGS,
+    RSDK_TYPE_HOST_NEED,
+    RSDK_TYPE_HOST_LACK,
+    RSDK_TYPE_HOST_FILE,
     RSDK_TYPE_COUNT
 } rsdk_result_type;
 

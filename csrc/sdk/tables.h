@@ -67,4 +67,13 @@ typedef struct rsdk_host_package {
 extern const rsdk_host_package rsdk_host_packages[];
 extern const size_t rsdk_host_package_count;
 
+/* The major versions of ROCm whose library has this SONAME; 0: not known, or no end. */
+typedef struct rsdk_soname_release {
+    const char *soname;
+    unsigned first, last;
+} rsdk_soname_release;
+
+extern const rsdk_soname_release rsdk_soname_releases[];
+extern const size_t rsdk_soname_release_count;
+
 #endif

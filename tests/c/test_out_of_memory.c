@@ -22,6 +22,7 @@
 
 #include "child_process.h"
 #include "elf/elf_file.h"
+#include "loader/host_check.h"
 #include "loader/linker_search.h"
 #include "rocm_sdk/bindings.h"
 #include "rocm_sdk/coverage.h"
@@ -330,11 +331,29 @@ static rsdk_status read_coverage(rsdk_sdk *sdk, rsdk_error *error) {
         bool is_bundle = strcmp(library->name, "bundle") == 0, is_marked = strcmp(library->name, "code") == 0;
         REQUIRE(!is_bundle || library->gpus[0].verdict == RSDK_COVERAGE_COMPATIBLE);
         REQUIRE(!is_bundle || library->gpus[1].lack == RSDK_LACK_PROCESSOR);
+        REQUIRE(!is_bundle || library->gpus[1].tables == RSDK_KERNEL_TABLES_NONE);
+        REQUIRE(!is_bundle || strstr(library->gpus[1].missing_table, "/absent.dat") != NULL);
         REQUIRE(!is_marked || library->gpus[0].lack == RSDK_LACK_ARCHIVE);
         REQUIRE(is_bundle || is_marked || library->gpus[0].verdict == RSDK_COVERAGE_NOT_NEEDED);
     }
     REQUIRE(status != RSDK_OK || coverage->library_count > 10);
     rsdk_coverage_free(coverage);
+    return status;
+}
+
+/* Of a library whose needs are there, and of one that lacks something. */
+static rsdk_status check_host(rsdk_sdk *sdk, rsdk_error *error) {
+    static char paths[2][PATH_SIZE];
+    (void)sdk;
+    (void)snprintf(paths[0], sizeof paths[0], "%s/" CORE_LIB "/libamdhip64.so.7", site.path);
+    (void)snprintf(paths[1], sizeof paths[1], "%s/" CORE_LIB "/librocm_smi64.so.7", site.path);
+    const char *const files[] = {paths[0], paths[1]};
+    const rsdk_host_check check = {files, 2, files, 2};
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_host_files result = {0};
+    rsdk_status status = rsdk_host_check_run(&check, &arena, &result, error);
+    REQUIRE(status != RSDK_OK || result.list.count == 2);
+    rsdk_arena_clear(&arena);
     return status;
 }
 
@@ -383,6 +402,12 @@ static void try_all(void *context) {
 
 #define CALLS_ITSELF "int rsmi_init(void) { return 1; } int ask(void) { return rsmi_init() + 1; }"
 
+/* {"library": {"type": "Hardware", "rows": [...]}}, with one row that leads to a table which is not there. */
+#define INDEX                                                                                                          \
+    "\x81\xa7library\x82\xa4type\xa8Hardware\xa4rows\x91\x82\xa9predicate\x82\xa4type\xa6"                             \
+    "AMDGPU\xa5value\x82\xa4type\xa9Processor\xa5value\xa7gfx1030\xa7library\x82\xa4type\xabPlaceholder\xa5value\xa6"  \
+    "absent"
+
 static int make_site(void **state) {
     (void)state;
     site = sample_site_new();
@@ -406,6 +431,8 @@ static int make_site(void **state) {
     }
     sample_compile(&site, &(sample_library){
                               .file = "libamd_smi.so.26", .source = CALLS_ITSELF, .needs = CORE_LIB "/libchain7.so.1"});
+    sample_directory(&site, CORE_LIB "/bundle/library");
+    sample_file(&site, CORE_LIB "/bundle/library/TensileLibrary_lazy_gfx1030.dat", INDEX);
     code_path = sample_path(&site, CORE_LIB "/libcode.so");
     return unlink(sample_path(&site, OUTSIDE "/libnowhere.so.1"));
 }
@@ -441,6 +468,11 @@ static void device_code(void **state) {
 static void coverage(void **state) {
     (void)state;
     run_in_child(try_all, &(series){read_coverage, RSDK_OK});
+}
+
+static void host_check(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){check_host, RSDK_OK});
 }
 
 static void search(void **state) {
@@ -531,6 +563,7 @@ int main(void) {
         cmocka_unit_test(errors),         cmocka_unit_test(problems),
         cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
         cmocka_unit_test(failed_loading), cmocka_unit_test(planning_with_the_guard),
+        cmocka_unit_test(host_check),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

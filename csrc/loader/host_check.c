@@ -1,0 +1,362 @@
+/* Each file is a root; its scope is what the linker would bring in for it, breadth first. A symbol is said to be absent
+ * only if all of that scope is known: a plug-in whose host is not here would otherwise be blamed for what it expects of
+ * its host. A version that a file needs of a library is asked of that library alone, as the linker does. */
+#include "loader/host_check.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/name_table.h"
+#include "base/path.h"
+#include "elf/elf_dynsym.h"
+#include "elf/elf_file.h"
+#include "elf/elf_machine.h"
+#include "elf/soname.h"
+#include "loader/link_map.h"
+#include "loader/linker_search.h"
+#include "sdk/tables.h"
+
+enum { LACKS_SHOWN = 3, NEEDS_LIMIT = 4096 };
+
+/* A file that was read, be it checked or found for one that is. */
+typedef struct object {
+    const char *path;
+    rsdk_elf_file file;
+    rsdk_elf_dynsym symbols;
+    bool is_read, has_symbols;
+    bool is_system; /* what it needs is the system's, too */
+    const char *fault;
+    rsdk_code fault_code;
+    RSDK_LIST(rsdk_host_need) needs;
+    RSDK_LIST(size_t) needed; /* the objects of the needs that are somewhere */
+    bool is_resolved, lacks_a_need;
+    size_t walk; /* the last that visited it */
+} object;
+
+typedef struct check {
+    const rsdk_host_check *asked;
+    rsdk_arena *arena;
+    rsdk_error *error;
+    RSDK_LIST(object *) objects;
+    rsdk_name_table places;                           /* of objects, by path */
+    rsdk_name_table bundled, libraries, linker_names; /* names -> indexes of asked->files, asked->libraries */
+    rsdk_link_map map;
+    rsdk_linker_search search;
+    size_t walk_count;
+} check;
+
+/* ---- objects ---- */
+
+static rsdk_status note_fault(check *c, object *o, rsdk_error *why) {
+    if (why->status == RSDK_NO_MEMORY) {
+        return rsdk_fail_no_memory(c->error);
+    }
+    o->fault = rsdk_arena_copy(c->arena, rsdk_error_message(why));
+    o->fault_code = why->code != RSDK_NO_CODE     ? why->code
+                    : why->status == RSDK_BAD_ELF ? RSDK_E_LIB_006
+                                                  : RSDK_E_FILE_007;
+    RSDK_NEED(o->fault, c->error);
+    return RSDK_OK;
+}
+
+/* A file for another machine has needs, and no symbols that this process can read: that is what is wrong with it. */
+static rsdk_status read_object(check *c, object *o) {
+    rsdk_error why = RSDK_ERROR_INIT, machine = RSDK_ERROR_INIT;
+    rsdk_elf_file again;
+    rsdk_status status = rsdk_elf_file_read_with_symbols(o->path, false, c->arena, &o->file, &o->symbols, &why);
+    o->is_read = status == RSDK_OK;
+    o->has_symbols = o->is_read && o->symbols.is_known;
+    if (status == RSDK_BAD_ELF && rsdk_elf_file_read(o->path, c->arena, &again, NULL) == RSDK_OK) {
+        o->file = again;
+        o->is_read = true;
+    }
+    if (o->is_read && rsdk_elf_machine_check(&o->file, &machine) != RSDK_OK) {
+        o->has_symbols = false;
+        status = note_fault(c, o, &machine);
+    } else if (status != RSDK_OK) {
+        status = note_fault(c, o, &why);
+    }
+    rsdk_error_clear(&why);
+    rsdk_error_clear(&machine);
+    return status;
+}
+
+static rsdk_status find_object(check *c, const char *path, bool is_system, size_t *index) {
+    if (rsdk_name_table_find(&c->places, path, strlen(path), index)) {
+        return RSDK_OK;
+    }
+    object *made = rsdk_arena_alloc(c->arena, 1, sizeof *made);
+    RSDK_NEED(made, c->error);
+    made->path = path;
+    made->is_system = is_system;
+    *index = c->objects.count;
+    RSDK_TRY(rsdk_name_table_set(&c->places, c->arena, path, strlen(path), *index, c->error));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(c->arena, &c->objects, made, c->error);
+    return read_object(c, made);
+}
+
+/* ---- needs ---- */
+
+static rsdk_status find_system(check *c, const char *name, rsdk_host_need *need) {
+    const rsdk_load_chain nothing = {.rpath = NULL};
+    const char *path = NULL;
+    if (strchr(name, '/') == NULL) {
+        RSDK_TRY(rsdk_linker_search_find(&c->search, &nothing, name, &path, c->error));
+    }
+    if (path != NULL) {
+        need->place = RSDK_PLACE_SYSTEM;
+        need->path = path;
+    }
+    return RSDK_OK;
+}
+
+/* In the order of the linker, where RPATHs lead to the files of the same package and to the SDK. A library of ROCm that
+ * the SDK has in another version is not taken from the system: two ROCms do not mix. */
+static rsdk_status place_need(check *c, const object *o, rsdk_host_need *need) {
+    size_t index = 0, length = strlen(need->name);
+    if (!o->is_system && rsdk_name_table_find(&c->bundled, need->name, length, &index)) {
+        need->place = RSDK_PLACE_BUNDLED;
+        need->path = c->asked->files[index];
+        return RSDK_OK;
+    }
+    if (!o->is_system && rsdk_name_table_find(&c->libraries, need->name, length, &index)) {
+        need->place = RSDK_PLACE_SDK;
+        need->path = c->asked->libraries[index];
+        return RSDK_OK;
+    }
+    bool is_of_rocm = rsdk_catalog_find_file(need->name) != NULL;
+    bool has_other =
+        rsdk_name_table_find(&c->linker_names, need->name, rsdk_soname_linker_name_length(need->name), &index);
+    if (!is_of_rocm || !has_other || o->is_system) {
+        RSDK_TRY(find_system(c, need->name, need));
+    }
+    if (need->place == RSDK_PLACE_NOWHERE && has_other && is_of_rocm) {
+        need->place = RSDK_PLACE_OTHER_VERSION;
+        need->path = c->asked->libraries[index];
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status resolve(check *c, object *o) {
+    if (o->is_resolved || !o->is_read || o->file.needed.count > NEEDS_LIMIT) {
+        return RSDK_OK;
+    }
+    o->is_resolved = true;
+    for (size_t i = 0; i < o->file.needed.count; i++) {
+        rsdk_host_need need = {.name = o->file.needed.items[i], .place = RSDK_PLACE_NOWHERE};
+        size_t index = 0;
+        RSDK_TRY(place_need(c, o, &need));
+        RSDK_APPEND(c->arena, &o->needs, need, c->error);
+        if (need.place == RSDK_PLACE_NOWHERE || need.place == RSDK_PLACE_OTHER_VERSION) {
+            o->lacks_a_need = true;
+            continue;
+        }
+        RSDK_TRY(find_object(c, need.path, need.place == RSDK_PLACE_SYSTEM, &index));
+        RSDK_APPEND(c->arena, &o->needed, index, c->error);
+    }
+    return RSDK_OK;
+}
+
+/* ---- symbols ---- */
+
+typedef struct scope {
+    RSDK_LIST(object *) objects;
+    bool is_whole; /* all of it is there and can be read */
+} scope;
+
+static rsdk_status make_scope(check *c, object *root, scope *made) {
+    size_t walk = ++c->walk_count;
+    made->is_whole = true;
+    root->walk = walk;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(c->arena, &made->objects, root, c->error);
+    for (size_t i = 0; i < made->objects.count; i++) {
+        object *o = made->objects.items[i];
+        RSDK_TRY(resolve(c, o));
+        made->is_whole = made->is_whole && o->has_symbols && !o->lacks_a_need;
+        for (size_t k = 0; k < o->needed.count; k++) {
+            object *next = c->objects.items[o->needed.items[k]];
+            if (next->walk != walk) {
+                next->walk = walk;
+                /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+                RSDK_APPEND(c->arena, &made->objects, next, c->error);
+            }
+        }
+    }
+    return RSDK_OK;
+}
+
+static bool is_defined(const scope *in, const char *name, const rsdk_elf_version *version) {
+    const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, version, RSDK_ELF_REFERENCE_CALL);
+    for (size_t i = 0; i < in->objects.count; i++) {
+        uint32_t unused = 0;
+        if (in->objects.items[i]->has_symbols &&
+            rsdk_elf_dynsym_find(&in->objects.items[i]->symbols, &wanted, &unused)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The object of the scope that a need of a version names; NULL: it is not there. */
+static const object *find_named(const object *of, const check *c, const char *soname) {
+    size_t next = 0;
+    for (size_t i = 0; i < of->needs.count; i++) {
+        bool is_there =
+            of->needs.items[i].place != RSDK_PLACE_NOWHERE && of->needs.items[i].place != RSDK_PLACE_OTHER_VERSION;
+        if (is_there && strcmp(of->needs.items[i].name, soname) == 0) {
+            return c->objects.items[of->needed.items[next]];
+        }
+        next += is_there;
+    }
+    return NULL;
+}
+
+/* A library without versions answers any, as before versions there were none. */
+static bool has_version(const object *o, const char *name) {
+    bool has_any = false;
+    for (size_t i = 0; i < o->symbols.versions.count; i++) {
+        const rsdk_elf_version *each = &o->symbols.versions.items[i];
+        if (each->name != NULL && each->file == NULL) {
+            has_any = true;
+            if (strcmp(each->name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return !has_any;
+}
+
+static rsdk_status add_lack(check *c, rsdk_host_file *result, rsdk_host_lack lack) {
+    if (result->lack_count++ < LACKS_SHOWN) {
+        RSDK_APPEND(c->arena, &result->lacks, lack, c->error);
+    }
+    return RSDK_OK;
+}
+
+static rsdk_status find_absent_versions(check *c, const object *o, rsdk_host_file *result) {
+    for (size_t i = 0; i < o->symbols.versions.count; i++) {
+        const rsdk_elf_version *version = &o->symbols.versions.items[i];
+        const object *named = version->name != NULL && version->file != NULL ? find_named(o, c, version->file) : NULL;
+        if (named != NULL && named->has_symbols && !has_version(named, version->name)) {
+            RSDK_TRY(add_lack(c, result, (rsdk_host_lack){NULL, version->name, version->file}));
+        }
+    }
+    return RSDK_OK;
+}
+
+/* The interpreter has these, whichever program that is. */
+static bool is_of_python(const char *name) {
+    return strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0;
+}
+
+static bool is_wanted(const ElfW(Sym) * symbol) {
+    return symbol->st_shndx == SHN_UNDEF && ELF64_ST_BIND(symbol->st_info) == STB_GLOBAL;
+}
+
+static rsdk_status find_absent_symbols(check *c, const object *o, const scope *in, rsdk_host_file *result) {
+    for (uint32_t i = 1; i < o->symbols.count; i++) {
+        const char *name = is_wanted(&o->symbols.symbols[i]) ? rsdk_elf_dynsym_name(&o->symbols, i) : NULL;
+        if (name == NULL || name[0] == '\0' || is_of_python(name)) {
+            continue;
+        }
+        const rsdk_elf_version *version = rsdk_elf_dynsym_version(&o->symbols, i);
+        const object *named = version != NULL && version->file != NULL ? find_named(o, c, version->file) : NULL;
+        bool can_tell = in->is_whole || (named != NULL && named->has_symbols);
+        if (can_tell && !is_defined(in, name, version)) {
+            const char *library = version != NULL ? version->file : NULL;
+            RSDK_TRY(add_lack(c, result, (rsdk_host_lack){name, version != NULL ? version->name : NULL, library}));
+        }
+    }
+    return RSDK_OK;
+}
+
+/* ---- what it was built for ---- */
+
+static const char hip[] = "libamdhip64.so.";
+
+static void narrow(rsdk_host_file *result, unsigned first, unsigned last) {
+    result->first_release = first > result->first_release ? first : result->first_release;
+    result->last_release =
+        result->last_release == 0 || (last != 0 && last < result->last_release) ? last : result->last_release;
+}
+
+static void find_releases(const object *o, rsdk_host_file *result) {
+    for (size_t i = 0; i < o->file.needed.count; i++) {
+        const char *name = o->file.needed.items[i];
+        if (strncmp(name, hip, sizeof hip - 1) == 0) {
+            unsigned number = 0;
+            for (const char *at = name + sizeof hip - 1; *at >= '0' && *at <= '9' && number < 1000; at++) {
+                number = 10 * number + (unsigned)(*at - '0');
+            }
+            narrow(result, number, number);
+        }
+        for (size_t k = 0; k < rsdk_soname_release_count; k++) {
+            if (strcmp(rsdk_soname_releases[k].soname, name) == 0) {
+                narrow(result, rsdk_soname_releases[k].first, rsdk_soname_releases[k].last);
+            }
+        }
+    }
+}
+
+/* ---- the check ---- */
+
+static rsdk_status check_file(check *c, const char *path, rsdk_host_file *result) {
+    size_t index = 0;
+    scope in = {.is_whole = false};
+    RSDK_TRY(find_object(c, path, false, &index));
+    object *o = c->objects.items[index];
+    *result = (rsdk_host_file){.path = path, .soname = o->file.soname, .fault = o->fault, .fault_code = o->fault_code};
+    RSDK_TRY(make_scope(c, o, &in));
+    memcpy(&result->needs, &o->needs, sizeof result->needs);
+    find_releases(o, result);
+    if (o->has_symbols) {
+        RSDK_TRY(find_absent_versions(c, o, result));
+    }
+    return o->has_symbols && result->lack_count == 0 ? find_absent_symbols(c, o, &in, result) : RSDK_OK;
+}
+
+/* A file is found by its name, and one that is checked also by its SONAME: pip installs it under some name. */
+static rsdk_status list_names(check *c) {
+    for (size_t i = 0; i < c->asked->library_count; i++) {
+        const char *name = rsdk_path_name(c->asked->libraries[i]);
+        RSDK_TRY(rsdk_name_table_set(&c->libraries, c->arena, name, strlen(name), i, c->error));
+        RSDK_TRY(
+            rsdk_name_table_set(&c->linker_names, c->arena, name, rsdk_soname_linker_name_length(name), i, c->error));
+    }
+    for (size_t i = 0; i < c->asked->file_count; i++) {
+        const char *path = c->asked->files[i], *name = rsdk_path_name(path);
+        size_t index = 0;
+        RSDK_TRY(find_object(c, path, false, &index));
+        const char *soname = c->objects.items[index]->is_read ? c->objects.items[index]->file.soname : NULL;
+        RSDK_TRY(rsdk_name_table_set(&c->bundled, c->arena, name, strlen(name), i, c->error));
+        if (soname != NULL) {
+            RSDK_TRY(rsdk_name_table_set(&c->bundled, c->arena, soname, strlen(soname), i, c->error));
+        }
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
+                                rsdk_error *error) {
+    check c = {.asked = asked, .arena = arena, .error = error};
+    RSDK_TRY(rsdk_link_map_read(arena, &c.map, error));
+    RSDK_TRY(rsdk_linker_search_init(arena, &c.map, &c.search, error));
+    RSDK_TRY(list_names(&c));
+    for (size_t i = 0; i < asked->file_count; i++) {
+        rsdk_host_file row;
+        RSDK_TRY(check_file(&c, asked->files[i], &row));
+        RSDK_APPEND(arena, &result->list, row, error);
+    }
+    return RSDK_OK;
+}
+
+const char *rsdk_need_place_name(rsdk_need_place place) {
+    static const char *const names[] = {[RSDK_PLACE_BUNDLED] = "bundled",
+                                        [RSDK_PLACE_SDK] = "SDK",
+                                        [RSDK_PLACE_OTHER_VERSION] = "other version",
+                                        [RSDK_PLACE_SYSTEM] = "system",
+                                        [RSDK_PLACE_NOWHERE] = "nowhere"};
+    return names[place];
+}

@@ -1,0 +1,108 @@
+/* Whether compiled files find what they need in a sample SDK, with memory that sanitizers watch. */
+#include "loader/host_check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sample_sdk.h"
+
+typedef struct asked {
+    sample_fixture fixture;
+    rsdk_arena arena;
+    const char *library; /* of the SDK */
+} asked;
+
+static int make(void **state) {
+    static asked made;
+    made = (asked){.arena = RSDK_ARENA_INIT};
+    made.fixture.site = sample_site_new();
+    const sample_library hip = {.file = "libamdhip64.so.7", .source = "int hip_here(void) { return 1; }"};
+    sample_compile(&made.fixture.site, &hip);
+    made.library = sample_path(&made.fixture.site, CORE_LIB "/libamdhip64.so.7");
+    *state = &made;
+    return 0;
+}
+
+static int clear(void **state) {
+    asked *a = *state;
+    rsdk_arena_clear(&a->arena);
+    rsdk_error_clear(&a->fixture.error);
+    sample_site_remove(&a->fixture.site);
+    return 0;
+}
+
+/* The row of one file that is checked against the SDK. */
+static const rsdk_host_file *check(asked *a, const char *name) {
+    const char *path = sample_path(&a->fixture.site, name);
+    const rsdk_host_check question = {&path, 1, &a->library, 1};
+    rsdk_host_files files = {0};
+    assert_int_equal(rsdk_host_check_run(&question, &a->arena, &files, &a->fixture.error), RSDK_OK);
+    assert_int_equal(files.list.count, 1);
+    return &files.list.items[0];
+}
+
+static void compile(asked *a, const char *file, const char *source, const char *needs) {
+    const sample_library made = {.directory = OUTSIDE, .file = file, .soname = "", .source = source, .needs = needs};
+    sample_compile(&a->fixture.site, &made);
+}
+
+static void a_file_that_fits(void **state) {
+    asked *a = *state;
+    compile(a, "good.so", "extern int hip_here(void); int f(void) { return hip_here(); }",
+            CORE_LIB "/libamdhip64.so.7");
+    const rsdk_host_file *file = check(a, OUTSIDE "/good.so");
+    assert_null(file->fault);
+    assert_int_equal(file->lack_count, 0);
+    assert_int_equal(file->needs.items[0].place, RSDK_PLACE_SDK);
+    assert_string_equal(file->needs.items[0].path, a->library);
+    assert_int_equal(file->first_release, 7);
+    assert_int_equal(file->last_release, 7);
+}
+
+static void what_is_absent_is_named(void **state) {
+    asked *a = *state;
+    const char *source = "extern int g1(void), g2(void), g3(void), g4(void);"
+                         "int f(void) { return g1() + g2() + g3() + g4(); }";
+    compile(a, "bad.so", source, CORE_LIB "/libamdhip64.so.7");
+    const rsdk_host_file *file = check(a, OUTSIDE "/bad.so");
+    assert_int_equal(file->lack_count, 4);
+    assert_int_equal(file->lacks.count, 3);
+    assert_int_equal(strncmp(file->lacks.items[0].name, "g", 1), 0);
+}
+
+static void another_release(void **state) {
+    asked *a = *state;
+    const sample_library old = {.directory = "old", .file = "libamdhip64.so.5", .source = "int hip_here;"};
+    sample_compile(&a->fixture.site, &old);
+    compile(a, "old.so", "int f(void) { return 0; }", "old/libamdhip64.so.5");
+    const rsdk_host_file *file = check(a, OUTSIDE "/old.so");
+    assert_int_equal(file->needs.items[0].place, RSDK_PLACE_OTHER_VERSION);
+    assert_string_equal(file->needs.items[0].path, a->library);
+    assert_int_equal(file->last_release, 5);
+}
+
+static void a_file_that_is_none(void **state) {
+    asked *a = *state;
+    sample_directory(&a->fixture.site, OUTSIDE);
+    sample_file(&a->fixture.site, OUTSIDE "/text.so", "\177ELF and nothing more");
+    const rsdk_host_file *file = check(a, OUTSIDE "/text.so");
+    assert_non_null(file->fault);
+    assert_int_equal(file->fault_code, RSDK_E_LIB_006);
+    file = check(a, OUTSIDE "/gone.so");
+    assert_non_null(file->fault);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_that_fits, make, clear),
+        cmocka_unit_test_setup_teardown(what_is_absent_is_named, make, clear),
+        cmocka_unit_test_setup_teardown(another_release, make, clear),
+        cmocka_unit_test_setup_teardown(a_file_that_is_none, make, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
