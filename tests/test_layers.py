@@ -46,7 +46,11 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "devel": {"installed", "problems"},
     "_devel": {"devel", "installed"},
     "selftest": {"adoption", "devel", "installed", "gpu_code", "problems", "targets"},
-    "cli": {"_devel", "adoption", "archives", "devel", "gpu_code", "installed", "problems", "selftest", "targets"},
+    "verdicts": {"archives", "installed", "problems", "targets"},
+    "cli": {
+        *("_devel", "adoption", "archives", "devel", "gpu_code", "installed", "problems", "selftest", "targets"),
+        "verdicts",
+    },
     "__main__": {"cli"},
     "_pyinstaller": set(),
 }
@@ -262,6 +266,8 @@ WRITERS = {
     "selftest/repairs.py": "an empty __init__.py that a package has lost",
     "selftest/report/complete_file.py": "reports",
     "selftest/subjects/devel.py": "a temporary file",
+    "verdicts/subject.py": "a temporary directory with a link to a file",
+    "verdicts/wheel.py": "the files of a wheel, into a temporary directory",
 }
 
 

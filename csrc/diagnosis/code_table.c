@@ -130,6 +130,13 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
         FIXES({ANY, WORDS, "remove it if nobody needs it: rm {$path}"}),
         "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and then does not fit.", NULL)
+    ROW(E, PKG, 020, ERROR, "{path|the wheel} cannot be installed here", "{detail}",
+        FIXES({ANY, WORDS, "take the wheel for this Python and this system; `python -m pip debug --verbose` prints the tags that fit"}),
+        "The name of a wheel says for which Python, ABI and platform it is. An installer takes no other.", NULL)
+    ROW(E, PKG, 021, ERROR, "{distribution} has no package with its code for the GPU {target}", "{detail}",
+        FIXES({ANY, WORDS, "{install}"},
+              {ANY, WORDS, "take a build of {distribution} that has an extra device-* for the GPU"}),
+        "The GPU code of torch and torchvision is in packages of their own, amd-torch-device-<target>, in the version of the base package. `import torch` succeeds without them, and the first kernel fails.", NULL)
 
     /* ---- files ---- */
     ROW(E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
@@ -260,6 +267,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
         FIXES({ANY, WORDS, "give the process a larger address space (ulimit -v unlimited; RLIMIT_AS), where the shell or the batch system limits it"}),
         "The file is intact: the kernel refused to map it. Libraries of GPU code take gigabytes of address space, and little memory.", NULL)
+    ROW(W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
+        FIXES({ANY, WORDS, "take a build that uses the SDK's libraries, or use its own without the SDK"}),
+        "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
 
     /* ---- the API's promises ---- */
     ROW(E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",

@@ -47,7 +47,7 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.targets.code_problems import problems_on
     from rocm_sdk.targets.coverage import coverage, with_code
 
-    names, products = _chosen(options.gpu or ["machine"])
+    names, products = chosen_gpus(options.gpu or ["machine"])
     if not names:
         causes = "; ".join(found.cause for found in _native.check_gpu_access())
         complain(f"no GPU to check{causes and f': {causes}'}", "name one: rocm-sdk check-gpu --gpu gfx1151")
@@ -57,12 +57,7 @@ def run(options: "Namespace") -> int:
     if options.json:
         _print_json(found, names, products, problems)
     else:
-        for index, name in enumerate(names):
-            tell(f"{name}  {products[index]}")
-            _print_gpu(found, index, problems[index])
-        if _is_best_effort(found):
-            _print_dependence()
-        _print_unused(found)
+        _print_coverage(found, names, products, problems)
     for fault in found.faults:
         complain(f"{fault.message} [{fault.code}]")
     if not with_code(found):
@@ -72,11 +67,31 @@ def run(options: "Namespace") -> int:
     return 1 if is_lacking or found.faults or not with_code(found) else 0
 
 
+def print_coverage(names: list[str], products: list[str]) -> None:
+    """What the libraries of the installed SDK have for each GPU."""
+    from rocm_sdk.targets.code_problems import problems_on
+    from rocm_sdk.targets.coverage import coverage
+
+    found = coverage(names)
+    _print_coverage(found, names, products, [problems_on(found, index) for index in range(len(names))])
+
+
+def _print_coverage(
+    found: "Coverage", names: list[str], products: list[str], problems: "list[tuple[Problem, ...]]"
+) -> None:
+    for index, name in enumerate(names):
+        tell(f"{name}  {products[index]}")
+        _print_gpu(found, index, problems[index])
+    if _is_best_effort(found):
+        _print_dependence()
+    _print_unused(found)
+
+
 def _is_best_effort(found: "Coverage") -> bool:
     return any(on.verdict == "best effort" for library in found.libraries for on in library.gpus)
 
 
-def _chosen(words: list[str]) -> tuple[list[str], list[str]]:
+def chosen_gpus(words: list[str]) -> tuple[list[str], list[str]]:
     """The target ids, each once, and the product name of each."""
     from rocm_sdk import targets
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 # and EXAMPLE.
 COMMANDS = {
     "adopt": "take over the files that AMD's distribution rocm also installs",
+    "check": "say whether a file, wheel, directory or distribution loads and runs here",
     "check-gpu": "check whether the installed libraries have code for a GPU",
     "code": "print the GPU code that files hold: targets, sizes, containers",
     "completion": "print the completion script for a shell",

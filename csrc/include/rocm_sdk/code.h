@@ -29,6 +29,8 @@ typedef enum rsdk_code {
     RSDK_E_PKG_017,
     RSDK_N_PKG_018,
     RSDK_W_PKG_019,
+    RSDK_E_PKG_020,
+    RSDK_E_PKG_021,
 
     RSDK_E_FILE_001,
     RSDK_E_FILE_002,
@@ -65,6 +67,7 @@ typedef enum rsdk_code {
     RSDK_E_LIB_023,
     RSDK_E_LIB_024,
     RSDK_E_LIB_025,
+    RSDK_W_LIB_026,
 
     RSDK_E_API_001,
     RSDK_E_API_002,

@@ -1,0 +1,54 @@
+"""The packages with the GPU code of torch and torchvision: amd-torch-device-gfx942 has the code of torch for gfx942."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable, Iterator
+
+from rocm_sdk import targets
+from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.problems import problem
+
+TYPE_CHECKING = False  # for type checkers
+if TYPE_CHECKING:
+    from rocm_sdk.problems import Problem
+
+_EXTRA = "device-"
+
+
+def device_package_problems(name: str, gpus: Iterable[str]) -> Iterator[Problem]:
+    """What is missing beside an installed distribution whose GPU code is in packages for each target.
+
+    Those have an extra for each target, "device-gfx942". One without such extras has its code in itself.
+    """
+    base = importlib.metadata.distribution(name)
+    offered = {extra for extra in base.metadata.get_all("Provides-Extra") or () if extra.startswith(_EXTRA)}
+    if not offered:
+        return
+    stem = f"amd-{normalised(name)}-device-"
+    installed = {
+        normalised(each.metadata["Name"] or ""): each.version
+        for each in importlib.metadata.distributions()
+        if normalised(each.metadata["Name"] or "").startswith(stem)
+    }
+    for gpu in gpus:
+        owner = _owner(gpu)
+        wanted, version = f"{stem}{owner}", base.version
+        if installed.get(wanted) == version:
+            continue
+        if wanted in installed:
+            detail = f"{wanted} has version {installed[wanted]}, {name} {version}"
+        elif installed:
+            detail = f"{wanted} is not installed; {', '.join(sorted(installed))} is for other GPUs"
+        else:
+            detail = f"{wanted} is not installed"
+        requirement = f"{wanted}=={version}" if f"{_EXTRA}{owner}" in offered else None
+        yield problem("E-PKG-021", distribution=name, target=gpu, detail=detail, requirement=requirement)
+
+
+def _owner(gpu: str) -> str:
+    try:
+        return targets.package_owner(gpu.partition(":")[0])
+    except UnknownTargetError:
+        return gpu.partition(":")[0]

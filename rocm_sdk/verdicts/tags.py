@@ -1,0 +1,65 @@
+"""Whether the name of a wheel fits this Python and this system. Source: the platform compatibility tags of PyPA."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+
+_NAME = re.compile(r"[^-]+-[^-]+(?:-\d[^-]*)?-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")
+_MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_(\w+)")
+_OLD = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
+
+
+def misfit(path: str) -> str | None:
+    """Why the wheel cannot be installed here; None if it can."""
+    found = _NAME.fullmatch(os.path.basename(path))
+    if found is None:
+        return "its name is not that of a wheel: NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+    pythons, abis = found["python"].split("."), found["abi"].split(".")
+    if not any(_fits_python(tag, abi) for tag in pythons for abi in abis):
+        here = f"cp{sys.version_info.major}{sys.version_info.minor}"
+        return f"it is for Python {found['python']} ({found['abi']}), this is {here}"
+    if not any(map(_fits_platform, found["platform"].split("."))):
+        return f"it is for {found['platform']}, this is {_here()}"
+    return None
+
+
+def _fits_python(tag: str, abi: str) -> bool:
+    major, minor = sys.version_info.major, sys.version_info.minor
+    if tag in (f"py{major}", f"py{major}{minor}"):
+        return abi == "none"
+    if sys.implementation.name != "cpython" or not tag.startswith(f"cp{major}") or not tag[3:].isdigit():
+        return False
+    is_free_threaded = "t" in getattr(sys, "abiflags", "")
+    if abi == "abi3":
+        return int(tag[3:]) <= minor and not is_free_threaded
+    return int(tag[3:]) == minor and abi in ("none", f"{tag}{'t' if is_free_threaded else ''}")
+
+
+def _fits_platform(tag: str) -> bool:
+    machine = platform.machine()
+    if tag in ("any", f"linux_{machine}"):
+        return True
+    old, _, rest = tag.partition("_")
+    if (version := _OLD.get(old)) is None:
+        found = _MANYLINUX.fullmatch(tag)
+        if found is None:
+            return False
+        version, rest = (int(found[1]), int(found[2])), found[3]
+    return rest == machine and version <= _glibc()
+
+
+def _glibc() -> tuple[int, int]:
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+        major, minor = version.split(".")[:2]
+        return (int(major), int(minor)) if name == "glibc" else (0, 0)
+    except (ValueError, OSError):
+        return (0, 0)  # another C library
+
+
+def _here() -> str:
+    major, minor = _glibc()
+    return f"{platform.machine()} with glibc {major}.{minor}" if major else f"{platform.machine()} without glibc"

@@ -1,0 +1,326 @@
+"""`rocm-sdk check`: whether files load with the SDK and run on a GPU, asked of real libraries and wheels."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from compiled_files import compile_file
+from sample_device_code import bundle, code_object, kernel_index, library, objects
+from sample_site import CORE, LIBRARIES, Site
+from sample_site import compile_library as compile_into
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
+GPU = ("--gpu", "gfx1030")
+
+
+@pytest.fixture
+def hip(sdk: Site) -> Path:
+    """The SDK's HIP, with a version."""
+    script = sdk.write("hip.map", "hip_4.2 { global: hip*; }; hip_7.0 { global: hipNew; } hip_4.2;")
+    source = "int hipMalloc(void) { return 0; } int hipNew(void) { return 1; }"
+    return sdk.library("libamdhip64.so.7", source, flags=(f"-Wl,--version-script={script}",))
+
+
+def compile_library(
+    path: Path, soname: str | None, source: str = "", needed: tuple[Path, ...] = (), flags: tuple[str, ...] = ()
+) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return compile_into(path, soname, source, needed, flags)
+
+
+def wheel(path: Path, files: dict[str, Path | bytes], requires: str = "") -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content if isinstance(content, bytes) else content.read_bytes())
+        lines = [
+            "Metadata-Version: 2.1",
+            "Name: sample",
+            "Version: 1",
+            *([f"Requires-Dist: {requires}"] if requires else []),
+        ]
+        archive.writestr("sample-1.dist-info/METADATA", "\n".join(lines) + "\n\nText.\n")
+    return path
+
+
+def document(call: Call, *words: str | Path, **environment: str) -> dict[str, object]:
+    said = call("check", *map(str, words), "--json", **environment)
+    (verdict,) = json.loads(said.stdout)["verdicts"]
+    assert said.returncode == {True: 0, False: 1, None: 3}[verdict["works"]]
+    return dict(verdict)
+
+
+def codes(verdict: dict[str, object]) -> list[str]:
+    problems = verdict["problems"]
+    assert isinstance(problems, list)
+    return [each["code"] for each in problems]
+
+
+def test_a_library_that_fits(call: Call, hip: Path, tmp_path: Path) -> None:
+    path = library(tmp_path / "libapp.so", [bundle(objects("gfx1030", "gfx942"))], hip)
+    said = call("check", str(path), "--gpu", "gfx1030")
+    assert (said.returncode, said.stdout) == (0, f"{path}: loads; runs on gfx1030\n")
+    other = call("check", str(path), "--gpu", "gfx1030,gfx1100")
+    assert other.returncode == 1
+    lines = other.stdout.splitlines()
+    assert lines[0] == f"{path}: loads; runs on gfx1030; does not run on gfx1100; app: no code for it"
+    assert lines[1].startswith("  E-CODE-001: ")
+    unasked = document(call, path, ROCM_SDK_ROOTFS=str(tmp_path))
+    assert (unasked["works"], unasked["verdict"]) == (None, "loads; for which GPU? --gpu names one")
+
+
+@pytest.mark.usefixtures("hip")
+def test_a_library_for_another_release(call: Call, tmp_path: Path) -> None:
+    """One problem, though two of its libraries are there in other versions."""
+    older = tmp_path / "old"
+    needed = (
+        compile_library(older / "libamdhip64.so.5", "libamdhip64.so.5"),
+        compile_library(older / "librocsparse.so.0", "librocsparse.so.0"),
+    )
+    path = compile_library(tmp_path / "libapp.so", None, "", needed)
+    found = document(call, path, *GPU)
+    assert codes(found) == ["E-LIB-024"]
+    assert found["verdict"] == "does not load: it is for ROCm 5; no GPU code of its own"
+    text = call("check", str(path)).stdout
+    assert f"{path} was built for HIP 5, the SDK is 7.10.0 and has libamdhip64.so.7" in text
+    assert "it needs libamdhip64.so.5, and 1 more in other versions" in text
+
+
+@pytest.mark.usefixtures("hip")
+def test_symbols_that_the_sdk_does_not_have(call: Call, tmp_path: Path, sdk: Site) -> None:
+    names = [f"hipGone{number}" for number in range(5)]
+    newer = tmp_path / "newer"
+    source = "".join(f"int {name}(void) {{ return 0; }}" for name in names)
+    script = sdk.write("newer.map", "hip_9.0 { global: *; };")
+    stub = compile_library(
+        newer / "libamdhip64.so.7", "libamdhip64.so.7", source, (), (f"-Wl,--version-script={script}",)
+    )
+    calls = "".join(f"extern int {name}(void);" for name in names)
+    path = compile_library(
+        tmp_path / "libapp.so", None, f"{calls} int f(void) {{ return {'+'.join(f'{n}()' for n in names)}; }}", (stub,)
+    )
+    found = document(call, path, *GPU)
+    assert codes(found) == ["E-LIB-020"]
+    assert "libapp.so" in str(found["problems"])
+    assert "needs the version hip_9.0, which libamdhip64.so.7 does not have" in str(found["problems"])
+
+
+def test_symbols_without_versions_are_demangled(call: Call, tmp_path: Path, sdk: Site) -> None:
+    wanted = "extern int _ZN7rocblas4gemmEi(int), _ZN7rocblas4axpyEv(void), third(void), fourth(void);"
+    uses = "int f(void) { return _ZN7rocblas4gemmEi(1) + _ZN7rocblas4axpyEv() + third() + fourth(); }"
+    path = compile_library(tmp_path / "libapp.so", None, wanted + uses, (sdk.path / CORE / "lib/libamdhip64.so.7",))
+    text = call("check", str(path), *GPU).stdout
+    assert "and 1 more, which none of its libraries has" in text
+    assert "rocblas::gemm(int)" in text
+    assert call("check", str(path), *GPU).returncode == 1
+
+
+def test_what_a_host_program_defines_is_not_missing(call: Call, tmp_path: Path) -> None:
+    """A library that nobody has may define it, and Python has what begins with Py."""
+    gone = compile_library(tmp_path / "gone/libgone.so.1", "libgone.so.1")
+    path = compile_library(tmp_path / "a.so", None, "extern int there(void); int f(void) { return there(); }", (gone,))
+    assert codes(document(call, path, *GPU)) == ["E-LIB-002"]
+    python = compile_library(tmp_path / "b.so", None, "extern int Py_Some(void); int f(void) { return Py_Some(); }")
+    assert document(call, python, *GPU)["works"] is True
+
+
+def test_a_newer_glibc(call: Call, tmp_path: Path, sdk: Site) -> None:
+    script = sdk.write("libc.map", "GLIBC_9.1 { global: *; };")
+    stub = compile_library(
+        tmp_path / "stub/libc.so.6",
+        "libc.so.6",
+        "int future(void) { return 0; }",
+        (),
+        (f"-Wl,--version-script={script}", "-nostdlib"),
+    )
+    path = compile_library(
+        tmp_path / "libapp.so",
+        None,
+        "extern int future(void); int f(void) { return future(); }",
+        (stub,),
+        ("-nostdlib",),
+    )
+    found = document(call, path, *GPU)
+    assert codes(found) == ["E-LIB-005"]
+    assert "libapp.so needs glibc 9.1" in str(found["problems"])
+
+
+def test_a_file_for_another_machine(call: Call, tmp_path: Path) -> None:
+    path = compile_library(tmp_path / "libapp.so", None)
+    content = bytearray(path.read_bytes())
+    content[18:20] = (0xF3).to_bytes(2, "little")  # RISC-V
+    path.write_bytes(content)
+    assert codes(document(call, path, *GPU)) == ["E-LIB-012"]
+
+
+def test_programs(call: Call, tmp_path: Path, hip: Path) -> None:
+    source = "extern int hipMalloc(void); int main(void) { return hipMalloc(); }"
+    for flags in (("-pie", "-fPIE"), ("-no-pie",)):
+        program = compile_file(["cc", *flags, "-x", "c", "-", "-x", "none", hip], tmp_path / f"app{flags[0]}", source)
+        assert document(call, program, *GPU)["works"] is True
+    static = compile_file(["cc", "-static", "-x", "c", "-"], tmp_path / "static", "int main(void) { return 0; }")
+    assert document(call, static, *GPU)["works"] is True
+
+
+def test_a_wheel(call: Call, hip: Path, tmp_path: Path) -> None:
+    helper = compile_library(tmp_path / "build/libhelper.so", "libhelper.so", "int help(void) { return 1; }")
+    app = compile_library(
+        tmp_path / "build/app.so", None, "extern int help(void); int f(void) { return help(); }", (helper, hip)
+    )
+    kernels = {
+        "sample/lib/librocblas.so.9": library(tmp_path / "build/librocblas.so.9", [bundle(objects("gfx1030"))]),
+        "sample/lib/rocblas/library/Kernels.so-000-gfx1030.hsaco": code_object(0x36, size=64),
+        "sample/lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat": kernel_index({"": []}),
+    }
+    path = wheel(
+        tmp_path / f"sample-1-{TAG}-{TAG}-linux_{platform.machine()}.whl",
+        {"sample/app.so": app, "sample/lib/libhelper.so": helper, **kernels},
+    )
+    found = document(call, path, *GPU)
+    assert found["verdict"] == "loads; runs on gfx1030; rocblas: fallback kernels only, which are slow"
+    assert found["kind"] == "wheel"
+    (tmp_path / "wrong").mkdir()
+    broken = wheel(tmp_path / "wrong" / path.name, {"sample/app.so": app})
+    text = call("check", str(broken), *GPU).stdout
+    assert "app.so needs libhelper.so, which is in neither the SDK nor the system" in text
+    assert "rocm-sdk-check-" not in text
+
+
+def test_a_wheel_that_needs_another_distribution(call: Call, tmp_path: Path) -> None:
+    """Its libraries may come with torch: it cannot be told."""
+    torch = compile_library(tmp_path / "build/libtorch.so", "libtorch.so")
+    app = compile_library(tmp_path / "build/app.so", None, "", (torch,))
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"sample/app.so": app}, "torch (>=2)")
+    found = document(call, path, *GPU)
+    assert found["verdict"] == "cannot tell whether it loads: no package here has libtorch.so; no GPU code of its own"
+
+
+def test_a_wheel_for_another_python(call: Call, tmp_path: Path) -> None:
+    app = compile_library(tmp_path / "app.so", None)
+    for tag, word in (
+        ("cp27-cp27mu-linux_x86_64", "cp27"),
+        ("py3-none-win_amd64", "win_amd64"),
+        ("py3-none-manylinux_9_0_x86_64", "glibc"),
+    ):
+        found = document(call, wheel(tmp_path / f"sample-1-{tag}.whl", {"sample/app.so": app}), *GPU)
+        assert codes(found) == ["E-PKG-020"]
+        assert word in str(found["problems"])
+    fitting = f"py3-none-any.linux_{platform.machine()}", f"{TAG}-abi3-manylinux_2_5_{platform.machine()}"
+    for tag in fitting:
+        assert document(call, wheel(tmp_path / f"sample-1-{tag}.whl", {"sample/app.so": app}), *GPU)["works"] is True
+
+
+@pytest.mark.parametrize("name", ["../out.so", "/out.so", "sample//out.so"])
+def test_a_wheel_that_leads_out_of_its_directory(call: Call, tmp_path: Path, name: str) -> None:
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {name: compile_library(tmp_path / "app.so", None)})
+    said = call("check", str(path), *GPU)
+    assert said.returncode == 1
+    assert "its name leads out of the wheel [E-CODE-004]" in said.stderr
+
+
+@pytest.mark.usefixtures("hip")
+def test_two_hips(call: Call, tmp_path: Path) -> None:
+    own = tmp_path / "package/lib/libamdhip64.so.7"
+    compile_library(own, "libamdhip64.so.7", "int hipMalloc(void) { return 0; }")
+    found = document(call, own.parent, *GPU)
+    assert codes(found) == ["W-LIB-026"]
+    assert found["works"] is True
+
+
+def test_the_sdk(call: Call, sdk: Site) -> None:
+    library(sdk.path / LIBRARIES / "lib/librocblas.so.5", [bundle(objects("gfx1030"))])
+    said = call("check", *GPU)
+    assert said.returncode == 0
+    lines = said.stdout.splitlines()
+    assert lines[0] == "SDK: loads; runs on gfx1030"
+    assert "  rocblas                     exact code for gfx1030" in lines
+    assert call("check", "--gpu", "gfx942").returncode == 1
+    (sdk.path / CORE / "lib/libamdhip64.so.7").unlink()
+    broken = document(call, *GPU)
+    assert (broken["loads"], codes(broken)) == (False, ["E-LIB-002"])
+
+
+def test_without_an_sdk(call: Call, sdk: Site, tmp_path: Path) -> None:
+    hip = compile_library(tmp_path / "old/libamdhip64.so.6", "libamdhip64.so.6")
+    path = compile_library(tmp_path / "libapp.so", None, "", (hip,))
+    for package in (CORE, LIBRARIES):
+        (sdk.path / package / "__init__.py").unlink()
+        for file in (sdk.path / package / "lib").glob("*"):
+            file.unlink()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    found = document(call, path, "--sdk", empty, *GPU)
+    assert (
+        found["verdict"] == "cannot tell whether it loads: no SDK is here, and it is for ROCm 6; no GPU code of its own"
+    )
+
+
+def test_an_sdk_in_a_directory(call: Call, hip: Path, tmp_path: Path) -> None:
+    path = compile_library(tmp_path / "libapp.so", None, "", (hip,))
+    assert document(call, path, "--sdk", hip.parents[1], *GPU)["works"] is True
+    newer = tmp_path / "newer/libamdhip64.so.10"
+    compile_library(newer, "libamdhip64.so.10")
+    assert codes(document(call, path, "--sdk", newer.parent, *GPU)) == ["E-LIB-024"]
+
+
+def test_a_name_that_stands_for_nothing(call: Call) -> None:
+    said = call("check", "no-such-thing", *GPU)
+    assert said.returncode == 2
+    assert "no-such-thing: there is no such file, and no such distribution is installed" in said.stderr
+
+
+def test_several_names(call: Call, tmp_path: Path) -> None:
+    good = compile_library(tmp_path / "good.so", None)
+    (tmp_path / "empty").mkdir()
+    said = call("check", str(good), str(tmp_path / "empty"), *GPU)
+    assert said.returncode == 3
+    assert len(said.stdout.splitlines()) == 2
+    assert "nothing to check" in said.stdout
+
+
+def torch_wheel(directory: Path, name: str, version: str, extras: tuple[str, ...] = ()) -> Path:
+    """A package of torch's: the base with extras, or the code for one target."""
+    lines = [
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}",
+        *(f"Provides-Extra: {each}" for each in extras),
+    ]
+    stem = f"{name.replace('-', '_')}-{version}"
+    path = directory / f"{stem}-py3-none-any.whl"
+    module = f"{name.replace('-', '_')}/__init__.py"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(module, "")
+        archive.writestr(f"{stem}.dist-info/METADATA", "\n".join(lines) + "\n\n")
+        archive.writestr(f"{stem}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{stem}.dist-info/RECORD", f"{module},,\n{stem}.dist-info/RECORD,,\n")
+    return path
+
+
+def pip_install(site: Path, *wheels: Path) -> None:
+    words = ["--quiet", "--no-deps", "--no-index", "--upgrade", "--target", str(site), *map(str, wheels)]
+    subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True)
+
+
+def test_the_packages_with_the_code_of_torch(call: Call, sdk: Site, tmp_path: Path) -> None:
+    """As pip installs them: none, one of another version, one for another GPU, the right one."""
+    base = torch_wheel(tmp_path, "torch", "2.12.0+rocm10.0.0", ("device-gfx1100", "device-gfx942"))
+    pip_install(sdk.path, base)
+    asked = ("torch", "--gpu", "gfx1100")
+    found = document(call, *asked)
+    assert codes(found) == ["E-PKG-021"]
+    assert "amd-torch-device-gfx1100 is not installed" in str(found["problems"])
+    assert "amd-torch-device-gfx1100==2.12.0+rocm10.0.0" in str(found["problems"])
+    pip_install(sdk.path, torch_wheel(tmp_path, "amd-torch-device-gfx942", "2.12.0+rocm10.0.0"))
+    assert "amd-torch-device-gfx942 is for other GPUs" in str(document(call, *asked)["problems"])
+    pip_install(sdk.path, torch_wheel(tmp_path, "amd-torch-device-gfx1100", "2.11.0+rocm7.14.0"))
+    assert "has version 2.11.0+rocm7.14.0, torch 2.12.0+rocm10.0.0" in str(document(call, *asked)["problems"])
+    pip_install(sdk.path, torch_wheel(tmp_path, "amd-torch-device-gfx1100", "2.12.0+rocm10.0.0"))
+    assert codes(document(call, *asked)) == []
+    assert "no package with its code" in str(document(call, "torch", "--gpu", "gfx1201")["problems"])
