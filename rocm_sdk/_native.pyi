@@ -367,6 +367,7 @@ class GpuCoverage(NamedTuple):
     database: bool | None
     tables: Literal["tuned", "fallback", "none"] | None
     missing_table: str | None
+    late: int
 
 class LibraryCoverage(NamedTuple):
     name: str

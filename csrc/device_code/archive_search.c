@@ -2,6 +2,7 @@
  * without: "gfx942:sramecc+:xnack-", "gfx942:sramecc+", "gfx942:xnack-", "gfx942". */
 #include "device_code/archive_search.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -9,6 +10,7 @@
 enum {
     NAME_LIMIT = 8, /* two targets with two features each */
     FEATURE_LIMIT = 2,
+    KEY_LIMIT = 4096 + 256, /* a name, as long as a marker may have it, a number and a target */
 };
 
 static const char placeholder[] = "@GFXARCH@";
@@ -57,24 +59,36 @@ static rsdk_status list_wanted(rsdk_archive_search *search, const char *gpu, wan
 
 /* ---- archives ---- */
 
-/* The key of a library's kernels for a target. Images are called "lib/libx.so.1#0", in old archives without the number.
- */
-static const char *key_of(rsdk_archive_search *search, const char *name, size_t length, const char *target) {
-    return rsdk_arena_format(search->arena, "%.*s\n%s", (int)length, name, target);
+/* Images are called "lib/libx.so.1#0", in old archives without the number, which stand for all bundles. */
+static rsdk_status note(rsdk_archive_search *search, rsdk_name_table *kernels, const char *id, size_t length,
+                        const char *target) {
+    const char *key = rsdk_arena_format(search->arena, "%.*s\n%s", (int)length, id, target);
+    RSDK_NEED(key, search->error);
+    return rsdk_name_table_set(kernels, search->arena, key, strlen(key), 0, search->error);
 }
 
+/* Each image under its name; all of a library, whatever the number, under "lib/libx.so.1#"; and each target. */
 static rsdk_status list_kernels(rsdk_archive_search *search, const rsdk_device_code *code, rsdk_name_table *kernels) {
     for (size_t i = 0; i < code->bundle_count; i++) {
         for (size_t k = 0; k < code->bundles[i].image_count; k++) {
             const rsdk_device_image *image = &code->bundles[i].images[k];
             if (image->id != NULL) {
-                const char *key = key_of(search, image->id, strcspn(image->id, "#"), image->target);
-                RSDK_NEED(key, search->error);
-                RSDK_TRY(rsdk_name_table_set(kernels, search->arena, key, strlen(key), 0, search->error));
+                size_t length = strcspn(image->id, "#");
+                RSDK_TRY(note(search, kernels, image->id, strlen(image->id), image->target));
+                RSDK_TRY(note(search, kernels, image->id, length + (image->id[length] == '#'), image->target));
+                RSDK_TRY(note(search, kernels, "", 0, image->target));
             }
         }
     }
     return RSDK_OK;
+}
+
+static bool has(const rsdk_opened_archive *archive, const char *id, const char *number, const char *target) {
+    char key[KEY_LIMIT];
+    size_t unused = 0;
+    int length = snprintf(key, sizeof key, "%s%s\n%s", id, number, target);
+    return length > 0 && (size_t)length < sizeof key &&
+           rsdk_name_table_find(&archive->kernels, key, (size_t)length, &unused);
 }
 
 /* An archive that cannot be read counts as one that is not there. */
@@ -150,6 +164,43 @@ static rsdk_status add_variable(rsdk_archive_search *search, const char *value, 
     return RSDK_OK;
 }
 
+/* Looks for one bundle; `number` is "#0", or "#" for any. The place of its target in `names`, or their count. */
+static size_t find_bundle(const candidates *archives, const wanted *names, const char *name, const char *number,
+                          bool *is_late) {
+    for (size_t i = 0; i < names->count; i++) {
+        bool was_opened = false; /* an archive for this target, without the bundle */
+        for (size_t k = 0; k < archives->list.count; k++) {
+            const rsdk_opened_archive *archive = &archives->list.items[k];
+            if (has(archive, name, number, names->names[i]) || has(archive, name, "", names->names[i])) {
+                *is_late = was_opened;
+                return i;
+            }
+            was_opened = was_opened || has(archive, "", "", names->names[i]);
+        }
+    }
+    return names->count;
+}
+
+static void find_bundles(const candidates *archives, const wanted *names, const rsdk_kernel_reference *kernels,
+                         rsdk_found_kernels *found) {
+    size_t last = 0;
+    found->total = kernels->bundle_count > 0 ? kernels->bundle_count : 1;
+    for (size_t i = 0; i < found->total; i++) {
+        char number[16] = "#";
+        bool is_late = false;
+        if (kernels->bundle_count > 0) {
+            (void)snprintf(number, sizeof number, "#%u", (unsigned)kernels->bundles[i]);
+        }
+        size_t place = find_bundle(archives, names, kernels->name, number, &is_late);
+        if (place < names->count) {
+            last = place > last ? place : last;
+            found->target = names->names[last];
+            found->covered++;
+            found->late += is_late;
+        }
+    }
+}
+
 rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *path,
                                      const rsdk_kernel_reference *kernels, const char *gpu, rsdk_found_kernels *found) {
     wanted names;
@@ -157,7 +208,7 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
     const char *directory = rsdk_path_parent(search->arena, path);
     RSDK_NEED(directory, search->error);
     if (search->is_disabled) {
-        *found = (rsdk_found_kernels){.lack = RSDK_LACK_ARCHIVE, .path = "ROCM_KPACK_DISABLE"};
+        *found = (rsdk_found_kernels){.total = 1, .lack = RSDK_LACK_ARCHIVE, .path = "ROCM_KPACK_DISABLE"};
         return RSDK_OK;
     }
     RSDK_TRY(list_wanted(search, gpu, &names));
@@ -165,19 +216,9 @@ rsdk_status rsdk_archive_search_find(rsdk_archive_search *search, const char *pa
     for (size_t i = 0; i < kernels->search_path_count && search->only == NULL; i++) {
         RSDK_TRY(add_search_path(search, directory, kernels->search_paths[i], &names, &archives));
     }
-    for (size_t i = 0; i < names.count; i++) {
-        const char *key = key_of(search, kernels->name, strlen(kernels->name), names.names[i]);
-        RSDK_NEED(key, search->error);
-        for (size_t k = 0; k < archives.list.count; k++) {
-            size_t unused = 0;
-            if (rsdk_name_table_find(&archives.list.items[k].kernels, key, strlen(key), &unused)) {
-                *found = (rsdk_found_kernels){.target = names.names[i]};
-                return RSDK_OK;
-            }
-        }
-    }
     bool has_archive = archives.list.count > 0;
     *found = (rsdk_found_kernels){.lack = has_archive ? RSDK_LACK_KERNELS : RSDK_LACK_ARCHIVE,
                                   .path = has_archive ? archives.list.items[0].path : archives.missing};
+    find_bundles(&archives, &names, kernels, found);
     return RSDK_OK;
 }

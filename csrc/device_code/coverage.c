@@ -26,6 +26,7 @@ typedef struct tally {
     size_t listed, lists;      /* the further tables that name the processor, of all */
     const char *list;          /* one that does not */
     const char *missing_table;
+    size_t late; /* bundles that only a later archive has */
     rsdk_coverage_lack lack;
     const char *detail;
 } tally;
@@ -151,7 +152,7 @@ static rsdk_status add_alternative(survey *s, library *of, const rsdk_code_file 
     return RSDK_OK;
 }
 
-/* The kernels are in archives: all of them, or none. */
+/* The kernels are in archives. */
 static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_file *file,
                                 const rsdk_device_code *code) {
     for (size_t i = 0; i < s->table.modes.count; i++) {
@@ -159,19 +160,21 @@ static rsdk_status add_archived(survey *s, const library *of, const rsdk_code_fi
         tally *t = &of->tallies[i];
         RSDK_TRY(
             rsdk_archive_search_find(&s->archives, file->path, &code->kernels, s->table.modes.items[i].id, &found));
-        t->total++;
-        if (found.target == NULL) {
+        if (found.covered < found.total) {
             const char *path = found.path != NULL ? rsdk_arena_copy(s->arena, found.path) : NULL;
             if (found.path != NULL) {
                 RSDK_NEED(path, s->error);
             }
             add_lack(t, found.lack, path);
-            continue;
         }
-        rsdk_code_fit fit =
-            rsdk_compatibility_check(found.target, RSDK_GENERIC_VERSION_UNKNOWN, s->table.modes.items[i].id, 0).fit;
-        t->worst = t->covered == 0 || fit < t->worst ? fit : t->worst;
-        t->covered++;
+        if (found.target != NULL) {
+            rsdk_code_fit fit =
+                rsdk_compatibility_check(found.target, RSDK_GENERIC_VERSION_UNKNOWN, s->table.modes.items[i].id, 0).fit;
+            t->worst = t->covered == 0 || fit < t->worst ? fit : t->worst;
+        }
+        t->covered += found.covered;
+        t->total += found.total;
+        t->late += found.late;
     }
     return RSDK_OK;
 }
@@ -473,6 +476,7 @@ static rsdk_status judge_gpu(survey *s, const library *of, size_t gpu, rsdk_gpu_
         rsdk_kernel_tables tables = tables_in_mode(of, t, verdict);
         result->tables = tables > result->tables ? tables : result->tables;
         result->missing_table = t->missing_table;
+        result->late = t->late > result->late ? t->late : result->late;
         result->covered = t->covered > result->covered ? t->covered : result->covered;
         result->total = t->total;
         if (t->covered < t->total && t->lack > result->lack) {

@@ -55,7 +55,8 @@ static rsdk_status enter_section(const host *h, const char *name) {
 typedef struct wrappers {
     uint64_t *addresses; /* of bundles, sorted, each once */
     size_t count;
-    bool has_references; /* there is a wrapper whose code is in kpack archives */
+    uint32_t *references; /* numbers of the wrappers whose code is in kpack archives */
+    size_t reference_count;
     bool has_unresolved; /* there is a wrapper whose address is not known */
 } wrappers;
 
@@ -98,7 +99,9 @@ static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrapp
     size_t count = 0;
     RSDK_TRY(read_words(h, section, &words, &count));
     w->addresses = rsdk_arena_alloc(&h->scratch, count / WRAPPER_WORDS + 1, sizeof *w->addresses);
+    w->references = rsdk_arena_alloc(h->listing->arena, count / WRAPPER_WORDS + 1, sizeof *w->references);
     RSDK_NEED(w->addresses, h->error);
+    RSDK_NEED(w->references, h->error);
     for (size_t i = 0; i < count; i += WRAPPER_WORDS) {
         uint32_t magic = (uint32_t)words[i], version = (uint32_t)(words[i] >> 32);
         if ((magic != MAGIC_OF_CODE && magic != MAGIC_OF_REFERENCE) || version != WRAPPER_VERSION) {
@@ -106,7 +109,7 @@ static rsdk_status read_wrappers(host *h, const rsdk_elf_section *section, wrapp
                                        h->error);
         }
         if (magic == MAGIC_OF_REFERENCE) {
-            w->has_references = true;
+            w->references[w->reference_count++] = (uint32_t)words[i + 2];
         } else if (words[i + 1] == 0) {
             w->has_unresolved = true;
         } else {
@@ -152,16 +155,18 @@ static rsdk_status list_hip(host *h) {
     }
     if (segment != NULL && h->header->type != ET_REL) {
         RSDK_TRY(read_wrappers(h, segment, &w));
+        h->listing->kernels.bundles = w.references;
+        h->listing->kernels.bundle_count = w.reference_count;
     }
     if (code != NULL && code->type == SHT_NOBITS) {
-        h->listing->has_removed_code = !w.has_references && !is_reference;
+        h->listing->has_removed_code = w.reference_count == 0 && !is_reference;
         return RSDK_OK;
     }
     if (w.count > 0 && !w.has_unresolved) {
         return list_wrapped(h, &w);
     }
     /* Bytes that a section without wrappers of its own still has are left over from the split into archives. */
-    if (code == NULL || w.has_references || is_reference) {
+    if (code == NULL || w.reference_count > 0 || is_reference) {
         return RSDK_OK;
     }
     rsdk_extent extent;

@@ -693,6 +693,7 @@ static const field gpu_coverage_fields[] = {
     {"tables",          KERNEL_TABLES(rsdk_gpu_coverage, tables),
      "what its tables of kernels have: 'tuned', 'fallback', 'none' (str); None for a library without tables"},
     {"missing_table",   PATH(rsdk_gpu_coverage, missing_table), "a file that the tables lead to and that is not there (str or None)"},
+    {"late",            NUMBER(rsdk_gpu_coverage, late), "bundles whose kernels are not in the first archive for the GPU (int)"},
     END,
 };
 

@@ -184,6 +184,8 @@ def _judgement(library: "LibraryCoverage", on: "GpuCoverage") -> tuple[int, str]
         line += "; fallback kernels only, which are slow"
     if on.missing_table is not None:
         line += "; a TABLE OF KERNELS IS MISSING: some calls will fail"
+    if on.late > 0:
+        line += f"; {on.late} parts in a later archive only, which not every HIP opens"
     if on.database is False:
         line += f"; no performance database for {on.gpu.partition(':')[0]}"
     if on.verdict == "best effort" and library.compressed_count > 0:

@@ -116,6 +116,9 @@ def _on(covered: Coverage, index: int, gpu: str) -> OnGpu:
         *_remark("no code for it", lacking),
         *_remark("fallback kernels only, which are slow", [name for name, on in rows if on.tables == "fallback"]),
         *_remark("a table of kernels is missing", [name for name, on in rows if on.missing_table is not None]),
+        *_remark(
+            "parts in a later archive only, which not every HIP opens", [name for name, on in rows if on.late > 0]
+        ),
         *_remark("compiled at first use", [name for name, on in rows if on.verdict == "compiled at first use"]),
         *(f"slow first use: {name} has no database for it" for name in databases),
     ]

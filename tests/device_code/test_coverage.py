@@ -229,6 +229,38 @@ def test_archives(tmp_path: Path, lib: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert verdict(tmp_path, "gfx950", "split") == "compatible"
 
 
+def split_in_two(lib: Path, *search_paths: str) -> None:
+    """A library with two bundles, whose wrappers have the numbers 0 and 1."""
+    marker = {"kernel_name": "lib/libsplit.so", "kpack_search_paths": list(search_paths)}
+    text = "".join(f"\\x{byte:02x}" for byte in message(marker))
+    section = f'.section .rocm_kpack_ref,"a",@progbits\nmarker:\n.ascii "{text}"'
+    content = bundle(objects("gfx942"))
+    path = library(lib / "libsplit.so", [content, content], magic=HIPK, more=section)
+    data = path.read_bytes()
+    second = data.rindex(HIPK.to_bytes(4, "little") + (1).to_bytes(4, "little"))
+    path.write_bytes(data[: second + 16] + (1).to_bytes(8, "little") + data[second + 24 :])
+
+
+def test_each_bundle_is_looked_up_by_itself(tmp_path: Path, lib: Path) -> None:
+    split_in_two(lib, "../.kpack/blas_@GFXARCH@.kpack", "../.kpack/more_@GFXARCH@.kpack")
+    image = {"gfx942": code_object(0x54C)}
+    first, second = tmp_path / ".kpack/blas_gfx942.kpack", tmp_path / ".kpack/more_gfx942.kpack"
+    write(first, kpack({"lib/libsplit.so#0": image}))
+    half = on(tmp_path, "gfx942", "split")
+    assert (half.verdict, half.lack, half.covered, half.total, half.late) == ("compatible", "kernels", 1, 2, 0)
+    write(second, kpack({"lib/libsplit.so#1": image}))
+    late = on(tmp_path, "gfx942", "split")
+    assert (late.verdict, late.lack, late.covered, late.total, late.late) == ("compatible", None, 2, 2, 1)
+    first.unlink()
+    other = on(tmp_path, "gfx942", "split")
+    assert (other.covered, other.total, other.late) == (1, 2, 0)
+    write(first, kpack({"lib/libsplit.so#0": image, "lib/libsplit.so#1": image}))
+    whole = on(tmp_path, "gfx942", "split")
+    assert (whole.covered, whole.total, whole.late) == (2, 2, 0)
+    write(first, kpack({"lib/libsplit.so": image}))
+    assert on(tmp_path, "gfx942", "split").covered == 2
+
+
 def test_an_archive_for_one_mode(tmp_path: Path, lib: Path) -> None:
     split_library(lib)
     content = kpack({"lib/libsplit.so#0": {"gfx90a:xnack+": code_object(0x73F)}})

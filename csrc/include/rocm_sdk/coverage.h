@@ -71,7 +71,9 @@ typedef struct rsdk_gpu_coverage {
     const char *detail; /* a path; NULL: none */
     rsdk_kernel_tables tables;
     const char *missing_table; /* a file that the tables lead to and that is not there; NULL: none */
-    rsdk_feature database;     /* whether there is a performance database for the GPU; unsupported: it uses none */
+    size_t late; /* of the bundles, those whose kernels are not in the first archive for the target: a HIP that does not
+                    go on to the next one does not find them */
+    rsdk_feature database; /* whether there is a performance database for the GPU; unsupported: it uses none */
 } rsdk_gpu_coverage;
 
 /* The files of a library: the shared object, its variants for single targets, its loose files. */

@@ -74,6 +74,8 @@ typedef struct rsdk_kernel_reference {
     const char *name;                /* key in the archives; NULL: no reference */
     const char *const *search_paths; /* relative to the library's directory; "@GFXARCH@" stands for the target */
     size_t search_path_count;
+    const uint32_t *bundles; /* the numbers of its bundles, which have keys of their own: "lib/libx.so.1#0" */
+    size_t bundle_count;     /* 0: not known */
 } rsdk_kernel_reference;
 
 /* What a file holds. All is borrowed from it. */
