@@ -465,6 +465,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "rocBLAS and hipBLASLt look each kernel up: an index (TensileLibrary_lazy_<target>.dat) names a table for each kind of matrices, and the table the kernels. A call whose table is not there fails. Usual where the files of several builds were put together, or copied one by one.", NULL)
     ROW(N, CODE, 008, NOTE, "{libraries}: no kernels that are tuned for the GPU {target}", "{detail}", NO_FIX,
         "The library runs. Its kernels for this GPU are those that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
+    ROW(N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
+        "MIOpen keeps the kernels that it compiled, and what it found to be fast, in ~/.cache/miopen and ~/.config/miopen, or where MIOPEN_CUSTOM_CACHE_DIR and MIOPEN_USER_DB_PATH say. Files of other versions and for other GPUs do no harm, and nobody removes them.", NULL)
 
     /* ---- OpenCL ---- */
     ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",
@@ -497,6 +499,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
         FIXES({ANY, WORDS, "unset {variable}, or set it as documented: {expected}"}),
         "Raised as EnvironmentOverrideError.", NULL)
+    ROW(W, ENV, 009, WARNING, "{variable|MIOPEN_SYSTEM_DB_PATH} leads MIOpen away from its databases", "{path|the directory} has no database for {target|any GPU}",
+        FIXES({ANY, WORDS, "unset {$variable}, or name a directory with the databases of this release of MIOpen"}),
+        "MIOpen looks there instead of beside its library. Without a database it searches and compiles at the first use of each shape.", NULL)
 
     /* ---- a running process ---- */
     ROW(E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",

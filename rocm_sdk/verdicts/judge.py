@@ -12,7 +12,10 @@ from rocm_sdk.problems import problem
 from rocm_sdk.targets.code_problems import problems_on
 from rocm_sdk.targets.coverage import sdk_directories, with_code
 
+from .aotriton import image_kinds
+from .aotriton import remarks as remarks_of_images
 from .host import Host, check_host
+from .miopen_caches import miopen_problems
 from .subject import Subject, open_subject, shared_libraries
 
 TYPE_CHECKING = False  # for type checkers
@@ -62,7 +65,10 @@ def judge(word: str | None, question: Question) -> Verdict:
         covered = _native.coverage(subject.directories, question.gpus, False)
         found += host.problems
         found += _faults(subject, host, covered)
-        gpus = tuple(_on(covered, index, gpu) for index, gpu in enumerate(question.gpus))
+        kinds = image_kinds(subject.directories)
+        gpus = tuple(_on(covered, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
+        if any(library.name == "MIOpen" for library in covered.libraries):
+            found += miopen_problems(question.gpus)
         for index in range(len(question.gpus)):
             said = problems_on(covered, index, installed=subject.kind == "SDK" and question.sdk is None)
             found += [_renamed(subject, each) for each in said]
@@ -104,10 +110,12 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
 
 
 def _renamed(subject: Subject, found: Problem) -> Problem:
-    return found._replace(cause=subject.shown(found.cause), title=subject.shown(found.title))
+    """The problem with the user's names of files, in all that programs read, too."""
+    facts = {name: subject.shown(value) for name, value in found.facts.items()}
+    return found._replace(cause=subject.shown(found.cause), title=subject.shown(found.title), facts=facts)
 
 
-def _on(covered: Coverage, index: int, gpu: str) -> OnGpu:
+def _on(covered: Coverage, index: int, gpu: str, kinds: tuple[str, ...] | None) -> OnGpu:
     judged = with_code(covered)
     rows = [(library.name, library.gpus[index]) for library in judged]
     lacking = [name for name, on in rows if on.verdict == "none"]
@@ -121,6 +129,7 @@ def _on(covered: Coverage, index: int, gpu: str) -> OnGpu:
         ),
         *_remark("compiled at first use", [name for name, on in rows if on.verdict == "compiled at first use"]),
         *(f"slow first use: {name} has no database for it" for name in databases),
+        *remarks_of_images(kinds, gpu),
     ]
     runs = None if not rows else not lacking and all(on.missing_table is None for _, on in rows)
     return OnGpu(gpu, runs, tuple(remarks))

@@ -11,6 +11,7 @@ from typing import IO
 from rocm_sdk.archives.candidate import damage, is_candidate, refusal
 from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
 
+from .aotriton import DIRECTORY
 from .requirements import requirements
 
 _ENDINGS = (".dat", ".dat.zlib", ".db", ".kdb", ".fdb.txt", ".db.txt", ".co", ".hsaco", ".kpack")
@@ -62,7 +63,9 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, root: 
         )
     with archive.open(member) as stream:
         head = stream.read(_HEAD)
-        if is_candidate(head) or member.filename.endswith(_ENDINGS):
+        if DIRECTORY in parts[:-1]:  # which directories there are says enough
+            os.makedirs(os.path.join(root, *parts[:-1]), exist_ok=True)
+        elif is_candidate(head) or member.filename.endswith(_ENDINGS):
             _write(stream, head, os.path.join(root, *parts))
 
 

@@ -187,6 +187,16 @@ def test_a_wheel(call: Call, hip: Path, tmp_path: Path) -> None:
     found = document(call, path, *GPU)
     assert found["verdict"] == "loads; runs on gfx1030; rocblas: fallback kernels only, which are slow"
     assert found["kind"] == "wheel"
+    lacking = wheel(
+        tmp_path / "sample-2-py3-none-any.whl",
+        {"x/app.so": app, "x/libhelper.so": helper}
+        | {name.replace("sample", "x"): content for name, content in kernels.items()}
+        | {"x/lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat": kernel_index({"gfx1030": ["gone"]})},
+    )
+    said = document(call, lacking, *GPU)
+    assert codes(said) == ["E-CODE-007"]
+    assert f"{lacking}/x/lib/rocblas/library/gone.dat is not there" in str(said)
+    assert "rocm-sdk-check-" not in str(said)
     (tmp_path / "wrong").mkdir()
     broken = wheel(tmp_path / "wrong" / path.name, {"sample/app.so": app})
     text = call("check", str(broken), *GPU).stdout
@@ -324,3 +334,55 @@ def test_the_packages_with_the_code_of_torch(call: Call, sdk: Site, tmp_path: Pa
     pip_install(sdk.path, torch_wheel(tmp_path, "amd-torch-device-gfx1100", "2.12.0+rocm10.0.0"))
     assert codes(document(call, *asked)) == []
     assert "no package with its code" in str(document(call, "torch", "--gpu", "gfx1201")["problems"])
+
+
+def test_images_of_aotriton(call: Call, tmp_path: Path) -> None:
+    path = library(tmp_path / "build.so", [bundle(objects("gfx1100", "gfx1030"))])
+    files: dict[str, Path | bytes] = {
+        "torch/lib/libtorch_hip.so": path,
+        "torch/lib/aotriton.images/amd-gfx11xx/flash/attn.aks2": b"images",
+        "torch/lib/aotriton.images/amd-gfx90a/flash/attn.aks2": b"images",
+    }
+    packed = wheel(tmp_path / "sample-1-py3-none-any.whl", files)
+    assert document(call, packed, "--gpu", "gfx1100")["verdict"] == "loads; runs on gfx1100"
+    without = "loads; runs on gfx1030; AOTriton has no images for it (gfx11xx, gfx90a): attention takes slower kernels"
+    assert document(call, packed, *GPU)["verdict"] == without
+
+
+@pytest.fixture
+def miopen(sdk: Site, tmp_path: Path) -> Path:
+    """The home directory of a user of MIOpen."""
+    sdk.library("libMIOpen.so.1", package=LIBRARIES)
+    library(sdk.path / LIBRARIES / "lib/libMIOpenCKGroupedConv_gfx942.so", [bundle(objects("gfx942"))])
+    sdk.write(f"{LIBRARIES}/share/miopen/db/gfx1030_36.db.txt")
+    home = tmp_path / "home"
+    for name in (
+        ".cache/miopen/3.4.0.aaaa/gfx1030_36.ukdb",
+        ".cache/miopen/3.5.1.bbbb/gfx1030_36.ukdb",
+        ".config/miopen/gfx90a68.HIP.3_5_1.udb.txt",
+    ):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(bytes(1000))
+    return home
+
+
+def test_what_miopen_will_not_use(call: Call, miopen: Path) -> None:
+    found = document(call, *GPU, HOME=str(miopen))
+    assert (found["works"], codes(found)) == (True, ["N-CODE-009", "N-CODE-009"])
+    assert found["verdict"] == "loads; runs on gfx1030; MIOpenCKGroupedConv: compiled at first use"
+    assert "1 file, 1.0 kB: 3.4.0.aaaa/gfx1030_36.ukdb: they are of older versions of MIOpen" in str(found)
+    assert "1 file, 1.0 kB: gfx90a68.HIP.3_5_1.udb.txt: they are for other GPUs than gfx1030" in str(found)
+    elsewhere = miopen / "elsewhere"
+    quiet = {"HOME": "/nowhere", "MIOPEN_CUSTOM_CACHE_DIR": str(elsewhere), "MIOPEN_USER_DB_PATH": str(elsewhere)}
+    assert codes(document(call, *GPU, **quiet)) == []
+    other = document(call, "--gpu", "gfx1100", **quiet)
+    assert "slow first use: MIOpen has no database for it" in str(other["verdict"])
+    assert other["works"] is True
+
+
+def test_a_variable_that_leads_away_from_the_databases(call: Call, miopen: Path) -> None:
+    (miopen / "db").mkdir()
+    environment = {"HOME": "/nowhere", "MIOPEN_SYSTEM_DB_PATH": str(miopen / "db")}
+    assert codes(document(call, *GPU, **environment)) == ["W-ENV-009"]
+    (miopen / "db/gfx1030_36.kdb").write_bytes(b"")
+    assert codes(document(call, *GPU, **environment)) == []

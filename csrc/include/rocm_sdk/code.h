@@ -126,6 +126,7 @@ typedef enum rsdk_code {
     RSDK_W_CODE_006,
     RSDK_E_CODE_007,
     RSDK_N_CODE_008,
+    RSDK_N_CODE_009,
 
     RSDK_W_OCL_001,
 
@@ -137,6 +138,7 @@ typedef enum rsdk_code {
     RSDK_N_ENV_006,
     RSDK_E_ENV_007,
     RSDK_E_ENV_008,
+    RSDK_W_ENV_009,
 
     RSDK_E_PROC_001,
     RSDK_W_PROC_002,
