@@ -96,6 +96,7 @@ def _selections() -> list[str]:
 
 # Command and argument -> the values that it takes.
 _VALUES = {
+    ("check", "gpu"): _targets,
     ("check-gpu", "gpu"): _targets,
     ("code", "keep"): _targets,
     ("env", "targets"): _selections,

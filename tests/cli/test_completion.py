@@ -64,6 +64,7 @@ VALUES = {
     ("test", "--skip", "E-GPU-00"): "E-GPU-002",
     ("targets", "gfx94X-d"): "gfx94X-dcgpu",
     ("targets", "--cmake", "machi"): "machine",
+    ("check", "--gpu", "gfx115"): "gfx1150",
     ("check-gpu", "--gpu", "gfx115"): "gfx1150",
     ("check-gpu", "--gpu", "machi"): "machine",
     ("code", "--keep", "gfx94X-d"): "gfx94X-dcgpu",
