@@ -148,7 +148,7 @@ PRINTING = {
     "store": 1,
     "targets": 3,
     "test": 6,
-    "tree/__init__": 1,
+    "tree/__init__": 2,
     "version": 1,
 }
 

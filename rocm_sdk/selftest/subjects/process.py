@@ -15,6 +15,7 @@ from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.files import open_file
 from rocm_sdk.problems import Problem, problem
+from rocm_sdk.selftest.binding_faults import binding_faults
 from rocm_sdk.selftest.installation import Installation, current
 from rocm_sdk.selftest.shared_objects import OF_SYSTEMS, linker_name, rocm_linker_names
 
@@ -45,7 +46,8 @@ def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLib
     except OSError as error:
         facts = _who_may(pid) if isinstance(error, PermissionError) else {}
         return [], [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), **facts)]
-    return process.libraries, [*_duplicates(process), *_foreign(process), *_deleted(process)]
+    problems = [*_duplicates(process), *_foreign(process), *_deleted(process), *_misled(process, pid)]
+    return process.libraries, problems
 
 
 class Process:
@@ -233,6 +235,20 @@ def _deleted(process: Process) -> Iterator[Problem]:
     for path in sorted({each.path for each in process.mapped if each.is_deleted}):
         if process.installation.has(path):
             yield problem("E-PROC-003", path)
+
+
+def _misled(process: Process, pid: int) -> Iterator[Problem]:
+    """ROCm libraries whose functions another file answers, or that answer those of others."""
+    rocm = {os.path.realpath(each.location.path) for each in process.libraries if each.location.path is not None}
+    try:
+        references = _native.process_bindings(pid).references
+    except OSError:
+        return  # whoever may see the maps of a process may not always read its memory
+    yield from binding_faults(
+        each
+        for each in references
+        if rocm & {os.path.realpath(path) for path in (each.library, each.bound_to, each.instead) if path is not None}
+    )
 
 
 class Origins:

@@ -1,0 +1,31 @@
+"""Symbols that bind to another file than the library was built for, as facts of a problem."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+
+from rocm_sdk import Binding, _native
+from rocm_sdk.problems import Problem, problem
+
+_FAULTS = {"other-function", "other-object"}
+_ALWAYS_GLOBAL = "amdhip64"
+
+
+def binding_faults(references: Iterable[Binding]) -> Iterator[Problem]:
+    """One problem for each library with each file that answers it; the number of symbols is in it."""
+    faults: dict[tuple[str, str], list[Binding]] = {}
+    for each in references:
+        if each.verdict in _FAULTS and each.bound_to is not None:
+            faults.setdefault((each.library, each.bound_to), []).append(each)
+    for (library, bound_to), found in faults.items():
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        facts = {"library": os.path.basename(library), "symbol": found[0].symbol, "more": more, "other": bound_to}
+        yield problem("W-LIB-027", library, instead=found[0].instead, shortname=_shortname_of(bound_to), **facts)
+
+
+def _shortname_of(path: str) -> str | None:
+    """The name by which ROCM_SDK_ISOLATE keeps a library out of the global scope; None: it cannot."""
+    name = os.path.basename(path)
+    return next((row[0] for row in _native.catalog() if fnmatchcase(name, row[2]) and row[0] != _ALWAYS_GLOBAL), None)
