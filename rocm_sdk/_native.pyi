@@ -66,7 +66,7 @@ Code = Literal[
     "E-LIB-024",
     "E-LIB-025",
     "W-LIB-026",
-    "W-LIB-027",
+    "W-BIND-001",
     "E-API-001",
     "E-API-002",
     "E-API-003",

@@ -270,8 +270,10 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
         FIXES({ANY, WORDS, "take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
-    ROW(W, LIB, 027, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
-        FIXES({ANY, TRIED, "set ROCM_SDK_ISOLATE={$shortname} for the program: it keeps that library out of the global scope"},
+
+    /* ---- whose functions a library gets ---- */
+    ROW(W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
+        FIXES({ANY, WORDS, "set ROCM_SDK_ISOLATE={$shortname} for the program: it keeps that library out of the global scope"},
               {ANY, WORDS, "load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
         "Two libraries have functions or variables of the same names, and call them by name. The dynamic linker gives both the one that comes first in the global scope, and whoever was built with the other works with the wrong data. `rocm-sdk tree --bindings` shows each.", NULL)
 

@@ -315,7 +315,9 @@ static rsdk_status run_step(const preloader *p, rsdk_planned_step *step) {
     rsdk_loaded_entry entry = {.location = step->view.location,
                                .handle = open_step(p, step, &dlerror_text),
                                .is_requested = step->view.is_requested,
-                               .was_loaded = step->was_in_process};
+                               .was_loaded = step->was_in_process,
+                               .members = step->view.members,
+                               .member_count = step->view.member_count};
     step->seconds = now() - start;
     const rsdk_planned_step *first = step->is_bound_first ? NULL : step_of_guard(p, step->node);
     entry.seconds = step->seconds + (first != NULL ? first->seconds : 0);

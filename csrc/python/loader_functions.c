@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "diagnosis/late_load.h"
 #include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
@@ -327,6 +328,23 @@ static PyObject *take_loaded(const rsdk_module_state *state, const rsdk_loaded *
     return result;
 }
 
+/* Warns of libraries that took long to load because the GPU was in use. */
+static int warn_of_late_loads(const rsdk_loaded *loaded, const char *root) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < rsdk_loaded_opened_count(loaded); i++) {
+        const char *text = NULL;
+        if (rsdk_late_load_describe(rsdk_loaded_opened(loaded, i), root, &arena, &text, NULL) != RSDK_OK) {
+            PyErr_NoMemory();
+            result = -1;
+        } else if (text != NULL) {
+            result = rsdk_exceptions_warn("RocmSdkWarning", text);
+        }
+    }
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
 static int warn_loaded(const rsdk_loaded *loaded) {
     for (size_t i = 0; i < rsdk_loaded_warning_count(loaded); i++) {
         const rsdk_warning *warning = rsdk_loaded_warning(loaded, i);
@@ -358,7 +376,9 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */
     PyObject *result = take_loaded(session.state, l.loaded);
-    if (result != NULL && l.loaded != NULL && (rsdk_session_warn(&session) < 0 || warn_loaded(l.loaded) < 0)) {
+    if (result != NULL && l.loaded != NULL &&
+        (rsdk_session_warn(&session) < 0 || warn_loaded(l.loaded) < 0 ||
+         warn_of_late_loads(l.loaded, session.environment.gpus.root) < 0)) {
         Py_CLEAR(result);
     }
     if (result != NULL && status == 0 && version != NULL) {

@@ -22,7 +22,7 @@ def binding_faults(references: Iterable[Binding]) -> Iterator[Problem]:
     for (library, bound_to), found in faults.items():
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         facts = {"library": os.path.basename(library), "symbol": found[0].symbol, "more": more, "other": bound_to}
-        yield problem("W-LIB-027", library, instead=found[0].instead, shortname=_shortname_of(bound_to), **facts)
+        yield problem("W-BIND-001", library, instead=found[0].instead, shortname=_shortname_of(bound_to), **facts)
 
 
 def _shortname_of(path: str) -> str | None:

@@ -27,7 +27,7 @@ SUBJECTS: "Mapping[str, Subject]" = {
     "files":       Subject("checks", False, ("FILE",),        "the files that RECORD lists"),
     "libraries":   Subject("loaded", False, ("LIB", "FILE"),  "each shared object, loaded in a process of its own"),
     "api":         Subject("checks", True,  ("API",),         "each shortname, preloaded in a process of its own"),
-    "bindings":    Subject("checks", True,  ("LIB",),         "whether each library would call its own functions"),
+    "bindings":    Subject("checks", True,  ("BIND",),        "whether each library would call its own functions"),
     "tools":       Subject("ran",    True,  ("TOOL",),        "console scripts of the packages"),
     "devel":       Subject("checks", False, ("DEVEL", "TOOL"), "the development tree, CMake packages, the compiler"),
     "gpus":        Subject("found",  True,  ("GPU",),         "GPUs, their packages, and what HIP sees"),

@@ -128,7 +128,7 @@ def test_a_page_that_tells_more_under_the_pointer(call: Call) -> None:
     page = call("tree", "hipsparse", "--html").stdout
     assert page.startswith("<!doctype html>")
     assert "g:hover > .note { display: inline }" in page
-    picture = ET.fromstring(page[page.index("<svg") : page.index("</svg>") + len("</svg>")])
+    picture = ET.fromstring(page[page.index("<svg") : page.rindex("</svg>") + len("</svg>")])
     notes = [str(each.text) for each in picture.iter(f"{SVG}text") if "note" in str(each.get("class"))]
     assert notes[0].startswith("_rocm_sdk_libraries/lib/libhipsparse.so.1, ")
     assert "anchor: the linker would not find librocsparse.so.1" in notes[0]

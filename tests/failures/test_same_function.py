@@ -21,7 +21,7 @@ def twins(site: Site) -> tuple[str, str]:
 def test_the_plan_tells_it_and_the_fix_mends_it(linked_site: Site) -> None:
     first, second = twins(linked_site)
     said = run_test(linked_site.path, "--only", "bindings")
-    found = said.only("W-LIB-027")
+    found = said.only("W-BIND-001")
     assert found["path"] == second
     assert f"and 1 more binds to {first}, though {second} has it" in found["cause"]
     assert "ROCM_SDK_ISOLATE=roctx64 " in found["fix"]
@@ -47,4 +47,4 @@ def test_a_process_tells_it(linked_site: Site, program: Callable[..., int]) -> N
     first, second = twins(linked_site)
     code = f"import ctypes\nfor path in ({first!r}, {second!r}): ctypes.CDLL(path, ctypes.RTLD_GLOBAL)"
     said = run_test(linked_site.path, "--pid", str(program(linked_site.path, code)))
-    assert said.only("W-LIB-027")["path"] == second
+    assert said.only("W-BIND-001")["path"] == second

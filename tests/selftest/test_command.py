@@ -106,7 +106,7 @@ def test_only_and_skip(sdk: Site) -> None:
     assert subjects("--only", "E-FILE-001")[1] == set()
     assert "tools" not in subjects("--only", "E-FILE-001")[0]
     assert subjects("--only", "files", "--skip", "E-FILE-002") == (["files"], set())
-    names, _ = subjects("--skip", "api,tools,devel,gpus,opencl,environment")
+    names, _ = subjects("--skip", "api,bindings,tools,devel,gpus,opencl,environment")
     assert names == ["packages", "files", "libraries"]
     result = command(sdk, "--only", "filez")
     assert result.returncode == 2

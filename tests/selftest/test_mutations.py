@@ -149,7 +149,7 @@ def test_garbage_in_what_the_loader_reads(sample: Path, name: str) -> None:
             path.write_bytes(garbage)
             said = run_test(sample, "--skip", "libraries,api")
             assert "E-TEST-001" not in said.codes, said.problems
-            assert len(said.document["subjects"]) == 7
+            assert len(said.document["subjects"]) == 8
         path.write_bytes(data)
 
 

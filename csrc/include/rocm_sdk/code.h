@@ -68,8 +68,8 @@ typedef enum rsdk_code {
     RSDK_E_LIB_024,
     RSDK_E_LIB_025,
     RSDK_W_LIB_026,
-    RSDK_W_LIB_027,
 
+    RSDK_W_BIND_001,
     RSDK_E_API_001,
     RSDK_E_API_002,
     RSDK_E_API_003,

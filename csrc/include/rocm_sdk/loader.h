@@ -121,11 +121,13 @@ const rsdk_step *rsdk_plan_step(const rsdk_plan *plan, size_t index);
 
 /* A library that is in the process now. */
 typedef struct rsdk_loaded_entry {
-    rsdk_location location; /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
-    void *handle;           /* dlopen's, for dlsym; never closed by us */
-    bool is_requested;      /* false: as in rsdk_step */
-    bool was_loaded;        /* it was there before this call */
-    double seconds;         /* spent in dlopen, what it brought in included, and what it opens itself */
+    rsdk_location location;     /* of the file that really is loaded: elsewhere than in the SDK after a conflict */
+    void *handle;               /* dlopen's, for dlsym; never closed by us */
+    bool is_requested;          /* false: as in rsdk_step */
+    bool was_loaded;            /* it was there before this call */
+    const char *const *members; /* SDK files that came with it, the library itself first; none if it was there */
+    size_t member_count;
+    double seconds; /* spent in dlopen, what it brought in included, and what it opens itself */
 } rsdk_loaded_entry;
 
 typedef enum rsdk_warning_kind {

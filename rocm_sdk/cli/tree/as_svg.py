@@ -13,7 +13,7 @@ from .as_text import time_text
 from .bindings import Arrow
 from .plan_tree import File, Tree
 
-_WIDTH, _ROW, _TOP, _MARGIN, _INDENT = 960, 22, 92, 16, 18
+_WIDTH, _ROW, _TOP, _MARGIN, _INDENT = 960, 22, 98, 16, 18
 _LETTER, _LONGEST_NAME, _VALUE_WIDTH = 7.3, 44, 84  # width of a letter in pixels; letters; pixels
 _TICKS = 5
 _STYLE = """\
@@ -39,6 +39,10 @@ _ARROWS = {
     False: ("harmless", "the same code in both"),
 }
 _ARROW_SPACE = 44  # pixels, left of the names
+
+# Marks of the legend, 20 pixels wide.
+_BOX = '<rect class="{kind}" x="5" width="11" height="11" rx="2"/>'
+_ARROW = '<path class="arrow {kind}" d="M0 6 h14"/><path class="head-{kind}" d="M20 6 l-8 -4 v8 z"/>'
 
 
 class Row(NamedTuple):
@@ -154,18 +158,18 @@ def _drawn_arrows(arrows: list[tuple[int, int, bool]], margin: int) -> Iterator[
 
 
 def _legend(rows: list[Row], arrows: Set[bool]) -> Iterator[str]:
-    x = float(_MARGIN)
-    for kind, text in _KINDS.items():
-        if any(row.kind == kind and row.length is not None for row in rows):
-            yield f'<rect class="{kind}" x="{x:.0f}" y="41" width="11" height="11" rx="2"/>'
-            yield f'<text class="faint" x="{x + 16:.0f}" y="51">{escape(text)}</text>'
-            x += 40 + len(text) * 6.4
-    for is_fault, (name, text) in _ARROWS.items():
-        if is_fault in arrows:
-            yield f'<path class="arrow {name}" d="M{x:.0f} 47 h16"/>'
-            yield f'<path class="head-{name}" d="M{x + 20:.0f} 47 l-8 -4 v8 z"/>'
-            yield f'<text class="faint" x="{x + 26:.0f}" y="51">{escape(text)}</text>'
-            x += 50 + len(text) * 6.4
+    """What the colours say, on as many lines as it takes."""
+    kinds = [kind for kind in _KINDS if any(row.kind == kind and row.length is not None for row in rows)]
+    marks = [(_BOX.format(kind=kind), _KINDS[kind]) for kind in kinds]
+    marks += [(_ARROW.format(kind=kind), text) for is_fault, (kind, text) in _ARROWS.items() if is_fault in arrows]
+    x, y = float(_MARGIN), 41
+    for mark, text in marks:
+        width = 44 + len(text) * 6.4
+        if x + width > _WIDTH:
+            x, y = float(_MARGIN), y + 17
+        words = f'<text class="faint" x="24" y="10">{escape(text)}</text>'
+        yield f'<svg x="{x:.0f}" y="{y}" overflow="visible">{mark}{words}</svg>'
+        x += width
 
 
 def _axis(tree: Tree, ticks: list[float], left: float, scale: float, bottom: int) -> Iterator[str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rocm_sdk._native import BindingVerdict
 
 _SCHEMA = 1  # incremented when the meaning of a field changes
+_LONGEST_NAME = 80  # letters of a symbol in the table
 _COLUMNS = ("library", "binds to", "symbols", "elsewhere", "verdict")
 
 # Verdict -> what its references bind to, for people; of a fault, what one is. The others are as the library was built.
@@ -98,7 +99,7 @@ def verdict_text(pair: BindingPair) -> str:
 def _examples(bindings: Bindings, pair: BindingPair) -> Iterator[str]:
     """The examples of a pair, readable; for faults, one line each with the file that should answer."""
     readable = demangled(pair.examples) or {}
-    names = [readable.get(example, example) for example in pair.examples]
+    names = [_shortened(readable.get(example, example)) for example in pair.examples]
     if pair.verdict not in FAULTS:
         yield ", ".join(names)
         return
@@ -106,6 +107,10 @@ def _examples(bindings: Bindings, pair: BindingPair) -> Iterator[str]:
     for example, name in zip(pair.examples, names, strict=True):
         instead = meant[example].instead if example in meant else None
         yield f"{name}: {os.path.basename(instead or pair.library)} has it"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
 
 
 def _is_of(reference: Binding, pair: BindingPair) -> bool:
