@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "diagnosis/late_load.h"
 #include "exceptions.h"
+#include "loader/thread_stack.h"
 #include "methods.h"
 #include "result_types.h"
 #include "session.h"
@@ -580,6 +581,42 @@ static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kw
     return result;
 }
 
+PyDoc_STRVAR(
+    stack_of_process_doc,
+    "stack_of_process(pid, /)\n--\n\n"
+    "Where the first thread of another process waits: calls as tuples of file and function (None: not exported), "
+    "the innermost first; () while it runs. OSError where the kernel does not allow to look.");
+
+static PyObject *build_call(const rsdk_module_state *state, const void *calls, size_t index) {
+    const rsdk_stack_call *call = &((const rsdk_stack_call *)calls)[index];
+    (void)state;
+    return Py_BuildValue("(NN)", rsdk_result_path(call->path), rsdk_result_path(call->function));
+}
+
+static PyObject *stack_of_process(PyObject *module, PyObject *args) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_stack_calls calls = {0};
+    rsdk_error error = RSDK_ERROR_INIT;
+    PyObject *result = NULL;
+    rsdk_status status;
+    int pid = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "i", &pid)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = rsdk_thread_stack_read((pid_t)pid, &arena, &calls, &error);
+    Py_END_ALLOW_THREADS;
+    if (status == RSDK_OK) {
+        result = rsdk_result_tuple(NULL, build_call, calls.items, calls.count);
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
 PyDoc_STRVAR(preloaded_libraries_doc, "preloaded_libraries()\n--\n\n"
                                       "What this interpreter has opened, in order: a tuple of LoadedLibrary.");
 
@@ -600,6 +637,7 @@ PyMethodDef rsdk_loader_methods[] = {
     {"preload_for", WITH_KEYWORDS(preload_for), METH_VARARGS | METH_KEYWORDS, preload_for_doc},
     {"bindings", WITH_KEYWORDS(bindings), METH_VARARGS | METH_KEYWORDS, bindings_doc},
     {"process_bindings", WITH_KEYWORDS(process_bindings), METH_VARARGS | METH_KEYWORDS, process_bindings_doc},
+    {"stack_of_process", stack_of_process, METH_VARARGS, stack_of_process_doc},
     {"preloaded_libraries", preloaded_libraries, METH_NOARGS, preloaded_libraries_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -31,6 +31,12 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The program and its arguments."""
     from argparse import REMAINDER
 
+    parser.add_argument(
+        "--watch",
+        type=float,
+        metavar="SECONDS",
+        help="name the library that the program hangs in for so long while it loads or ends",
+    )
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
     parser.add_argument("arguments", nargs=REMAINDER, metavar="ARGUMENT", help="its arguments, options included")
 
@@ -40,6 +46,9 @@ def run(options: "Namespace") -> int:
     if options.program is None:
         complain("no program is named", f"name one: {EXAMPLE}")
         return 2
+    if options.watch is not None and options.watch <= 0:
+        complain("--watch takes a number of seconds above 0")
+        return 2
     environment = _own_environment()
     libraries = _planned_libraries()
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
@@ -47,6 +56,15 @@ def run(options: "Namespace") -> int:
     _prepend(environment, b"PATH", tool_directories())
     if _is_of_packed_tree(options.program, environment):
         _prepend(environment, b"PATH", [os.path.dirname(path) for path in _extracted_tool(options.program)])
+    if options.watch is not None:
+        from .watch import run_watched
+
+        return run_watched(lambda: _try(options, environment), options.watch, options.program)
+    return _try(options, environment)
+
+
+def _try(options: "Namespace", environment: dict[bytes, bytes]) -> int:
+    """Becomes the program, or says why not."""
     try:
         _become([options.program, *options.arguments], environment)
     except (FileNotFoundError, NotADirectoryError):

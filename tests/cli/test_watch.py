@@ -1,0 +1,72 @@
+"""`rocm-sdk run --watch`: which library a program hangs in, while it loads or ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sample_site import Site, clean_environment, compile_library
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+WAIT = "#include <stdlib.h>\n#include <unistd.h>\nvoid wait_for_device(void) { for (;;) pause(); }\n"
+CONSTRUCTOR = "__attribute__((constructor)) static void begin(void) { %s }\n"
+HANDLER = "static void at_exit(void) { wait_for_device(); }\n"
+
+# Source -> what is told of it.
+HANGS = {
+    "constructor": (
+        WAIT + CONSTRUCTOR % "wait_for_device();",
+        "a constructor of {0} waits in ",
+    ),
+    "exit": (
+        WAIT + HANDLER + CONSTRUCTOR % "atexit(at_exit); exit(3);",
+        "a constructor of {0} called exit(), and an exit handler of {0} waits in ",
+    ),
+    "handler": (
+        WAIT + HANDLER + CONSTRUCTOR % "atexit(at_exit);",
+        "an exit handler of {0} waits in ",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(HANGS))
+def test_the_library_and_the_function_are_named(sdk: Site, tmp_path: Path, kind: str) -> None:
+    source, told = HANGS[kind]
+    library = compile_library(tmp_path / "libhangs.so", "libhangs.so", source)
+    load = f"import ctypes; ctypes.CDLL({str(library)!r})"
+    words = [sys.executable, "-m", "rocm_sdk", "run", "--watch", "0.3", sys.executable, "-c", load]
+    with subprocess.Popen(
+        words,
+        env=clean_environment() | {"PYTHONPATH": str(sdk.path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait() == 128 + signal.SIGTERM
+    assert told.format(library) in line
+    assert "hangs for 0.3 s or more: " in line
+    assert "wait_for_device (libhangs.so)" in line
+
+
+def test_a_program_that_waits_for_something_else_is_left_alone(call: Call) -> None:
+    result = call("run", "--watch", "0.1", sys.executable, "-c", "import time; time.sleep(0.6); raise SystemExit(7)")
+    assert (result.returncode, result.stderr) == (7, "")
+
+
+def test_a_program_that_is_not_there(call: Call) -> None:
+    result = call("run", "--watch", "1", "no-such-program")
+    assert result.returncode == 127
+    assert "no such program" in result.stderr
+
+
+def test_seconds_must_be_above_0(call: Call) -> None:
+    result = call("run", "--watch", "0", "true")
+    assert result.returncode == 2
+    assert "above 0" in result.stderr
