@@ -12,22 +12,29 @@ from .stage import Stage
 
 # Both in one process each: what is loaded stays, so loading is measured once a process.
 FORESEE = """
-import json, resource, sys, time
+import json, re, time
 import rocm_sdk
 from rocm_sdk.installed.libraries import installed_libraries
+
+def peak():
+    with open("/proc/self/status") as status:
+        return int(re.search(r"VmHWM:\\s+(\\d+)", status.read())[1]) * 1024
+
 names = installed_libraries()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with open("/proc/self/clear_refs", "w") as peaks:
+    peaks.write("5")
+before = peak()
 rocm_sdk.bindings(*names)
+memory = peak() - before
 start = time.perf_counter()
 found = rocm_sdk.bindings(*names)
 seconds = time.perf_counter() - start
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 start = time.perf_counter()
 rocm_sdk.preload_libraries(*names)
 loading = time.perf_counter() - start
 start = time.perf_counter()
 rocm_sdk.process_bindings()
-print(json.dumps([seconds, memory * 1024, found.reference_count, loading, time.perf_counter() - start]))
+print(json.dumps([seconds, memory, found.reference_count, loading, time.perf_counter() - start]))
 """
 
 
