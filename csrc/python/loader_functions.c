@@ -1,5 +1,4 @@
 /* Functions that find and load libraries. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,83 +8,16 @@
 #include "base/text.h"
 #include "diagnosis/late_load.h"
 #include "exceptions.h"
-#include "loader/thread_stack.h"
+#include "load_arguments.h"
 #include "methods.h"
 #include "result_types.h"
 #include "session.h"
 
 /* ---- arguments ---- */
 
-/* Names or paths as C strings, borrowed from `owner`. */
-typedef struct text_arguments {
-    PyObject *owner; /* tuple of str or bytes */
-    const char **items;
-    size_t count;
-} text_arguments;
-
-static void clear_texts(text_arguments *texts) {
-    Py_CLEAR(texts->owner);
-    free(texts->items);
-    texts->items = NULL;
-}
-
-/* Takes the positional arguments as shortnames. */
-static int take_shortnames(PyObject *args, text_arguments *texts) {
-    Py_ssize_t count = PyTuple_Size(args);
-    *texts = (text_arguments){
-        .owner = Py_NewRef(args), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
-    if (texts->items == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *name = PyTuple_GetItem(args, i); /* borrowed */
-        Py_ssize_t length = 0;
-        if (!PyUnicode_Check(name)) {
-            PyErr_Format(PyExc_TypeError,
-                         "a library shortname must be a str, not %R; several names are several arguments",
-                         (PyObject *)Py_TYPE(name));
-            return -1;
-        }
-        texts->items[i] = PyUnicode_AsUTF8AndSize(name, &length);
-        if (texts->items[i] == NULL) {
-            return -1;
-        }
-        if (strlen(texts->items[i]) != (size_t)length) {
-            PyErr_SetString(PyExc_ValueError, "embedded null character in a library shortname");
-            return -1;
-        }
-    }
-    return 0;
-}
-
-/* Takes the positional arguments as paths: str, bytes or os.PathLike. */
-static int take_paths(PyObject *args, text_arguments *texts) {
-    Py_ssize_t count = PyTuple_Size(args);
-    *texts = (text_arguments){
-        .owner = PyTuple_New(count), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
-    if (texts->owner == NULL || texts->items == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *bytes = NULL;
-        if (!PyUnicode_FSConverter(PyTuple_GetItem(args, i), &bytes) || PyTuple_SetItem(texts->owner, i, bytes) < 0) {
-            return -1;
-        }
-        texts->items[i] = PyBytes_AsString(bytes);
-    }
-    return 0;
-}
-
-/* The keywords of these functions, with their defaults. */
-typedef struct keyword_arguments {
-    PyObject *overrides, *fallback, *rtld_global, *unversioned_names; /* borrowed */
-} keyword_arguments;
-
 /* Those that are not for the function are NULL in `accepted`, which follows the format's order. */
-static int take_keywords(PyObject *kwargs, const char *format, char **accepted, keyword_arguments *keywords) {
-    *keywords = (keyword_arguments){.rtld_global = Py_None, .unversioned_names = Py_None};
+static int take_keywords(PyObject *kwargs, const char *format, char **accepted, rsdk_keyword_arguments *keywords) {
+    *keywords = (rsdk_keyword_arguments)RSDK_KEYWORD_DEFAULTS;
     PyObject *none = PyTuple_New(0);
     int result = 0;
     if (none != NULL) {
@@ -102,18 +34,9 @@ static int take_keywords(PyObject *kwargs, const char *format, char **accepted, 
     return result ? 0 : -1;
 }
 
-/* The three values of rtld_global, and what the environment says of scopes. -1 with an exception. */
-static int take_scope(const keyword_arguments *keywords, const rsdk_environment *environment,
-                      rsdk_load_options *options) {
-    int is_true = keywords->rtld_global != Py_None ? PyObject_IsTrue(keywords->rtld_global) : 0;
-    options->is_global = keywords->rtld_global == Py_None || is_true > 0;
-    options->is_always_global = is_true > 0;
-    options->isolate = environment->isolate;
-    return is_true < 0 ? -1 : 0;
-}
-
 /* The three values of unversioned_names; None leaves it to the variable. -1 with an exception. */
-static int take_unversioned_names(const keyword_arguments *keywords, const char *variable, rsdk_load_options *options) {
+static int take_unversioned_names(const rsdk_keyword_arguments *keywords, const char *variable,
+                                  rsdk_load_options *options) {
     int is_true = -1;
     if (keywords->unversioned_names == Py_None) {
         options->unversioned_names = variable == NULL             ? RSDK_UNVERSIONED_KNOWN
@@ -133,8 +56,8 @@ static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", 
 /* ---- finding ---- */
 
 /* A session with the caller's overrides and places. */
-static int run(PyObject *module, rsdk_session *session, const keyword_arguments *keywords, rsdk_operation operation,
-               void *context) {
+static int run(PyObject *module, rsdk_session *session, const rsdk_keyword_arguments *keywords,
+               rsdk_operation operation, void *context) {
     return rsdk_session_start(module, session) < 0 ||
                    rsdk_session_choose(session, keywords->overrides, keywords->fallback) < 0
                ? -1
@@ -142,7 +65,7 @@ static int run(PyObject *module, rsdk_session *session, const keyword_arguments 
 }
 
 typedef struct locating {
-    const text_arguments *names;
+    const rsdk_text_arguments *names;
     rsdk_location *locations;
 } locating;
 
@@ -152,7 +75,8 @@ static rsdk_status locate_all(rsdk_sdk *sdk, void *context, rsdk_error *error) {
 }
 
 /* A list with the locations of all names, absent libraries included. */
-static PyObject *locations_of(PyObject *module, const text_arguments *names, const keyword_arguments *keywords) {
+static PyObject *locations_of(PyObject *module, const rsdk_text_arguments *names,
+                              const rsdk_keyword_arguments *keywords) {
     locating l = {.names = names, .locations = calloc(names->count + 1, sizeof *l.locations)};
     rsdk_session session;
     PyObject *result = NULL;
@@ -186,12 +110,13 @@ PyDoc_STRVAR(locate_doc,
 
 static PyObject *locate_names(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *accepted[] = {overrides_keyword, fallback_keyword, NULL};
-    keyword_arguments keywords;
-    text_arguments names = {0};
-    PyObject *result = take_keywords(kwargs, "|$OO", accepted, &keywords) == 0 && take_shortnames(args, &names) == 0
+    rsdk_keyword_arguments keywords;
+    rsdk_text_arguments names = {0};
+    PyObject *result = take_keywords(kwargs, "|$OO", accepted, &keywords) == 0 &&
+                               rsdk_text_arguments_take_shortnames(&names, args) == 0
                            ? locations_of(module, &names, &keywords)
                            : NULL;
-    clear_texts(&names);
+    rsdk_text_arguments_clear(&names);
     return result;
 }
 
@@ -228,18 +153,18 @@ PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=None, overrides=
 
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, NULL};
-    keyword_arguments keywords;
-    text_arguments names = {0};
+    rsdk_keyword_arguments keywords;
+    rsdk_text_arguments names = {0};
     PyObject *result = NULL;
     if (take_keywords(kwargs, "|$OOO", accepted, &keywords) < 0) {
         return NULL;
     }
-    if (take_shortnames(args, &names) == 0) {
+    if (rsdk_text_arguments_take_shortnames(&names, args) == 0) {
         rsdk_session session;
         loading l = {.options = {.shortnames = names.items, .shortname_count = names.count}};
         if (rsdk_session_start(module, &session) == 0 &&
             rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0 &&
-            take_scope(&keywords, &session.environment, &l.options) == 0 &&
+            rsdk_keyword_arguments_take_scope(&keywords, &session.environment, &l.options) == 0 &&
             rsdk_session_perform(&session, make_plan, &l) == 0) {
             result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
             if (result != NULL && rsdk_session_warn(&session) < 0) {
@@ -249,7 +174,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
         rsdk_plan_free(l.plan);
         rsdk_session_end(&session);
     }
-    clear_texts(&names);
+    rsdk_text_arguments_clear(&names);
     return result;
 }
 
@@ -361,13 +286,13 @@ static int warn_loaded(const rsdk_loaded *loaded) {
 /* Loads and remembers. Where a library fails, those before it are remembered, warnings are issued (one may tell the
  * cause), and the error is raised. *version, where wanted, becomes the SDK's version: it is known now, and asking again
  * would open the SDK again. */
-static PyObject *preload(PyObject *module, const rsdk_load_options *options, const keyword_arguments *keywords,
+static PyObject *preload(PyObject *module, const rsdk_load_options *options, const rsdk_keyword_arguments *keywords,
                          PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
     if (rsdk_session_start(module, &session) < 0 ||
         rsdk_session_choose(&session, keywords->overrides, keywords->fallback) < 0 ||
-        take_scope(keywords, &session.environment, &l.options) < 0 ||
+        rsdk_keyword_arguments_take_scope(keywords, &session.environment, &l.options) < 0 ||
         take_unversioned_names(keywords, session.environment.unversioned_names, &l.options) < 0 ||
         take_environment(&session.environment, &l.options) < 0) {
         rsdk_session_end(&session);
@@ -410,17 +335,17 @@ PyDoc_STRVAR(
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, names_keyword, NULL};
-    keyword_arguments keywords;
-    text_arguments names = {0};
+    rsdk_keyword_arguments keywords;
+    rsdk_text_arguments names = {0};
     PyObject *result = NULL;
     if (take_keywords(kwargs, "|$OOOO", accepted, &keywords) < 0) {
         return NULL;
     }
-    if (take_shortnames(args, &names) == 0) {
+    if (rsdk_text_arguments_take_shortnames(&names, args) == 0) {
         const rsdk_load_options options = {.shortnames = names.items, .shortname_count = names.count};
         result = preload(module, &options, &keywords, NULL);
     }
-    clear_texts(&names);
+    rsdk_text_arguments_clear(&names);
     return result;
 }
 
@@ -430,17 +355,17 @@ PyDoc_STRVAR(preload_and_tell_version_doc,
 
 static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
     PyObject *shortnames = NULL, *libraries = NULL, *version = NULL;
-    keyword_arguments keywords = {0};
-    text_arguments names = {0};
+    rsdk_keyword_arguments keywords = {0};
+    rsdk_text_arguments names = {0};
     if (!PyArg_ParseTuple(args, "O!OOOO", &PyTuple_Type, &shortnames, &keywords.rtld_global,
                           &keywords.unversioned_names, &keywords.overrides, &keywords.fallback)) {
         return NULL;
     }
-    if (take_shortnames(shortnames, &names) == 0) {
+    if (rsdk_text_arguments_take_shortnames(&names, shortnames) == 0) {
         const rsdk_load_options options = {.shortnames = names.items, .shortname_count = names.count};
         libraries = preload(module, &options, &keywords, &version);
     }
-    clear_texts(&names);
+    rsdk_text_arguments_clear(&names);
     Py_XDECREF(libraries);
     return version;
 }
@@ -453,167 +378,17 @@ PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=None, overrides=N
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, NULL};
-    keyword_arguments keywords;
-    text_arguments files = {0};
+    rsdk_keyword_arguments keywords;
+    rsdk_text_arguments files = {0};
     PyObject *result = NULL;
     if (take_keywords(kwargs, "|$OOO", accepted, &keywords) < 0) {
         return NULL;
     }
-    if (take_paths(args, &files) == 0) {
+    if (rsdk_text_arguments_take_paths(&files, args) == 0) {
         const rsdk_load_options options = {.files = files.items, .file_count = files.count};
         result = preload(module, &options, &keywords, NULL);
     }
-    clear_texts(&files);
-    return result;
-}
-
-/* ---- bindings ---- */
-
-typedef struct foreseeing {
-    rsdk_load_options options;
-    rsdk_opening *openings;
-    size_t opening_count;
-    rsdk_bindings *bindings;
-} foreseeing;
-
-static rsdk_status foresee(rsdk_sdk *sdk, void *context, rsdk_error *error) {
-    foreseeing *f = context;
-    rsdk_bindings_free(f->bindings);
-    return rsdk_bindings_read(sdk, &f->options, f->openings, f->opening_count, &f->bindings, error);
-}
-
-/* Files are opened after what they need, as an import opens them. */
-static int take_openings(const text_arguments *files, foreseeing *f) {
-    f->openings = calloc(files->count + 1, sizeof *f->openings);
-    if (f->openings == NULL) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (size_t i = 0; i < files->count; i++) {
-        f->openings[i] = (rsdk_opening){.path = files->items[i], .mode = RTLD_LOCAL};
-    }
-    f->opening_count = files->count;
-    return 0;
-}
-
-static PyObject *foresee_with(PyObject *module, const keyword_arguments *keywords, foreseeing *f, int has_all) {
-    rsdk_session session;
-    PyObject *result = NULL;
-    bool is_started = rsdk_session_start(module, &session) == 0 &&
-                      rsdk_session_choose(&session, keywords->overrides, keywords->fallback) == 0 &&
-                      take_scope(keywords, &session.environment, &f->options) == 0;
-    f->options.ld_preload = session.environment.ld_preload;
-    if (is_started && rsdk_session_perform(&session, foresee, f) == 0 &&
-        rsdk_result_types_add_others(module, rsdk_state_get(module)) == 0) {
-        const rsdk_shown_bindings shown = {.bindings = f->bindings, .has_all = has_all != 0};
-        result = rsdk_result_build(session.state, RSDK_TYPE_BINDINGS, &shown);
-    }
-    rsdk_bindings_free(f->bindings);
-    rsdk_session_end(&session);
-    return result;
-}
-
-PyDoc_STRVAR(
-    bindings_doc,
-    "bindings(*shortnames, files=(), rtld_global=None, every=False, overrides=None, fallback=None)\n--\n\n"
-    "Which file each symbol of these libraries would bind to, without loading anything: a Bindings.\n\n"
-    "files: ELF files, extension modules say, that are opened after what they need. every: whether `references` "
-    "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
-
-static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char files_keyword[] = "files", every_keyword[] = "every";
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
-    keyword_arguments keywords = {.rtld_global = Py_None};
-    text_arguments names = {0}, files = {0};
-    PyObject *result = NULL, *paths = NULL, *none = PyTuple_New(0);
-    int has_all = 0;
-    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides,
-                                                    &keywords.fallback, &keywords.rtld_global, &paths, &has_all)) {
-        PyObject *list = paths != NULL ? PySequence_Tuple(paths) : Py_NewRef(none);
-        foreseeing f = {.opening_count = 0};
-        if (list != NULL && take_shortnames(args, &names) == 0 && take_paths(list, &files) == 0 &&
-            take_openings(&files, &f) == 0) {
-            f.options = (rsdk_load_options){.shortnames = names.items,
-                                            .shortname_count = names.count,
-                                            .files = files.items,
-                                            .file_count = files.count};
-            result = foresee_with(module, &keywords, &f, has_all);
-        }
-        free(f.openings);
-        Py_XDECREF(list);
-    }
-    clear_texts(&names);
-    clear_texts(&files);
-    Py_XDECREF(none);
-    return result;
-}
-
-PyDoc_STRVAR(process_bindings_doc,
-             "process_bindings(pid=0, *, every=False)\n--\n\n"
-             "Which file each symbol of the libraries of a process is bound to, by default this one: a Bindings.\n\n"
-             "Its memory is read, so the kernel must allow that (OSError where it does not). `every` is that of "
-             "bindings().");
-
-static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char pid_keyword[] = "pid", every_keyword[] = "every";
-    static char *accepted[] = {pid_keyword, every_keyword, NULL};
-    rsdk_module_state *state = rsdk_state_get(module);
-    rsdk_error error = RSDK_ERROR_INIT;
-    rsdk_bindings *found = NULL;
-    PyObject *result = NULL;
-    int pid = 0, has_all = 0;
-    rsdk_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|i$p", accepted, &pid, &has_all) ||
-        rsdk_result_types_add_others(module, state) < 0) {
-        return NULL;
-    }
-    Py_BEGIN_ALLOW_THREADS;
-    status = rsdk_bindings_read_process((pid_t)pid, &found, &error);
-    Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
-        const rsdk_shown_bindings shown = {.bindings = found, .has_all = has_all != 0};
-        result = rsdk_result_build(state, RSDK_TYPE_BINDINGS, &shown);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
-    }
-    rsdk_error_clear(&error);
-    rsdk_bindings_free(found);
-    return result;
-}
-
-PyDoc_STRVAR(
-    stack_of_process_doc,
-    "stack_of_process(pid, /)\n--\n\n"
-    "Where the first thread of another process waits: calls as tuples of file and function (None: not exported), "
-    "the innermost first; () while it runs. OSError where the kernel does not allow to look.");
-
-static PyObject *build_call(const rsdk_module_state *state, const void *calls, size_t index) {
-    const rsdk_stack_call *call = &((const rsdk_stack_call *)calls)[index];
-    (void)state;
-    return Py_BuildValue("(NN)", rsdk_result_path(call->path), rsdk_result_path(call->function));
-}
-
-static PyObject *stack_of_process(PyObject *module, PyObject *args) {
-    rsdk_arena arena = RSDK_ARENA_INIT;
-    rsdk_stack_calls calls = {0};
-    rsdk_error error = RSDK_ERROR_INIT;
-    PyObject *result = NULL;
-    rsdk_status status;
-    int pid = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "i", &pid)) {
-        return NULL;
-    }
-    Py_BEGIN_ALLOW_THREADS;
-    status = rsdk_thread_stack_read((pid_t)pid, &arena, &calls, &error);
-    Py_END_ALLOW_THREADS;
-    if (status == RSDK_OK) {
-        result = rsdk_result_tuple(NULL, build_call, calls.items, calls.count);
-    } else {
-        rsdk_exceptions_raise(&error, NULL);
-    }
-    rsdk_error_clear(&error);
-    rsdk_arena_clear(&arena);
+    rsdk_text_arguments_clear(&files);
     return result;
 }
 
@@ -635,9 +410,6 @@ PyMethodDef rsdk_loader_methods[] = {
     {"preload_libraries", WITH_KEYWORDS(preload_libraries), METH_VARARGS | METH_KEYWORDS, preload_libraries_doc},
     {"preload_and_tell_version", preload_and_tell_version, METH_VARARGS, preload_and_tell_version_doc},
     {"preload_for", WITH_KEYWORDS(preload_for), METH_VARARGS | METH_KEYWORDS, preload_for_doc},
-    {"bindings", WITH_KEYWORDS(bindings), METH_VARARGS | METH_KEYWORDS, bindings_doc},
-    {"process_bindings", WITH_KEYWORDS(process_bindings), METH_VARARGS | METH_KEYWORDS, process_bindings_doc},
-    {"stack_of_process", stack_of_process, METH_VARARGS, stack_of_process_doc},
     {"preloaded_libraries", preloaded_libraries, METH_NOARGS, preloaded_libraries_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -1,0 +1,166 @@
+/* Functions that tell what binds to what, and where a process waits. They load nothing. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "exceptions.h"
+#include "load_arguments.h"
+#include "loader/thread_stack.h"
+#include "methods.h"
+#include "result_types.h"
+#include "session.h"
+
+typedef struct foreseeing {
+    rsdk_load_options options;
+    rsdk_opening *openings;
+    size_t opening_count;
+    rsdk_bindings *bindings;
+} foreseeing;
+
+static rsdk_status foresee(rsdk_sdk *sdk, void *context, rsdk_error *error) {
+    foreseeing *f = context;
+    rsdk_bindings_free(f->bindings);
+    return rsdk_bindings_read(sdk, &f->options, f->openings, f->opening_count, &f->bindings, error);
+}
+
+/* Files are opened after what they need, as an import opens them. */
+static int take_openings(const rsdk_text_arguments *files, foreseeing *f) {
+    f->openings = calloc(files->count + 1, sizeof *f->openings);
+    if (f->openings == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        f->openings[i] = (rsdk_opening){.path = files->items[i], .mode = RTLD_LOCAL};
+    }
+    f->opening_count = files->count;
+    return 0;
+}
+
+static PyObject *foresee_with(PyObject *module, const rsdk_keyword_arguments *keywords, foreseeing *f, int has_all) {
+    rsdk_session session;
+    PyObject *result = NULL;
+    bool is_started = rsdk_session_start(module, &session) == 0 &&
+                      rsdk_session_choose(&session, keywords->overrides, keywords->fallback) == 0 &&
+                      rsdk_keyword_arguments_take_scope(keywords, &session.environment, &f->options) == 0;
+    f->options.ld_preload = session.environment.ld_preload;
+    if (is_started && rsdk_session_perform(&session, foresee, f) == 0 &&
+        rsdk_result_types_add_others(module, rsdk_state_get(module)) == 0) {
+        const rsdk_shown_bindings shown = {.bindings = f->bindings, .has_all = has_all != 0};
+        result = rsdk_result_build(session.state, RSDK_TYPE_BINDINGS, &shown);
+    }
+    rsdk_bindings_free(f->bindings);
+    rsdk_session_end(&session);
+    return result;
+}
+
+PyDoc_STRVAR(
+    bindings_doc,
+    "bindings(*shortnames, files=(), rtld_global=None, every=False, overrides=None, fallback=None)\n--\n\n"
+    "Which file each symbol of these libraries would bind to, without loading anything: a Bindings.\n\n"
+    "files: ELF files, extension modules say, that are opened after what they need. every: whether `references` "
+    "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
+
+static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
+                files_keyword[] = "files", every_keyword[] = "every";
+    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
+    rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
+    rsdk_text_arguments names = {0}, files = {0};
+    PyObject *result = NULL, *paths = NULL, *none = PyTuple_New(0);
+    int has_all = 0;
+    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides,
+                                                    &keywords.fallback, &keywords.rtld_global, &paths, &has_all)) {
+        PyObject *list = paths != NULL ? PySequence_Tuple(paths) : Py_NewRef(none);
+        foreseeing f = {.opening_count = 0};
+        if (list != NULL && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
+            rsdk_text_arguments_take_paths(&files, list) == 0 && take_openings(&files, &f) == 0) {
+            f.options = (rsdk_load_options){.shortnames = names.items,
+                                            .shortname_count = names.count,
+                                            .files = files.items,
+                                            .file_count = files.count};
+            result = foresee_with(module, &keywords, &f, has_all);
+        }
+        free(f.openings);
+        Py_XDECREF(list);
+    }
+    rsdk_text_arguments_clear(&names);
+    rsdk_text_arguments_clear(&files);
+    Py_XDECREF(none);
+    return result;
+}
+
+PyDoc_STRVAR(process_bindings_doc,
+             "process_bindings(pid=0, *, every=False)\n--\n\n"
+             "Which file each symbol of the libraries of a process is bound to, by default this one: a Bindings.\n\n"
+             "Its memory is read, so the kernel must allow that (OSError where it does not). `every` is that of "
+             "bindings().");
+
+static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char pid_keyword[] = "pid", every_keyword[] = "every";
+    static char *accepted[] = {pid_keyword, every_keyword, NULL};
+    rsdk_module_state *state = rsdk_state_get(module);
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_bindings *found = NULL;
+    PyObject *result = NULL;
+    int pid = 0, has_all = 0;
+    rsdk_status status;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|i$p", accepted, &pid, &has_all) ||
+        rsdk_result_types_add_others(module, state) < 0) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = rsdk_bindings_read_process((pid_t)pid, &found, &error);
+    Py_END_ALLOW_THREADS;
+    if (status == RSDK_OK) {
+        const rsdk_shown_bindings shown = {.bindings = found, .has_all = has_all != 0};
+        result = rsdk_result_build(state, RSDK_TYPE_BINDINGS, &shown);
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_bindings_free(found);
+    return result;
+}
+
+PyDoc_STRVAR(
+    stack_of_process_doc,
+    "stack_of_process(pid, /)\n--\n\n"
+    "Where the first thread of another process waits: calls as tuples of file and function (None: not exported), "
+    "the innermost first; () while it runs. OSError where the kernel does not allow to look.");
+
+static PyObject *build_call(const rsdk_module_state *state, const void *calls, size_t index) {
+    const rsdk_stack_call *call = &((const rsdk_stack_call *)calls)[index];
+    (void)state;
+    return Py_BuildValue("(NN)", rsdk_result_path(call->path), rsdk_result_path(call->function));
+}
+
+static PyObject *stack_of_process(PyObject *module, PyObject *args) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_stack_calls calls = {0};
+    rsdk_error error = RSDK_ERROR_INIT;
+    PyObject *result = NULL;
+    rsdk_status status;
+    int pid = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "i", &pid)) {
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = rsdk_thread_stack_read((pid_t)pid, &arena, &calls, &error);
+    Py_END_ALLOW_THREADS;
+    if (status == RSDK_OK) {
+        result = rsdk_result_tuple(NULL, build_call, calls.items, calls.count);
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
+PyMethodDef rsdk_binding_methods[] = {
+    {"bindings", WITH_KEYWORDS(bindings), METH_VARARGS | METH_KEYWORDS, bindings_doc},
+    {"process_bindings", WITH_KEYWORDS(process_bindings), METH_VARARGS | METH_KEYWORDS, process_bindings_doc},
+    {"stack_of_process", stack_of_process, METH_VARARGS, stack_of_process_doc},
+    {NULL, NULL, 0, NULL},
+};

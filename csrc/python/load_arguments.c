@@ -1,0 +1,67 @@
+/* Taking arguments. */
+#include "load_arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void rsdk_text_arguments_clear(rsdk_text_arguments *texts) {
+    Py_CLEAR(texts->owner);
+    free(texts->items);
+    texts->items = NULL;
+}
+
+int rsdk_text_arguments_take_shortnames(rsdk_text_arguments *texts, PyObject *args) {
+    Py_ssize_t count = PyTuple_Size(args);
+    *texts = (rsdk_text_arguments){
+        .owner = Py_NewRef(args), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
+    if (texts->items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *name = PyTuple_GetItem(args, i); /* borrowed */
+        Py_ssize_t length = 0;
+        if (!PyUnicode_Check(name)) {
+            PyErr_Format(PyExc_TypeError,
+                         "a library shortname must be a str, not %R; several names are several arguments",
+                         (PyObject *)Py_TYPE(name));
+            return -1;
+        }
+        texts->items[i] = PyUnicode_AsUTF8AndSize(name, &length);
+        if (texts->items[i] == NULL) {
+            return -1;
+        }
+        if (strlen(texts->items[i]) != (size_t)length) {
+            PyErr_SetString(PyExc_ValueError, "embedded null character in a library shortname");
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int rsdk_text_arguments_take_paths(rsdk_text_arguments *texts, PyObject *args) {
+    Py_ssize_t count = PyTuple_Size(args);
+    *texts = (rsdk_text_arguments){
+        .owner = PyTuple_New(count), .items = calloc((size_t)count + 1, sizeof *texts->items), .count = (size_t)count};
+    if (texts->owner == NULL || texts->items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *bytes = NULL;
+        if (!PyUnicode_FSConverter(PyTuple_GetItem(args, i), &bytes) || PyTuple_SetItem(texts->owner, i, bytes) < 0) {
+            return -1;
+        }
+        texts->items[i] = PyBytes_AsString(bytes);
+    }
+    return 0;
+}
+
+int rsdk_keyword_arguments_take_scope(const rsdk_keyword_arguments *keywords, const rsdk_environment *environment,
+                                      rsdk_load_options *options) {
+    int is_true = keywords->rtld_global != Py_None ? PyObject_IsTrue(keywords->rtld_global) : 0;
+    options->is_global = keywords->rtld_global == Py_None || is_true > 0;
+    options->is_always_global = is_true > 0;
+    options->isolate = environment->isolate;
+    return is_true < 0 ? -1 : 0;
+}
