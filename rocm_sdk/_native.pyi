@@ -135,6 +135,7 @@ Code = Literal[
     "W-PROC-002",
     "E-PROC-003",
     "E-PROC-004",
+    "N-PROC-005",
     "E-CODE-010",
     "E-CODE-011",
     "E-CODE-012",

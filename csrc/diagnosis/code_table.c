@@ -524,6 +524,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, WORDS, "ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
               {ANY, WORDS, "give the number of a process that runs"}),
         "The command reads /proc/PID/maps and /proc/PID/environ.", NULL)
+    ROW(N, PROC, 005, NOTE, "whose functions process {pid} calls cannot be seen", "{detail}",
+        FIXES({ANY, WORDS, "ask as root; where kernel.yama.ptrace_scope is not 0, a user may read the memory of his own children only"}),
+        "The command reads /proc/PID/mem for that. What is mapped was read, and is told.", NULL)
 
     /* ---- rewriting files of GPU code ---- */
     ROW(E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",

@@ -3,6 +3,7 @@
 #include "loader/binding_verdict.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/path.h"
@@ -87,7 +88,6 @@ static const char *const cxx_names[] = {"__cxa_",
                                         "_ZThn",
                                         "_ZTv0_n",
                                         "_ZTC"};
-/* Fundamental types' typeinfo is the runtime's, too: _ZTIi, _ZTIPKc. */
 
 /* What an allocator replaces. Source: the GNU C Library manual, Replacing malloc; [new.delete] of C++. */
 static const char *const allocator_names[] = {"malloc",       "free",     "calloc",        "realloc",
@@ -168,6 +168,27 @@ static bool is_between(const rsdk_linker_object *a, const rsdk_linker_object *b,
     return both ? first && second : first || second;
 }
 
+static bool defines(const rsdk_linker_object *object, const char *name) {
+    const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL);
+    uint32_t symbol = 0;
+    return object->symbols.is_known && rsdk_elf_dynsym_find(&object->symbols, &wanted, &symbol);
+}
+
+/* Whether a variable that is constructed at its first use comes from a file that has not its guard: then the guard of
+ * another file says whether it is constructed. Names: the Itanium C++ ABI, 5.1.4.4. */
+static bool is_without_guard(const rsdk_binding_judge *judge, const char *name, rsdk_definition to,
+                             rsdk_definition instead) {
+    static const char prefix[] = "_ZGV";
+    enum { GUARD_SIZE = 1024 };
+    char guard[GUARD_SIZE];
+    const rsdk_linker_object *answers = rsdk_linker_state_at(judge->state, to.object);
+    const rsdk_linker_object *meant = rsdk_linker_state_at(judge->state, instead.object);
+    int length = is_mangled(name) ? snprintf(guard, sizeof guard, "%s%s", prefix, name + 2) : -1;
+    return length > 0 && (size_t)length < sizeof guard &&
+           rsdk_elf_dynsym_is_writable(&meant->symbols, instead.symbol) && defines(meant, guard) &&
+           !defines(answers, guard);
+}
+
 static rsdk_binding_verdict judge_elsewhere(const rsdk_binding_judge *judge, const char *name, rsdk_definition to,
                                             rsdk_definition instead) {
     const rsdk_linker_object *answers = rsdk_linker_state_at(judge->state, to.object);
@@ -182,6 +203,9 @@ static rsdk_binding_verdict judge_elsewhere(const rsdk_binding_judge *judge, con
     if (is_between(answers, meant, cxx_runtimes, COUNT_OF(cxx_runtimes), false) &&
         (begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {
         return RSDK_BINDING_CXX_RUNTIME;
+    }
+    if (is_without_guard(judge, name, to, instead)) {
+        return RSDK_BINDING_OTHER_OBJECT;
     }
     if (binding != STB_GLOBAL) {
         return is_mangled(name) ? RSDK_BINDING_VAGUE : RSDK_BINDING_WEAK;

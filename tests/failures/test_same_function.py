@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sample_report import install, run_test
-from sample_site import CORE, Site
+from sample_site import CORE, Site, compile_library
 
 WHO = "int state = %d; int who(void) { return state; } int ask_%s(void) { return who(); }"
 
@@ -41,6 +41,36 @@ def test_the_list_of_a_framework_counts(linked_site: Site) -> None:
         "libroctracer64.so.4": ["all libraries"],
         "libroctx64.so.4": ["the libraries that torch preloads"],
     }
+
+
+REFUSE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+int open(const char *path, int flags, ...) {
+    if (strncmp(path, "/proc/", 6) == 0 && strstr(path, "/mem") != NULL) {
+        errno = EACCES;
+        return -1;
+    }
+    va_list rest;
+    va_start(rest, flags);
+    int mode = (flags & O_CREAT) != 0 ? va_arg(rest, int) : 0;
+    va_end(rest);
+    return ((int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open"))(path, flags, mode);
+}
+"""
+
+
+def test_a_kernel_that_refuses_is_told(linked_site: Site, program: Callable[..., int], tmp_path: Path) -> None:
+    """As with kernel.yama.ptrace_scope=1: the maps can be read, the memory cannot."""
+    first, _ = twins(linked_site)
+    refuse = compile_library(tmp_path / "librefuse.so", "librefuse.so", REFUSE)
+    pid = program(linked_site.path, f"import ctypes; ctypes.CDLL({first!r})")
+    said = run_test(linked_site.path, "--pid", str(pid), LD_PRELOAD=str(refuse))
+    assert f"/proc/{pid}/mem: Permission denied" in said.only("N-PROC-005")["cause"]
 
 
 def test_a_process_tells_it(linked_site: Site, program: Callable[..., int]) -> None:

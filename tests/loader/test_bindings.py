@@ -112,6 +112,20 @@ def test_weak_definitions_are_no_faults(tmp_path: Path, source: str, verdict: st
     assert {line.split()[-1] for line in told} == {verdict}
 
 
+def test_a_weak_variable_whose_guard_is_elsewhere_is_a_fault(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    variable = "__attribute__((weak)) long _ZZ3onevE5state; long *use_%s(void) { return &_ZZ3onevE5state; }"
+    guard = "__attribute__((weak)) long _ZGVZ3onevE5state; long *guard_%s(void) { return &_ZGVZ3onevE5state; }"
+    site.library("librocm_smi64.so.7", variable % "a")
+    site.library("libroctx64.so.4", variable % "b" + guard % "b")
+    site.library("libhiprtc.so.7", variable % "c")
+    told = tell(site, 'bindings("rocm_smi64", "roctx64", "hiprtc", rtld_global=True)')
+    assert {tuple(line.split()[:2]): line.split()[-1] for line in told} == {
+        ("_ZZ3onevE5state", "libroctx64.so.4"): "other-object",
+        ("_ZZ3onevE5state", "libhiprtc.so.7"): "vague",
+    }
+
+
 def test_what_ld_preload_takes_over_is_meant(tmp_path: Path, twins: Site) -> None:
     preloaded = compile_library(tmp_path / "libtaken.so", "libtaken.so", "const char *who(void) { return 0; }")
     program = TELL.format(bindings="rocm_sdk.bindings('roctx64')")

@@ -5,6 +5,7 @@ Those that have to be downloaded are skipped where that is impossible; a run in 
 
 import ast
 import json
+import os
 import platform
 import re
 import subprocess
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from linker_bindings import compare, debugging, linker_bindings
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
@@ -375,3 +377,21 @@ def test_neighbours_were_tried(request: pytest.FixtureRequest) -> None:
     if not any(fixtures.intersection(getattr(item, "fixturenames", ())) for item in here):
         pytest.skip("no test of a neighbour that has to be downloaded was selected")
     assert tried, "none of AMD's bindings, torch and ipykernel could be installed"
+
+
+def test_torch_binds_as_foreseen(torch: Path, debian_sdk: Callable[[str], Path], tmp_path: Path) -> None:
+    """ROCm's libraries, and torch's own extension behind them: what the linker then does, to the last symbol."""
+    (extension,) = (torch / "torch").glob("_C.cpython-*.so")
+    names = ("amdhip64", "rocm_smi64", "amd_comgr", "hiprand", "hipsparse")
+    foresee = f"""
+import ctypes, json, rocm_sdk  # as below: ctypes brings libffi
+found = rocm_sdk.bindings(*{names!r}, files=[{str(extension)!r}], every=True)
+print(json.dumps([[*each[:4], each.verdict] for each in found.references]))
+"""
+    load = f"import ctypes, rocm_sdk; rocm_sdk.preload_libraries(*{names!r}); ctypes.CDLL({str(extension)!r})"
+    path = f"{debian_sdk('none')}{os.pathsep}{torch}"
+    references = json.loads(run_python(foresee, PYTHONPATH=path).stdout)
+    run_python(load, PYTHONPATH=path, **debugging(tmp_path / "told"))
+    counts = compare("foreseen", references, linker_bindings(tmp_path / "told"))
+    assert counts["compared"] > 80_000
+    assert not [each for each in references if each[4] in {"other-function", "other-object"}]

@@ -145,6 +145,7 @@ typedef enum rsdk_code {
     RSDK_W_PROC_002,
     RSDK_E_PROC_003,
     RSDK_E_PROC_004,
+    RSDK_N_PROC_005,
 
     RSDK_E_CODE_010,
     RSDK_E_CODE_011,

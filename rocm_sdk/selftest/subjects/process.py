@@ -242,8 +242,9 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
     rocm = {os.path.realpath(each.location.path) for each in process.libraries if each.location.path is not None}
     try:
         references = _native.process_bindings(pid).references
-    except OSError:
-        return  # whoever may see the maps of a process may not always read its memory
+    except OSError as error:  # whoever may see the maps of a process may not always read its memory
+        yield problem("N-PROC-005", pid=pid, detail=str(error))
+        return
     yield from binding_faults(
         each
         for each in references
