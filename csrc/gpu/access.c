@@ -2,7 +2,6 @@
  * capabilities and the device cgroup into account. */
 #include "gpu/access.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "gpu/pci_gpu.h"
 
 static const char wsl_device[] = "/dev/dxg", wsl_library[] = "/usr/lib/wsl/lib/libdxcore.so";
 
@@ -196,19 +196,6 @@ static rsdk_status explain_wsl(rsdk_access *access, const char *device, rsdk_err
     return RSDK_OK;
 }
 
-/* Reads the beginning of `directory`/`name`; false where there is no such file. */
-static bool read_attribute(int parent, const char *directory, const char *name, char *text, size_t size) {
-    char path[64];
-    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
-    int descriptor = length > 0 && (size_t)length < sizeof path ? openat(parent, path, O_RDONLY | O_CLOEXEC) : -1;
-    ssize_t got = descriptor >= 0 ? read(descriptor, text, size - 1) : -1;
-    if (descriptor >= 0) {
-        (void)close(descriptor);
-    }
-    text[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
 /* Whether the driver is being loaded or unloaded. One that is built into the kernel has no initstate. */
 static bool is_driver_in_motion(const char *initstate) {
     char text[sizeof "live"] = "";
@@ -221,34 +208,19 @@ static bool is_driver_in_motion(const char *initstate) {
     return is_in_motion;
 }
 
-/* Whether a GPU of AMD is on the PCI bus: a device of class 03 (display) or 12 (accelerator) and vendor 1002. */
-static bool has_gpu_on_bus(const char *devices) {
-    DIR *listing = opendir(devices);
-    bool has = false;
-    for (struct dirent *entry = NULL; listing != NULL && !has && (entry = readdir(listing)) != NULL;) {
-        char vendor[8] = "", class[8] = "";
-        has = entry->d_name[0] != '.' &&
-              read_attribute(dirfd(listing), entry->d_name, "vendor", vendor, sizeof vendor) &&
-              strncmp(vendor, "0x1002", 6) == 0 &&
-              read_attribute(dirfd(listing), entry->d_name, "class", class, sizeof class) &&
-              (strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0);
-    }
-    if (listing != NULL) {
-        (void)closedir(listing);
-    }
-    return has;
-}
-
 rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, rsdk_error *error) {
-    const char *driver = NULL, *wsl = NULL, *initstate = NULL, *devices = NULL;
+    const char *driver = NULL, *wsl = NULL, *initstate = NULL;
+    rsdk_pci_gpus on_bus = {0};
     RSDK_TRY(below_root(access, wsl_device, &wsl, error));
     RSDK_TRY(below_root(access, "/sys/module/amdgpu", &driver, error));
     RSDK_TRY(below_root(access, "/sys/module/amdgpu/initstate", &initstate, error));
-    RSDK_TRY(below_root(access, "/sys/bus/pci/devices", &devices, error));
     if (!has_topology && exists(wsl)) {
         return explain_wsl(access, wsl, error);
     }
-    if (!exists(driver) && !has_gpu_on_bus(devices)) {
+    if (!exists(driver)) {
+        RSDK_TRY(rsdk_pci_gpus_read(access->root, arena_of(access), &on_bus, error));
+    }
+    if (!exists(driver) && on_bus.count == 0) {
         return add_problem(access, RSDK_N_GPU_011, driver, "none is on the PCI bus", error);
     }
     if (!exists(driver)) {

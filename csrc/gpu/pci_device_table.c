@@ -1,5 +1,6 @@
-/* AMD's PCI device ids by target, for kernels whose topology has no gfx_target_version (before Linux 5.16): nothing
- * newer than the GPUs of that time belongs here. Sources: the device table of the ROCm thunk, the amdgpu driver's. */
+/* AMD's PCI device ids by target, for kernels whose topology has no gfx_target_version (before Linux 5.16), and to
+ * guess what a GPU without its driver is. Sources: the device table of the ROCm thunk, the amdgpu driver's; of GPUs
+ * after Linux 5.16, the products of amdgpu.ids of libdrm 2.4.134. */
 #include "gpu/tables.h"
 
 /* clang-format off */
@@ -37,6 +38,35 @@ const rsdk_pci_devices rsdk_pci_device_table[] = {
     {0x7420, 0x743F, "gfx1034"},
     {0x164D, 0x164D, "gfx1035"},
     {0x1681, 0x1681, "gfx1035"},
+    {0x164E, 0x164E, "gfx1036"},
+    {0x744C, 0x744C, "gfx1100"},
+    {0x7448, 0x744B, "gfx1100"},
+    {0x745E, 0x745E, "gfx1100"},
+    {0x7460, 0x7461, "gfx1101"},
+    {0x7470, 0x7470, "gfx1101"},
+    {0x747E, 0x747E, "gfx1101"},
+    {0x7480, 0x7480, "gfx1102"},
+    {0x7483, 0x7483, "gfx1102"},
+    {0x7489, 0x7489, "gfx1102"},
+    {0x7499, 0x7499, "gfx1102"},
+    {0x15BF, 0x15BF, "gfx1103"},
+    {0x15C8, 0x15C8, "gfx1103"},
+    {0x1900, 0x1901, "gfx1103"},
+    {0x74A0, 0x74A2, "gfx942"},
+    {0x74A5, 0x74A5, "gfx942"},
+    {0x74A8, 0x74A9, "gfx942"},
+    {0x74B5, 0x74B6, "gfx942"},
+    {0x74BD, 0x74BD, "gfx942"},
+    {0x75A0, 0x75A0, "gfx950"},
+    {0x75A3, 0x75A3, "gfx950"},
+    {0x75B0, 0x75B0, "gfx950"},
+    {0x75B3, 0x75B3, "gfx950"},
+    {0x150E, 0x150E, "gfx1150"},
+    {0x1586, 0x1586, "gfx1151"},
+    {0x1114, 0x1114, "gfx1152"},
+    {0x1902, 0x1902, "gfx1153"},
+    {0x7590, 0x7590, "gfx1200"},
+    {0x7550, 0x7550, "gfx1201"},
 };
 /* clang-format on */
 

@@ -29,6 +29,15 @@ typedef struct rsdk_pci_devices {
 extern const rsdk_pci_devices rsdk_pci_device_table[];
 extern const size_t rsdk_pci_device_table_size;
 
+/* A version of the graphics and compute block, and the target of the GPUs that have it. */
+typedef struct rsdk_gc_version {
+    uint8_t major, minor, revision;
+    const char *target;
+} rsdk_gc_version;
+
+extern const rsdk_gc_version rsdk_gc_version_table[];
+extern const size_t rsdk_gc_version_table_size;
+
 /* What a PCI device id is sold as. */
 typedef struct rsdk_product {
     uint16_t device_id;

@@ -5,6 +5,7 @@
 #include "environment.h"
 #include "exceptions.h"
 #include "findings.h"
+#include "gpu/detection.h"
 #include "methods.h"
 #include "result_types.h"
 
@@ -185,11 +186,47 @@ static PyObject *survey_gpus(PyObject *module, PyObject *args, PyObject *kwargs)
     return result;
 }
 
+PyDoc_STRVAR(detect_gpus_doc,
+             "detect_gpus()\n--\n\n"
+             "The GPUs of this machine, also where the driver does not work: tuples (target or None, class, what told\n"
+             "it: 'KFD', 'amdgpu' or 'PCI id', place). Visibility and overrides do not count. Raises TopologyError as\n"
+             "gpus() does.");
+
+static PyObject *build_detected(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    const rsdk_detected_gpu *gpu = &((const rsdk_detected_gpus *)list)->items[index];
+    return Py_BuildValue("(zsss)", gpu->target, rsdk_gpu_class_name(gpu->gpu_class),
+                         rsdk_detection_source_name(gpu->source), gpu->place);
+}
+
+static PyObject *detect_gpus(PyObject *module, PyObject *unused) {
+    (void)unused;
+    rsdk_environment environment;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_detected_gpus found = {0};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_NO_MEMORY;
+    if (rsdk_environment_read(&environment) == 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_detection_read(environment.gpus.root, &arena, &found, &error);
+        Py_END_ALLOW_THREADS
+    }
+    rsdk_environment_clear(&environment);
+    PyObject *result =
+        status == RSDK_OK ? rsdk_result_tuple(rsdk_state_get(module), build_detected, &found, found.count) : NULL;
+    if (status != RSDK_OK && !PyErr_Occurred()) {
+        rsdk_exceptions_raise_as(topology_error, &error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    return result;
+}
+
 PyMethodDef rsdk_gpu_methods[] = {
     {"gpus", WITH_KEYWORDS(gpus), METH_VARARGS | METH_KEYWORDS, gpus_doc},
     {"check_gpu_access", WITH_KEYWORDS(check_gpu_access), METH_VARARGS | METH_KEYWORDS, check_gpu_access_doc},
     {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
+    {"detect_gpus", detect_gpus, METH_NOARGS, detect_gpus_doc},
     {"choose_family", choose_family, METH_O, choose_family_doc},
     {NULL, NULL, 0, NULL},
 };
