@@ -58,6 +58,18 @@ const rsdk_index_row *rsdk_index_of_today(void) {
     return row;
 }
 
+const rsdk_index_row *rsdk_index_for_request(const char *request) {
+    if (request == NULL) {
+        return rsdk_index_of_today();
+    }
+    for (size_t i = 0; i < rsdk_index_count; i++) {
+        if (strcmp(rsdk_indexes[i].stream, request) == 0) {
+            return &rsdk_indexes[i];
+        }
+    }
+    return rsdk_index_for_version(request);
+}
+
 /* The target whose packages support a GPU; NULL: not known. */
 static const char *owner_at(const rsdk_gpu_list *gpus, size_t index) {
     const char *target = rsdk_gpu_list_get(gpus, index)->real_processor, *owner = NULL;

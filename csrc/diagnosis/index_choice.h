@@ -11,6 +11,9 @@ const char *rsdk_index_of_site(void);
 /* The row that serves a version ("7.10.0", "10.0.0rc1", or a pattern such as "7.*"); NULL: none does. */
 const rsdk_index_row *rsdk_index_for_version(const char *version);
 
+/* The row for what a user asks for: NULL for today's, a stream ("nightly"), or a version as above; NULL: none. */
+const rsdk_index_row *rsdk_index_for_request(const char *request);
+
 /* The row for a new installation: the newest stable releases. */
 const rsdk_index_row *rsdk_index_of_today(void);
 

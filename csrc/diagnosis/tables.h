@@ -65,6 +65,18 @@ typedef struct rsdk_index_row {
     const char *requirement; /* what a command for a whole SDK asks it for */
 } rsdk_index_row;
 
+/* What `rocm-sdk install` installs by a name of its own. {major} stands for the major release of ROCm. */
+typedef struct rsdk_installable {
+    const char *name;         /* "torch" */
+    const char *distribution; /* "torch" */
+    const char *extras;       /* those that are always asked for, "" for none */
+    const char *device;       /* what its packages for single targets are called before the target; NULL: it has none */
+    const char *companions;   /* distributions that belong to it, with ',' between; "" for none */
+} rsdk_installable;
+
+extern const rsdk_installable rsdk_installables[];
+extern const size_t rsdk_installable_count;
+
 extern const rsdk_index_row rsdk_indexes[];
 extern const size_t rsdk_index_count;
 

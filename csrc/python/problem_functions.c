@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "diagnosis/cause.h"
+#include "diagnosis/index_choice.h"
 #include "diagnosis/load_failure.h"
 #include "diagnosis/page.h"
 #include "diagnosis/tables.h"
@@ -110,6 +111,39 @@ PyDoc_STRVAR(sdk_indexes_doc,
 static PyObject *sdk_indexes(PyObject *module, PyObject *unused) {
     (void)unused;
     return rsdk_result_tuple(rsdk_state_get(module), build_index, rsdk_indexes, rsdk_index_count);
+}
+
+PyDoc_STRVAR(
+    choose_index_doc,
+    "choose_index(request, /)\n--\n\n"
+    "The index for a request (str: a version, the beginning of one with '*', or a stream; None: today's stable\n"
+    "releases), as a row of sdk_indexes(); None if no index serves it.");
+
+static PyObject *choose_index(PyObject *module, PyObject *argument) {
+    const char *request = argument != Py_None ? PyUnicode_AsUTF8AndSize(argument, NULL) : NULL;
+    if (request == NULL && argument != Py_None) {
+        return NULL;
+    }
+    const rsdk_index_row *row = rsdk_index_for_request(request);
+    return row != NULL ? build_index(rsdk_state_get(module), row, 0) : Py_NewRef(Py_None);
+}
+
+static PyObject *build_installable(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_installable *row = (const rsdk_installable *)table + index;
+    return Py_BuildValue("(sssss)", row->name, row->distribution, row->extras, row->device != NULL ? row->device : "",
+                         row->companions);
+}
+
+PyDoc_STRVAR(
+    installables_doc,
+    "installables()\n--\n\n"
+    "What `rocm-sdk install` knows by name: tuples of str (name, distribution, extras, what packages for single\n"
+    "targets begin with or '', companions with ',' between).");
+
+static PyObject *installables(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_result_tuple(rsdk_state_get(module), build_installable, rsdk_installables, rsdk_installable_count);
 }
 
 /* ---- problems ---- */
@@ -256,6 +290,8 @@ PyMethodDef rsdk_problem_methods[] = {
     {"problem_fixes", problem_fixes, METH_O, problem_fixes_doc},
     {"problem_aliases", problem_aliases, METH_NOARGS, problem_aliases_doc},
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
+    {"choose_index", choose_index, METH_O, choose_index_doc},
+    {"installables", installables, METH_NOARGS, installables_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},
     {NULL, NULL, 0, NULL},

@@ -17,6 +17,7 @@ COMMANDS = {
     "gpus": "print the GPUs of this machine, and why one cannot be used",
     "info": "show everything about this installation",
     "init": "extract the development tree, or update it",
+    "install": "install torch, JAX or the SDK for the GPUs of this machine",
     "list": "print the libraries that have a short name, and their files",
     "path": "print the files of libraries, or a directory of the SDK",
     "run": "run a program that finds this SDK's libraries and tools",

@@ -94,6 +94,10 @@ def _selections() -> list[str]:
     return ["sdk", *_targets()]
 
 
+def _kinds() -> list[str]:
+    return ["discrete", "integrated", *_targets()]
+
+
 # Command and argument -> the values that it takes.
 _VALUES = {
     ("check", "gpu"): _targets,
@@ -101,6 +105,7 @@ _VALUES = {
     ("code", "keep"): _targets,
     ("env", "targets"): _selections,
     ("explain", "code"): _codes,
+    ("install", "gpu"): _kinds,
     ("path", "shortnames"): _shortnames,
     ("targets", "selection"): _selections,
     ("test", "only"): _subjects,

@@ -77,7 +77,7 @@ class Distribution:
 
         Those have one of few versions, and at most the `__init__.py` of a module without a platform directory.
         """
-        if self.version not in _PLACEHOLDER_VERSIONS or not _is_of_sdk(self.name) or self.name == LOADER:
+        if not is_placeholder_version(self.version) or not _is_of_sdk(self.name) or self.name == LOADER:
             return False
         own = f"{os.path.basename(self.directory)}/"
         files = [file for file in self.files if not file.path.startswith(own) and not file.path.endswith(".pyc")]
@@ -139,6 +139,11 @@ def normalised(name: str) -> str:
 def _is_of_sdk(name: str) -> bool:
     """Whether a normalised name is that of a distribution of the SDK, the selector or this one."""
     return name in ("rocm", "rocm-sdk") or name.startswith(("rocm-sdk-", "rocm-profiler"))
+
+
+def is_placeholder_version(version: str) -> bool:
+    """Whether the public index has an empty package of this version under a name of the SDK; no SDK has it."""
+    return version in _PLACEHOLDER_VERSIONS
 
 
 def same_release(one: str, other: str) -> bool:

@@ -25,6 +25,20 @@ _SYSTEM_PREFIXES = ("/usr",)
 _PUBLIC_INDEXES = frozenset({"https://pypi.org/simple", "https://pypi.python.org/simple"})
 _UV_SECTIONS = frozenset({"", "pip"})  # of uv.toml, or below [tool.uv]
 
+# Installer -> keys of settings that name further places, variables, sections of its files.
+_FURTHER_PLACES = {
+    "pip": (
+        frozenset({"extra-index-url", "find-links", "no-index"}),
+        ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX"),
+        frozenset({"global", "install", "download", "lock"}),
+    ),
+    "uv": (
+        frozenset({"extra-index-url", "find-links", "no-index", "url"}),
+        ("UV_EXTRA_INDEX_URL", "UV_INDEX", "UV_FIND_LINKS", "UV_NO_INDEX"),
+        _UV_SECTIONS,
+    ),
+}
+
 
 def installation_facts(site: str, distribution: str | None = None) -> dict[str, str]:
     """The fields of rsdk_installation (rocm_sdk/problem.h) that are known of the packages in the directory `site`.
@@ -99,21 +113,21 @@ def _shown(path: str) -> str:
 def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
     """The row of the table of installers: what made the installation, and is there to change it."""
     if prefix is None:
-        return "uv target" if recorded == "uv" and _has_program("uv") else "target"
-    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and _has_program("pipx"):
+        return "uv target" if recorded == "uv" and has_program("uv") else "target"
+    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and has_program("pipx"):
         return "pipx"
     if recorded == "conda" and os.path.isdir(os.path.join(prefix, _CONDA_DIRECTORY)):
         return "conda"
     if _is_of_system(site, prefix, recorded):
         return "system"
     has_pip = os.path.isdir(os.path.join(site, "pip")) or (python == sys.executable and _has_module("pip"))
-    if recorded == "uv" and _has_program("uv"):
+    if recorded == "uv" and has_program("uv"):
         return "uv"
     if has_pip:
         return "pip"
-    if _has_program("uv"):
+    if has_program("uv"):
         return "uv"
-    return "outer pip" if _has_program("pip") else "ensurepip"
+    return "outer pip" if has_program("pip") else "ensurepip"
 
 
 def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
@@ -123,7 +137,7 @@ def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
     return os.path.abspath(site).startswith(tuple(f"{each}/lib" for each in _SYSTEM_PREFIXES))
 
 
-def _has_program(name: str) -> bool:
+def has_program(name: str) -> bool:
     """Whether a command of this name is found. As shutil.which, whose module imports re."""
     places = (os.path.join(directory, name) for directory in os.environ.get("PATH", os.defpath).split(os.pathsep))
     return any(os.path.isfile(place) and os.access(place, os.X_OK) for place in places)
@@ -225,6 +239,22 @@ def _index_of_uv() -> str | None:
             if key == "default" and value == "true" and section.startswith("index "):
                 return settings.get((section, "url"))
     return None
+
+
+def further_places(installer: str, prefix: str) -> list[str]:
+    """What the configuration of "pip" or "uv" names besides an index: settings that add packages of other places.
+
+    Variables are named alone, settings of files with the file.
+    """
+    keys, variables, sections = _FURTHER_PLACES[installer]
+    paths = _pip_files(prefix) if installer == "pip" else _uv_files()
+    found = [name for name in variables if os.environ.get(name)]
+    for path in filter(os.path.isfile, paths):
+        for section, key in _settings_of(path):
+            is_used = section in sections or section.startswith("index ")
+            if is_used and key in keys:
+                found.append(f"{key} in {path}")
+    return list(dict.fromkeys(found))
 
 
 def _pip_files(prefix: str) -> list[str]:

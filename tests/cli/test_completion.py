@@ -67,6 +67,7 @@ VALUES = {
     ("check", "--gpu", "gfx115"): "gfx1150",
     ("check-gpu", "--gpu", "gfx115"): "gfx1150",
     ("check-gpu", "--gpu", "machi"): "machine",
+    ("install", "--gpu", "discr"): "discrete",
     ("code", "--keep", "gfx94X-d"): "gfx94X-dcgpu",
     ("env", "--targets", "sd"): "sdk",
     ("path", "amdhip64", "origa"): "origami",

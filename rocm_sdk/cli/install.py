@@ -1,0 +1,160 @@
+"""`rocm-sdk install`: torch, JAX or the SDK for the GPUs of this machine, by pip or uv."""
+
+import sys
+
+from .output import complain, complain_fix, tell
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from rocm_sdk.installing.choice import Choice
+    from rocm_sdk.installing.destination import Destination
+    from rocm_sdk.installing.gpu_choice import GpuChoice
+    from rocm_sdk.installing.request import Index
+
+EXAMPLE = "rocm-sdk install torch --print"
+DESCRIPTION = """\
+Install torch, torchvision, torchaudio, JAX, the SDK alone or wheels, with the packages for the GPUs of this machine, at
+the exact versions that the installer finds at AMD's index. It shows what it will do, asks, runs the installer, and
+checks the result. With --print it only prints the command, or another form. Exit status 1 if nothing fits."""
+
+_FORMATS = ("command", "requirements", "pyproject", "lock", "uv.lock", "environment")
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """What, for which GPUs, of which release, and how."""
+    parser.add_argument(
+        "things", nargs="*", metavar="NAME", help="torch, torchvision, torchaudio, jax, sdk (the default), or a wheel"
+    )
+    parser.add_argument(
+        "--gpu",
+        metavar="GPU",
+        help="targets or families, with commas, or `discrete` or `integrated`: those of this machine; `machine` (the"
+        " default): all of its GPUs",
+    )
+    parser.add_argument("--rocm", metavar="VERSION", help="a release (10.0, 10.0.1) or a stream (nightly, rc, weekly)")
+    parser.add_argument("--print", action="store_true", help="change nothing, and print the form on stdout")
+    parser.add_argument("--installer", choices=("pip", "uv", "conda-pip"), help="by default that of the environment")
+    parser.add_argument("--format", choices=_FORMATS, help="what --print prints; by default the command")
+    parser.add_argument(
+        "--python", metavar="FILE", help="the interpreter of the environment; by default the active one"
+    )
+    parser.add_argument("--upgrade", action="store_true", help="also where an environment works as it is")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(options: "Namespace") -> int:
+    """Prints or installs; status 1 with the reason on stderr if nothing fits, or if something fails."""
+    from rocm_sdk.errors import UnknownTargetError
+    from rocm_sdk.installing.refusal import InstallRefusedError
+
+    if (options.format is not None and not options.print) or (options.installer == "conda-pip" and not options.print):
+        complain("--format and --installer conda-pip print a text", "add --print")
+        return 2
+    try:
+        return _run(options)
+    except InstallRefusedError as error:
+        first, *said = error.message.splitlines()  # an installer's own words are behind the first line
+        complain(first)
+        for line in said:
+            complain(f"  {line}")
+        if error.fix is not None:
+            complain_fix(error.fix)
+    except UnknownTargetError as error:
+        complain(f"--gpu: {error.message}", error.fix)
+    return 1
+
+
+def _run(options: "Namespace") -> int:
+    from rocm_sdk.installing.choice import choose, works
+    from rocm_sdk.installing.destination import find_destination
+    from rocm_sdk.installing.gpu_choice import choose_gpus
+    from rocm_sdk.installing.request import choose_index, make_requirements, release_of_wheels
+
+    rocm = options.rocm or release_of_wheels(options.things)
+    gpus = choose_gpus(options.gpu)
+    index = choose_index(rocm)
+    requirements = make_requirements(options.things, gpus.targets, rocm, index)
+    destination = find_destination(options.python, "pip" if options.installer == "conda-pip" else options.installer)
+    if not options.print and not options.upgrade:
+        release = works(requirements, gpus.targets, destination.versions)
+        if release is not None:
+            tell(f"{destination.site} has all of it, of ROCm {release}, and stays as it is")
+            tell("--upgrade looks for a newer release")
+            return 0
+    choice = choose(requirements, gpus.targets, destination, index)
+    _explain(choice, gpus, destination, index)
+    if options.print:
+        return _print(options, choice, destination, index)
+    return _install(options, choice, gpus, destination, index)
+
+
+def _explain(choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index") -> None:
+    """Why just this, on stderr: stdout is for programs."""
+    for note in gpus.notes:
+        complain(note)
+    complain(f"ROCm {choice.release}, with the packages for {', '.join(gpus.targets)}, from {index.shown}")
+    if destination.further_places:
+        complain(f"{destination.installer} is told to ignore {', '.join(destination.further_places)}")
+    for note in choice.notes:
+        complain(note)
+
+
+def _print(options: "Namespace", choice: "Choice", destination: "Destination", index: "Index") -> int:
+    from rocm_sdk.installing.forms import environment, form, pairs
+    from rocm_sdk.installing.refusal import InstallRefusedError
+
+    if options.installer == "conda-pip":
+        if options.format not in (None, "environment"):
+            raise InstallRefusedError(f"--format {options.format}: conda-pip has no such form", pairs())
+        text = environment(choice, destination, index)
+    else:
+        text = form(options.format or "command", choice, destination, index)
+    sys.stdout.write(text)
+    return 0
+
+
+def _install(
+    options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
+) -> int:
+    """Shows the commands, asks, and runs them."""
+    import subprocess
+
+    from rocm_sdk.installing.asking import installer_environment, plain_options
+    from rocm_sdk.installing.forms import arguments, command
+
+    checking = _checks(gpus.targets, destination)
+    tell(command(choice, destination, index))
+    for words in checking:
+        tell(" ".join(words))
+    if not options.yes and not _agreed():
+        complain("nothing was changed")
+        return 1
+    installing = [*destination.command, *plain_options(destination), *arguments(choice, destination, index)]
+    if subprocess.run(installing, env=installer_environment(destination, index), check=False).returncode != 0:
+        complain(f"{destination.installer} failed: its own words are above")
+        return 1
+    statuses = [subprocess.run(words, check=False).returncode for words in checking]
+    return 1 if any(statuses) else 0
+
+
+def _checks(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
+    """What is run afterwards. AMD's `rocm` overwrites files of this package, which are taken over again."""
+    checking = ["check", "--gpu", ",".join(targets)]
+    if "rocm-sdk-loader" in destination.versions:
+        return [
+            [destination.python, "-P" if destination.minor > 10 else "-s", "-m", "rocm_sdk.adoption"],
+            [destination.python, "-P" if destination.minor > 10 else "-s", "-m", "rocm_sdk", *checking],
+        ]
+    return [[sys.executable, "-m", "rocm_sdk", *checking, "--sdk", destination.site]]
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        complain("nobody can answer here", "add --yes, or --print")
+        return False
+    try:
+        return input("Run this? [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False

@@ -1,0 +1,3 @@
+"""What to install for a machine: GPUs, index, versions, commands. The installers themselves are asked, and nothing is
+fetched here.
+"""

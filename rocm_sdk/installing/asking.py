@@ -1,0 +1,173 @@
+"""Asks pip or uv which versions they would install from one index, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from urllib.parse import urlsplit
+
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.named_tuple import NamedTuple
+
+from .refusal import InstallRefusedError
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .destination import Destination
+    from .request import Index, Requirement
+
+# An extra that a distribution does not have is a warning of both: of pip, then of uv.
+_UNOFFERED = (
+    re.compile(r"WARNING: (\S+) \S+ does not provide the extra '([^']+)'"),
+    re.compile(r"The package `([\w.-]+)==[^`]*` does not have an extra named `([^`]+)`"),
+)
+_PINNED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?(?:==| @ )(\S+)", re.MULTILINE)
+_ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
+_LAST_LINES = 6  # of what an installer says when it fails
+
+
+class Package(NamedTuple):
+    """What an installer chose; origin is the address of the file (pip) or of the index (uv), "" if it says none."""
+
+    version: str
+    origin: str
+
+
+class Answer(NamedTuple):
+    """What an installer would install, by normalised name, and the extras it does not find."""
+
+    packages: dict[str, Package]
+    unoffered: frozenset[tuple[str, str]]  # (normalised name, extra)
+
+
+def ask(requirements: Sequence[Requirement], destination: Destination, index: Index) -> Answer:
+    """Raises InstallRefusedError with the installer's own words if it finds no solution."""
+    texts = [str(each) for each in requirements]
+    if destination.installer == "uv":
+        command = [*compiling(destination, index), "--no-header", "--no-annotate", "--emit-index-annotation", "-"]
+        run = run_installer(command, destination, index, "\n".join(texts))
+        packages = _packages_of_uv(run.stdout)
+    else:
+        asking = ["--dry-run", "--ignore-installed", "--quiet", "--no-input", "--report", "-"]
+        command = [*destination.command, *asking, *pre_releases(destination, index), *texts]
+        run = run_installer(command, destination, index, None)
+        packages = _packages_of_pip(run.stdout)
+    found = {(normalised(name), extra) for pattern in _UNOFFERED for name, extra in pattern.findall(run.stderr)}
+    return Answer(packages, frozenset(found))
+
+
+def compiling(destination: Destination, index: Index) -> list[str]:
+    """The command with which uv chooses versions for an interpreter, without what it reads and writes."""
+    return [
+        "uv",
+        "pip",
+        "compile",
+        *plain_options(destination),
+        "--python",
+        destination.python,
+        *pre_releases(destination, index),
+    ]
+
+
+def plain_options(destination: Destination) -> list[str]:
+    """The options without which uv takes packages of the further places of its files; pip has a variable for it."""
+    return ["--no-config"] if destination.installer == "uv" and _configured(destination) else []
+
+
+def pre_releases(destination: Destination, index: Index) -> list[str]:
+    """The options without which installers do not see the versions of an index of builds that are no final releases."""
+    if index.is_stable:
+        return []
+    return ["--prerelease", "allow"] if destination.installer == "uv" else ["--pre"]
+
+
+def variables(destination: Destination) -> tuple[list[str], dict[str, str]]:
+    """The variables to unset and to set, so that an installer looks at one index and no further place."""
+    unset = [name for name in destination.further_places if " in " not in name]
+    if not _configured(destination):
+        return unset, {}
+    if destination.installer == "uv":  # its option --no-config leaves the file that this variable names
+        return [*unset, *(name for name in ("UV_CONFIG_FILE",) if name in os.environ)], {}
+    return unset, {"PIP_CONFIG_FILE": os.devnull}
+
+
+def _configured(destination: Destination) -> bool:
+    """Whether files of the installer name further places."""
+    return any(" in " in name for name in destination.further_places)
+
+
+def run_installer(
+    command: list[str], destination: Destination, index: Index | None, text: str | None, directory: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs an installer, whose index is a variable: the arguments of a process are public, and it may have a password.
+
+    index: None for those that the installer's configuration names. Raises InstallRefusedError if it fails.
+    """
+    environment = dict(os.environ) if index is None else installer_environment(destination, index)
+    try:
+        run = subprocess.run(
+            command, input=text, env=environment, capture_output=True, text=True, check=False, cwd=directory
+        )
+    except OSError as error:
+        raise InstallRefusedError(
+            f"{command[0]}: {error.strerror}", "install it, or take another --installer"
+        ) from error
+    if run.returncode != 0:
+        said = "\n".join(_without_passwords(run.stderr).strip().splitlines()[-_LAST_LINES:])
+        raise InstallRefusedError(
+            f"{destination.installer} finds no solution{f' at {index.shown}' if index else ''}:\n{said}",
+            "another release of ROCm (--rocm), another Python (--python), or a mirror of the index (ROCM_SDK_INDEX)",
+        )
+    return run
+
+
+def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
+    """The variables of a process that installs from one index and no further place."""
+    unset, added = variables(destination)
+    place = {"pip": "PIP_INDEX_URL", "uv": "UV_DEFAULT_INDEX"}[destination.installer]
+    kept = {name: value for name, value in os.environ.items() if name not in unset}
+    return kept | added | {place: index.address}
+
+
+def _without_passwords(text: str) -> str:
+    return re.sub(r"://[^/@\s]+@", "://", text)
+
+
+def _packages_of_pip(report: str) -> dict[str, Package]:
+    try:
+        rows = json.loads(report)["install"]
+        return {
+            normalised(row["metadata"]["name"]): Package(row["metadata"]["version"], row["download_info"]["url"])
+            for row in rows
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise InstallRefusedError(
+            f"the report of pip cannot be read: {error!r}", "pip 22.3 or later writes it"
+        ) from error
+
+
+def _packages_of_uv(text: str) -> dict[str, Package]:
+    found: dict[str, Package] = {}
+    matches = list(_PINNED.finditer(text))
+    for match, end in zip(matches, [*(each.start() for each in matches[1:]), len(text)], strict=True):
+        origin = _ORIGIN.search(text, match.end(), end)
+        version = match[2] if "://" not in match[2] else _version_in(match[2])
+        found[normalised(match[1])] = Package(version, origin[1] if origin else match[2])
+    return found
+
+
+def _version_in(address: str) -> str:
+    """The version in the address of a wheel."""
+    from urllib.parse import unquote
+
+    parts = os.path.basename(unquote(urlsplit(address).path)).split("-")
+    return parts[1] if len(parts) > 1 else ""
+
+
+def offered(names: Iterable[str], answer: Answer) -> list[str]:
+    """Those names whose distributions are among the chosen ones."""
+    return [name for name in names if normalised(name) in answer.packages]

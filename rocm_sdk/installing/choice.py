@@ -1,0 +1,183 @@
+"""The exact packages to install, chosen by the installer and read back: each is from the index, of one ROCm, for each
+target.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release
+from rocm_sdk.named_tuple import NamedTuple
+
+from .asking import Answer, Package, ask, offered
+from .gpu_choice import nearest_targets
+from .refusal import InstallRefusedError
+from .request import Requirement
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .destination import Destination
+    from .request import Index
+
+_PUBLIC_HOSTS = frozenset({"pypi.org", "files.pythonhosted.org", "test.pypi.org", "download.pytorch.org"})
+_SELECTOR = "rocm"
+
+
+class Choice(NamedTuple):
+    """requirements are exact; packages are all that come with them, by normalised name."""
+
+    requirements: tuple[Requirement, ...]
+    packages: dict[str, Package]
+    notes: tuple[str, ...]
+
+    @property
+    def release(self) -> str:
+        """The version of ROCm."""
+        return self.packages[_SELECTOR].version
+
+
+def choose(
+    requirements: tuple[Requirement, ...], targets: tuple[str, ...], destination: Destination, index: Index
+) -> Choice:
+    """Raises InstallRefusedError if nothing fits, or if what the installer chose is not what was asked for."""
+    answer = ask(requirements, destination, index)
+    _check_devices(requirements, targets, answer, destination, index)
+    notes = []
+    if answer.unoffered:
+        requirements = tuple(_without(each, answer) for each in requirements)
+        notes.append("this index has no extras for single GPUs: the packages for all GPUs come along")
+    choice = Choice(
+        tuple(_exact(each, answer) for each in requirements),
+        answer.packages,
+        (*notes, *_changes(answer, destination)),
+    )
+    for fault in (*_mixed(choice), *_from_elsewhere(choice, index)):
+        raise InstallRefusedError(*fault)
+    return choice
+
+
+def works(requirements: tuple[Requirement, ...], targets: tuple[str, ...], versions: dict[str, str]) -> str | None:
+    """The release of ROCm of an environment that has all that is asked for, of one release; None if it has not."""
+    release = versions.get(_SELECTOR)
+    needed = ["rocm-sdk-core", "rocm-sdk-libraries", *_device_packages(requirements, targets)]
+    names = [*needed, *(normalised(each.name) for each in requirements)]
+    if release is None or any(name not in versions for name in names) or any(each.file for each in requirements):
+        return None
+    packages = {name: Package(version, "") for name, version in versions.items()}
+    wanted = next(each.version for each in requirements if each.name == _SELECTOR)
+    is_wanted = release.startswith(wanted.removeprefix("==").removesuffix("*"))
+    has_faults = any(_mixed(Choice(requirements, packages, ())))
+    return release if is_wanted and not has_faults and not is_placeholder_version(release) else None
+
+
+def _device_packages(requirements: tuple[Requirement, ...], targets: tuple[str, ...]) -> list[str]:
+    return [each.device + target for each in requirements if each.device for target in targets]
+
+
+def _check_devices(
+    requirements: tuple[Requirement, ...],
+    targets: tuple[str, ...],
+    answer: Answer,
+    destination: Destination,
+    index: Index,
+) -> None:
+    """Each target has a package of each product; each extra that is no target's is offered."""
+    for name, extra in sorted(answer.unoffered):
+        if not extra.startswith("device-"):
+            raise InstallRefusedError(f"{name} has no extra {extra} at {index.shown}", "another release: --rocm")
+    for each in requirements:
+        wanted = [each.device + target for target in targets] if each.device else []
+        for name in wanted:
+            if normalised(name) not in answer.packages:
+                target = name[len(each.device) :]
+                version = answer.packages.get(normalised(each.name), Package("", "")).version
+                message = f"{each.name} {version} has no package for {target} ({name}) at {index.shown}"
+                others = ",".join(other for other in targets if other != target)
+                without = f"; or leave this GPU out: --gpu {others}" if others else ""
+                raise InstallRefusedError(message, _nearest(each, target, destination, index) + without)
+
+
+def _nearest(requirement: Requirement, target: str, destination: Destination, index: Index) -> str:
+    """What comes nearest to a target that nothing serves: the index is asked for all whose code its GPUs may run."""
+    fits = nearest_targets(target)
+    extras = (*(each for each in requirement.extras if not each.startswith("device-")), *(f"device-{n}" for n in fits))
+    answer = ask((requirement._replace(extras=extras),), destination, index)
+    for name in offered((requirement.device + each for each in fits), answer):
+        other = name[len(requirement.device) :]
+        if fits[other] == "unofficial":
+            return (
+                f"no code for {target} is offered. The code for {other} is nearest, and only runtimes with"
+                f" distributions' patches try it; nobody supports that: --gpu {other}"
+            )
+        return f"the code for {other} runs on {target}: --gpu {other}"
+    return f"no code that is offered runs on {target}; another release may have it: --rocm"
+
+
+def _without(requirement: Requirement, answer: Answer) -> Requirement:
+    name = normalised(requirement.name)
+    kept = tuple(extra for extra in requirement.extras if (name, extra) not in answer.unoffered)
+    return requirement._replace(extras=kept)
+
+
+def _exact(requirement: Requirement, answer: Answer) -> Requirement:
+    """With the version that was chosen, and the label of its build."""
+    return requirement._replace(version=f"=={answer.packages[normalised(requirement.name)].version}")
+
+
+def _mixed(choice: Choice) -> Iterator[tuple[str, str]]:
+    """What is not of one ROCm, and the packages of the public index that are empty."""
+    release = choice.release
+    fix = "another release: --rocm; if it stays so, the index is damaged"
+    for name, package in choice.packages.items():
+        label = package.version.partition("+")[2]
+        if name.startswith("rocm-sdk-") and is_placeholder_version(package.version):
+            yield f"{name} {package.version} is an empty package, which holds a name on the public index", fix
+        elif name.startswith("rocm-sdk-") and _is_of_sdk(name) and not same_release(package.version, release):
+            yield f"{name} {package.version} is of another release than rocm {release}", fix
+        elif label.startswith("rocm") and not _is_label_of(label, release):
+            yield f"{name} {package.version} is built for another ROCm than {release}", fix
+    torch = choice.packages.get("torch")
+    if torch is not None and "+rocm" not in torch.version:
+        yield f"torch {torch.version} is not built for ROCm", fix
+
+
+def _is_of_sdk(name: str) -> bool:
+    return name not in {"rocm-sdk-loader", "rocm-sdk-build"}
+
+
+def _is_label_of(label: str, release: str) -> bool:
+    """Whether a local version label ("rocm10.0.0") is of a release, whose own label does not count."""
+    return same_release(label.removeprefix("rocm"), release.partition("+")[0].replace("-", "."))
+
+
+def _from_elsewhere(choice: Choice, index: Index) -> Iterator[tuple[str, str]]:
+    """Packages that are not of the index: pip names the address of each file, uv the index of each."""
+    ours = urlsplit(index.address)
+    named = {normalised(each.name) for each in choice.requirements if each.file}
+    for name, package in choice.packages.items():
+        origin = urlsplit(package.origin)
+        is_local = origin.scheme == "file" and ours.scheme != "file"
+        is_public = origin.hostname in _PUBLIC_HOSTS and ours.hostname not in _PUBLIC_HOSTS
+        if name not in named and (is_local or is_public):
+            yield (
+                f"{name} {package.version} would come from {package.origin}, not from {index.shown}",
+                "the installer's configuration names this place: remove it there",
+            )
+
+
+def _changes(answer: Answer, destination: Destination) -> Iterator[str]:
+    """The packages that get an older version."""
+    for name, package in answer.packages.items():
+        before = destination.versions.get(name)
+        if before is not None and _numbers(before) > _numbers(package.version):
+            yield f"{name} {before} is replaced by the older {package.version}"
+
+
+def _numbers(version: str) -> list[int]:
+    """The numbers of a version, with its label, which has the release of ROCm: enough to say which of two is older."""
+    import re
+
+    numbers = re.findall(r"\d+|[a-z]+", version.lower())
+    return [int(each) if each.isdigit() else -1 for each in numbers]

@@ -1,0 +1,106 @@
+"""The environment that packages are installed into: its interpreter, its packages, and what installs into it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.files import names_in
+from rocm_sdk.installed.installer import further_places, has_program, installation_facts
+from rocm_sdk.named_tuple import NamedTuple
+
+from .refusal import InstallRefusedError
+
+# Where its packages are, its prefix, its minor version, and the mark of PEP 668, which counts outside environments.
+_QUESTION = """
+import os, sys, sysconfig
+print(sysconfig.get_path("purelib"), sys.prefix, sys.version_info[1], sep="\\n")
+mark = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
+print(sys.prefix == sys.base_prefix and os.path.exists(mark))
+"""
+_SECONDS = 60
+# What belongs to a command alone, in its own environment: nobody's program runs there.
+_TOOL_FILES = ("pipx_metadata.json", "uv-receipt.toml")
+_TOOL_CACHES = ("/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/environments-v")
+
+
+class Destination(NamedTuple):
+    """An environment. command is that of its installer, before `install`; versions are by normalised name."""
+
+    python: str
+    site: str
+    minor: int  # of its Python 3
+    installer: str  # "pip" or "uv"
+    command: tuple[str, ...]
+    further_places: tuple[str, ...]  # besides the index, which the installer's configuration names
+    versions: dict[str, str]
+
+
+def find_destination(python: str | None, installer: str | None) -> Destination:
+    """The environment of an interpreter; None: the active one, else that of this package.
+
+    Raises InstallRefusedError if nothing can be installed there.
+    """
+    python = python or _active_python()
+    site, prefix, minor, is_managed = _ask(python)
+    facts = installation_facts(site)
+    row = facts["installer"]
+    if row == "system" or is_managed == "True":
+        raise InstallRefusedError(
+            f"{python} belongs to the system, whose package manager alone may change {site}",
+            "make an environment: python3 -m venv rocm && . rocm/bin/activate, and run the command again",
+        )
+    name, command = _command(row, installer, python, site)
+    return Destination(python, site, int(minor), name, command, tuple(further_places(name, prefix)), _versions(site))
+
+
+def _active_python() -> str:
+    active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
+    if active and os.path.exists(python := os.path.join(active, "bin/python")):
+        return python
+    is_tool = any(os.path.exists(os.path.join(sys.prefix, name)) for name in _TOOL_FILES)
+    if is_tool or any(place in f"{sys.prefix}/" for place in _TOOL_CACHES):
+        raise InstallRefusedError(
+            f"{sys.prefix} is an environment of this command alone, and no other one is active",
+            "activate one, or name its interpreter: --python .venv/bin/python",
+        )
+    return sys.executable
+
+
+def _ask(python: str) -> list[str]:
+    """The answers of an interpreter."""
+    try:
+        run = subprocess.run(
+            [python, "-I", "-c", _QUESTION], capture_output=True, text=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
+    lines = run.stdout.splitlines()
+    if run.returncode != 0 or len(lines) != 4:
+        raise InstallRefusedError(f"{python} is no interpreter of Python 3: {run.stderr.strip()[-200:]}", None)
+    return lines
+
+
+def _command(row: str, wanted: str | None, python: str, site: str) -> tuple[str, tuple[str, ...]]:
+    uses_uv = wanted == "uv" or (wanted is None and (row == "uv" or (row == "ensurepip" and has_program("uv"))))
+    if uses_uv:
+        if not has_program("uv"):
+            raise InstallRefusedError("--installer uv: there is no uv in PATH", "install uv, or take --installer pip")
+        return "uv", ("uv", "pip", "install", "--python", python)
+    if os.path.isdir(os.path.join(site, "pip")) or _has_pip(python):
+        return "pip", (python, "-m", "pip", "install")
+    if has_program("pip"):
+        return "pip", ("pip", "--python", python, "install")
+    raise InstallRefusedError(f"{python} has no pip", f"{python} -m ensurepip, or take --installer uv")
+
+
+def _has_pip(python: str) -> bool:
+    return subprocess.run([python, "-I", "-c", "import pip"], capture_output=True, check=False).returncode == 0
+
+
+def _versions(site: str) -> dict[str, str]:
+    """Of the distributions in a directory, by the names of their metadata directories."""
+    found = (name.removesuffix(".dist-info").rpartition("-") for name in names_in(site) if name.endswith(".dist-info"))
+    return {normalised(name): version for name, _, version in found}

@@ -1,0 +1,153 @@
+"""What was chosen, as a command, or as the text of a file of pip, uv or conda."""
+
+from __future__ import annotations
+
+import json
+import os
+from tempfile import TemporaryDirectory
+
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.value_text import quoted_for_shell
+
+from .asking import compiling, plain_options, pre_releases, run_installer, variables
+from .refusal import InstallRefusedError
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .choice import Choice
+    from .destination import Destination
+    from .request import Index
+
+_OURS = ("rocm", "amd-", "jax-rocm")  # with what the names of AMD's own distributions begin
+_INDEX = "rocm"  # its name in files of uv
+
+
+def arguments(choice: Choice, destination: Destination, index: Index) -> list[str]:
+    """What follows `install`, without the index."""
+    return [*pre_releases(destination, index), *map(str, choice.requirements)]
+
+
+def command(choice: Choice, destination: Destination, index: Index) -> str:
+    """The command that installs it, for a shell."""
+    unset, added = variables(destination)
+    prefix = [word for name in unset for word in ("-u", name)] + [f"{name}={value}" for name, value in added.items()]
+    option = "--default-index" if destination.installer == "uv" else "--index-url"
+    words = [*(["env", *prefix] if prefix else []), *destination.command, *plain_options(destination)]
+    shown = " ".join(map(quoted_for_shell, words))
+    return f"{shown} {option} {index.shown} {' '.join(map(quoted_for_shell, arguments(choice, destination, index)))}"
+
+
+def form(name: str, choice: Choice, destination: Destination, index: Index) -> str:
+    """The text of a form. Raises InstallRefusedError for one that the installer does not have."""
+    makers = _MAKERS.get((destination.installer, name))
+    if makers is None:
+        raise InstallRefusedError(f"--format {name}: {destination.installer} has no such form", pairs())
+    if index.has_password and name != "command":
+        raise InstallRefusedError(
+            "ROCM_SDK_INDEX has a password, which would stand in the file", "give it to the installer in ~/.netrc"
+        )
+    return makers(choice, destination, index)
+
+
+def pairs() -> str:
+    """The forms of each installer."""
+    installers = dict.fromkeys(installer for installer, _ in _MAKERS)
+    forms = {each: ", ".join(name for installer, name in _MAKERS if installer == each) for each in installers}
+    return "; ".join(f"{each}: {names}" for each, names in forms.items()) + "; conda-pip: environment"
+
+
+def _requirements(choice: Choice, destination: Destination, index: Index) -> str:
+    pre = []
+    if not index.is_stable:
+        pre = ["--pre" if destination.installer == "pip" else "# uv pip install --prerelease allow --requirements FILE"]
+    return "\n".join([f"--index-url {index.address}", *pre, *map(str, choice.requirements)]) + "\n"
+
+
+def _lock_of_pip(choice: Choice, destination: Destination, index: Index) -> str:
+    """By `pip lock`, which pip calls experimental."""
+    locking = [*destination.command[:-1], "lock", "--quiet", "--output", "-"]
+    try:
+        return run_installer([*locking, *arguments(choice, destination, index)], destination, index, None).stdout
+    except InstallRefusedError as error:
+        if "unknown command" not in error.message:
+            raise
+        newer = f"{destination.python} -m pip install --upgrade pip, or take --installer uv"
+        raise InstallRefusedError("pip has no `pip lock` before 25.1", newer) from error
+
+
+def _lock_of_uv(choice: Choice, destination: Destination, index: Index) -> str:
+    asking = [*compiling(destination, index), "--no-header", "--format", "pylock.toml", "-"]
+    return run_installer(asking, destination, index, "\n".join(map(str, choice.requirements))).stdout
+
+
+def _uv_lock(choice: Choice, destination: Destination, index: Index) -> str:
+    """The uv.lock of a project with the pyproject.toml of this choice. What is not of ROCm is from uv's own index."""
+    with TemporaryDirectory() as directory:
+        _write(os.path.join(directory, "pyproject.toml"), _project(choice, destination, index))
+        locking = ["uv", "lock", "--quiet", "--python", destination.python]
+        run_installer(locking, destination, None, None, directory)
+        with open(os.path.join(directory, "uv.lock"), encoding="utf-8") as file:
+            return file.read()
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _project(choice: Choice, destination: Destination, index: Index) -> str:
+    """A pyproject.toml: each package of ROCm is a direct dependency, because only those get the source that is named.
+
+    Without that, uv looks for what `rocm[libraries]` needs on the public index.
+    """
+    extras = {normalised(each.name): each for each in choice.requirements}
+    ours = {name: package for name, package in sorted(choice.packages.items()) if _is_ours(name, package.version)}
+    lines = [str(extras[name]) if name in extras else f"{name}=={ours[name].version}" for name in ours]
+    return "\n".join(
+        [
+            "[project]",
+            'name = "project"',
+            'version = "0"',
+            f'requires-python = "==3.{destination.minor}.*"',
+            f"dependencies = {json.dumps(lines, indent=4)}",
+            "",
+            "[tool.uv]",
+            *([] if index.is_stable else ['prerelease = "allow"']),
+            f"environments = [\"sys_platform == 'linux' and platform_machine == '{os.uname().machine}'\"]",
+            "",
+            "[[tool.uv.index]]",
+            f'name = "{_INDEX}"',
+            f"url = {json.dumps(index.address)}",
+            "explicit = true",
+            "",
+            "[tool.uv.sources]",
+            *(f'{name} = {{ index = "{_INDEX}" }}' for name in ours),
+            "",
+        ]
+    )
+
+
+def _is_ours(name: str, version: str) -> bool:
+    return name.startswith(_OURS) or "+rocm" in version
+
+
+def environment(choice: Choice, destination: Destination, index: Index) -> str:
+    """An environment.yml of conda, whose pip installs it."""
+    options = [f"--index-url {index.address}", *([] if index.is_stable else ["--pre"])]
+    rows = [f"      - {json.dumps(each)}" for each in (*options, *map(str, choice.requirements))]
+    head = ["name: rocm", "dependencies:", f"  - python=3.{destination.minor}", "  - pip", "  - pip:"]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+_MAKERS: dict[tuple[str, str], Callable[[Choice, Destination, Index], str]] = {
+    ("pip", "command"): lambda *given: command(*given) + "\n",
+    ("pip", "requirements"): _requirements,
+    ("pip", "lock"): _lock_of_pip,
+    ("uv", "command"): lambda *given: command(*given) + "\n",
+    ("uv", "requirements"): _requirements,
+    ("uv", "pyproject"): _project,
+    ("uv", "lock"): _lock_of_uv,
+    ("uv", "uv.lock"): _uv_lock,
+}

@@ -1,0 +1,75 @@
+"""The targets to install for: those of the machine's GPUs, or those that the user names."""
+
+from __future__ import annotations
+
+from rocm_sdk import _native, targets
+from rocm_sdk.errors import UnknownTargetError
+from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.targets.packages import owner_of
+
+from .refusal import InstallRefusedError
+
+_CLASSES = {"discrete": ("discrete", "data centre"), "integrated": ("integrated",)}
+_NAME_ONE = "name it: --gpu gfx1151 (rocm-sdk gpus and https://rocm.docs.amd.com tell which target a GPU has)"
+
+
+class GpuChoice(NamedTuple):
+    """The targets whose packages are needed, in the order of the GPUs, each once; and what to say about it."""
+
+    targets: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def choose_gpus(wanted: str | None) -> GpuChoice:
+    """The targets for a value of --gpu; None is the machine. Raises InstallRefusedError if there are none."""
+    wanted = None if wanted == "machine" else wanted
+    if wanted is not None and wanted not in _CLASSES:
+        return GpuChoice(tuple(dict.fromkeys(map(owner_of, _named(wanted)))), ())
+    found = _native.detect_gpus()
+    if not found:
+        causes = "; ".join(problem.cause for problem in _native.check_gpu_access())
+        raise InstallRefusedError(f"no GPU was found{causes and f': {causes}'}", _NAME_ONE)
+    chosen = [gpu for gpu in found if wanted is None or gpu[1] in _CLASSES[wanted]]
+    if not chosen:
+        raise InstallRefusedError(f"--gpu {wanted}: no GPU of this machine is {wanted}", "leave out --gpu, or name one")
+    notes = [_description(*gpu) for gpu in chosen]
+    known = tuple(dict.fromkeys(owner_of(target) for target, *_ in chosen if target is not None))
+    if not known:
+        raise InstallRefusedError("; ".join(notes), _NAME_ONE)
+    if wanted is None and len({gpu_class == "integrated" for _, gpu_class, _, _ in chosen}) > 1:
+        notes.append("packages for the integrated GPU are included; --gpu discrete leaves them out")
+    return GpuChoice(known, tuple(notes))
+
+
+def nearest_targets(target: str) -> dict[str, str]:
+    """Targets and generic targets whose code a GPU of another one runs -> how it fits, the best first."""
+    others = dict.fromkeys([row.name for row in targets.table()] + [row.generic or "" for row in targets.table()])
+    order = ("compatible", "generic", "unofficial")
+    fits = {other: _fit(other, target) for other in others if other and other != target}
+    return {other: fit for wanted in order for other, fit in fits.items() if fit == wanted}
+
+
+def _fit(code: str, gpu: str) -> str:
+    try:
+        return targets.compatibility(code, gpu, generic_version=1, unofficial=True).fit
+    except (UnknownTargetError, ValueError):
+        return "none"
+
+
+def _named(names: str) -> tuple[str, ...]:
+    generic = {row.generic for row in targets.table()}
+    found: list[str] = []
+    for name in filter(None, map(str.strip, names.replace(";", ",").split(","))):
+        found += [name] if name in generic else [each.partition(":")[0] for each in targets.expand(name)]
+    if not found:
+        raise InstallRefusedError(f"--gpu {names!r} names no GPU", _NAME_ONE)
+    return tuple(found)
+
+
+def _description(target: str | None, gpu_class: str, source: str, place: str) -> str:
+    if target is None:
+        return f"the GPU at {place} is not known here"
+    if source == "PCI id":
+        return f"{place}: {target}, {gpu_class}: a guess by its PCI id, because no driver tells it"
+    how = "" if source == "KFD" else ", by the amdgpu driver: KFD does not have it, so ROCm cannot use it yet"
+    return f"{place}: {target}, {gpu_class}{how}"

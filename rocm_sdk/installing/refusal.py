@@ -1,0 +1,12 @@
+"""Why nothing is installed."""
+
+from __future__ import annotations
+
+
+class InstallRefusedError(Exception):
+    """message says what is wrong with what, fix what to do about it."""
+
+    def __init__(self, message: str, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix

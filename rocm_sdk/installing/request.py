@@ -1,0 +1,120 @@
+"""What is to be installed, as requirements of packages of one index."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit
+
+from rocm_sdk import _native
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.named_tuple import NamedTuple
+
+from .refusal import InstallRefusedError
+
+_SDK = "sdk"
+_STABLE = "stable"
+
+
+class Index(NamedTuple):
+    """An index. shown is what stands in commands: a variable if the address may hold a password."""
+
+    address: str
+    shown: str
+    stream: str
+    first_release: tuple[int, int]
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether it has final releases alone."""
+        return self.stream == _STABLE
+
+    @property
+    def has_password(self) -> bool:
+        """Whether the address holds a name or a password."""
+        return "@" in urlsplit(self.address).netloc
+
+
+class Requirement(NamedTuple):
+    """A distribution with extras. device: what its packages for single targets begin with, "" for none."""
+
+    name: str
+    extras: tuple[str, ...]
+    device: str
+    version: str  # with its operator, "" for any
+    file: str  # the wheel that it is, "" for one of the index
+
+    def __str__(self) -> str:
+        extras = f"[{','.join(self.extras)}]" if self.extras else ""
+        return f"{self.name}{extras} @ {_address_of(self.file)}" if self.file else f"{self.name}{extras}{self.version}"
+
+
+def choose_index(rocm: str | None) -> Index:
+    """The index that serves a release or a stream. Raises InstallRefusedError if none does."""
+    row = _native.choose_index(rocm)
+    if row is None:
+        served = ", ".join(dict.fromkeys(f"{first[0]}.{first[1]} and later" for first, *_ in _native.sdk_indexes()))
+        raise InstallRefusedError(
+            f"--rocm {rocm}: no index that is known here serves it",
+            f"known are {served}, and the streams {', '.join(dict.fromkeys(row[2] for row in _native.sdk_indexes()))}",
+        )
+    first, _, stream, address, _ = row
+    site = os.environ.get("ROCM_SDK_INDEX")
+    return Index(site or address, '"$ROCM_SDK_INDEX"' if site else address, stream, first)
+
+
+def make_requirements(
+    things: list[str], targets: tuple[str, ...], rocm: str | None, index: Index
+) -> tuple[Requirement, ...]:
+    """Those of the things that were named (products or wheels), with the packages for the targets.
+
+    The SDK is always among them: torch requires it without the packages for targets, JAX not at all.
+    """
+    rows = {name: row for name, *row in _native.installables()}
+    devices = tuple(f"device-{target}" for target in targets)
+    release = _version_of(rocm)
+    found: dict[str, Requirement] = {}
+    for thing in dict.fromkeys([_SDK, *things]):
+        is_file = thing not in rows
+        name, extras, device, companions = rows[thing] if not is_file else _wheel(thing, rows)
+        wanted = (*filter(None, extras.split(",")), *(devices if device else ()))
+        version = release if thing == _SDK else ""
+        found[name] = Requirement(name, wanted, device, version, os.path.abspath(thing) if is_file else "")
+        major = (rocm or "").partition(".")[0] if release else str(index.first_release[0])
+        for other in filter(None, companions.replace("{major}", major).split(",")):
+            found[other] = Requirement(other, (), "", "", "")
+    return tuple(found.values())
+
+
+def release_of_wheels(things: list[str]) -> str | None:
+    """The release of ROCm that a wheel among the things names in its version (2.12.0+rocm10.0.0); None for none."""
+    for thing in things:
+        if thing.endswith(".whl"):
+            label = os.path.basename(thing).split("-")[1].partition("+")[2] if "-" in thing else ""
+            if label.startswith("rocm") and label[4:5].isdigit():
+                return label[4:].replace("_", ".")
+    return None
+
+
+def _version_of(rocm: str | None) -> str:
+    """A release as a specifier; a stream is none. What is not complete ("10", "10.0") stands for all that begin so."""
+    if rocm is None or not rocm[:1].isdigit():
+        return ""
+    is_whole = rocm.count(".") > 1 or any(each.isalpha() for each in rocm)
+    return f"=={rocm}" if is_whole or rocm.endswith("*") else f"=={rocm}.*"
+
+
+def _wheel(path: str, rows: dict[str, list[str]]) -> list[str]:
+    """The row for a wheel: of the product of this name, else without packages for targets."""
+    name, dash, _ = os.path.basename(path).partition("-")
+    if not path.endswith(".whl") or not dash:
+        raise InstallRefusedError(f"{path} is neither a wheel nor one of {', '.join(rows)}", "see rocm-sdk install -h")
+    if not os.path.isfile(path):
+        raise InstallRefusedError(f"{path}: there is no such file", "name a wheel that is here")
+    known = next((row for row in rows.values() if normalised(row[0]) == normalised(name)), None)
+    return [normalised(name), *(known[1:3] if known else ("", "")), ""]
+
+
+def _address_of(path: str) -> str:
+    from pathlib import Path
+
+    return Path(path).as_uri()

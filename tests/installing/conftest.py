@@ -1,0 +1,48 @@
+"""The indexes, and an environment to install into."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from package_index import index_of
+
+
+@pytest.fixture(scope="session")
+def whl_next(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An index where the user chooses the packages for GPUs."""
+    yield from index_of(tmp_path_factory.mktemp("whl-next"), split=True)
+
+
+@pytest.fixture(scope="session")
+def whl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An index where those of all GPUs come along."""
+    yield from index_of(tmp_path_factory.mktemp("whl"), split=False)
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> Path:
+    """The interpreter of an empty environment, with the pip that Python brings."""
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "environment")], check=True)
+    return tmp_path / "environment/bin/python"
+
+
+@pytest.fixture(scope="session")
+def shared_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for tests that only ask."""
+    directory = tmp_path_factory.mktemp("shared") / "environment"
+    subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
+    return directory / "bin/python"
+
+
+@pytest.fixture(autouse=True)
+def _no_further_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the machine that runs the tests."""
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "UV_INDEX", "UV_FIND_LINKS", "VIRTUAL_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
+    monkeypatch.delenv("UV_CONFIG_FILE", raising=False)

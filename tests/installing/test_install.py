@@ -1,0 +1,441 @@
+"""`rocm-sdk install`: what pip and uv are asked, what is read back, and what is printed and run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from package_index import serve, write_wheel
+from sample_machine import Machine
+
+from rocm_sdk_build.output.index import write_index
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+INSTALLERS = ("pip", "uv")
+
+# GPUs by node, as in the trees of the other tests -> the packages' targets.
+MACHINES = {
+    "data centre": (("gfx942",), ("gfx942",)),
+    "two of one kind": (("gfx90a", "gfx90a"), ("gfx90a",)),
+    "discrete, then integrated": (("gfx1100", "gfx1036"), ("gfx1100", "gfx1036")),
+    "integrated, then discrete": (("gfx1036", "gfx1100"), ("gfx1036", "gfx1100")),
+    "integrated": (("gfx1151",), ("gfx1151",)),
+    "owner of another name": (("gfx1250",), ("gfx1250",)),
+}
+
+
+def machine_of(root: Path, *targets: str) -> Machine:
+    machine = Machine(root)
+    machine.cpu(0)
+    for node, target in enumerate(targets, 1):
+        machine.gpu(node, target)
+    return machine
+
+
+@pytest.fixture
+def install(tmp_path: Path, shared_python: Path, whl_next: str) -> Run:
+    """Runs `rocm-sdk install`; variables are keyword arguments. The machine has a gfx1100."""
+    machine = machine_of(tmp_path / "machine", "gfx1100")
+
+    def run(
+        *arguments: str, status: int | None = 0, python: Path = shared_python, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"ROCM_SDK_ROOTFS": str(machine.root), "ROCM_SDK_INDEX": whl_next} | variables
+        command = [sys.executable, "-m", "rocm_sdk", "install", *arguments, "--python", str(python)]
+        result = subprocess.run(
+            command,
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        assert status in (None, result.returncode), result.stdout + result.stderr
+        return result
+
+    return run
+
+
+@pytest.mark.parametrize("way", [(each, shape) for each in INSTALLERS for shape in ("whl_next", "whl")], ids="-".join)
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_each_machine(
+    install: Run,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    machine: tuple[tuple[str, ...], tuple[str, ...]],
+    way: tuple[str, str],
+) -> None:
+    gpus, targets = machine
+    installer, shape = way
+    root = machine_of(tmp_path / "other", *gpus).root
+    index = request.getfixturevalue(shape)
+    options = ("torch", "torchvision", "--print", "--format", "requirements", "--installer", installer)
+    said = install(*options, ROCM_SDK_ROOTFS=str(root), ROCM_SDK_INDEX=index)
+    devices = ",".join(f"device-{target}" for target in targets)
+    sdk, product = (f"libraries,{devices}", f"[{devices}]") if shape == "whl_next" else ("libraries", "")
+    assert said.stdout.splitlines() == [
+        f"--index-url {index}",
+        f"rocm[{sdk}]==10.0.1",
+        f"torch{product}==2.12.0+rocm10.0.1",
+        f"torchvision{product}==2.12.0+rocm10.0.1",
+    ]
+    for node, gpu in enumerate(gpus, 1):
+        assert f"node {node}: {gpu}" in said.stderr
+
+
+@pytest.mark.parametrize("installer", INSTALLERS)
+def test_the_printed_command_installs_just_that(install: Run, python: Path, installer: str, whl_next: str) -> None:
+    command = install("torch", "--print", "--installer", installer, python=python).stdout
+    subprocess.run(["bash", "-c", command], env=os.environ | {"ROCM_SDK_INDEX": whl_next}, check=True)
+    site = next((python.parent.parent / "lib").glob("python3*/site-packages"))
+    found = {path.name.removesuffix(".dist-info") for path in site.glob("*.dist-info")}
+    assert {each for each in found if not each.startswith(("pip", "setuptools"))} == {
+        "filelock-3.20.0",
+        "rocm-10.0.1",
+        "rocm_sdk_core-10.0.1",
+        "rocm_sdk_libraries-10.0.1",
+        "rocm_sdk_device_gfx1100-10.0.1",
+        "torch-2.12.0+rocm10.0.1",
+        "amd_torch_device_gfx1100-2.12.0+rocm10.0.1",
+    }
+
+
+def test_it_installs_checks_and_leaves_what_works(install: Run, python: Path) -> None:
+    refused = install("torch", status=1, python=python)
+    assert "nobody can answer here" in refused.stderr
+    installed = install("torch", "--rocm", "10.0.0", "--yes", python=python, status=None)
+    assert "Successfully installed" in installed.stdout
+    assert "check --gpu gfx1100" in installed.stdout
+    assert "there is nothing to check" in installed.stdout  # the packages are empty
+    assert "of ROCm 10.0.0, and stays as it is" in install("torch", python=python).stdout
+    assert "has all of it" not in install("torchvision", status=1, python=python).stdout
+    upgraded = install("torch", "--upgrade", "--print", python=python)
+    assert "rocm[libraries,device-gfx1100]==10.0.1" in upgraded.stdout
+
+
+def test_an_older_version_is_not_taken_without_a_word(install: Run, python: Path) -> None:
+    install("torch", "--yes", python=python, status=None)
+    said = install("torch", "--rocm", "10.0.0", "--print", python=python)
+    assert "rocm 10.0.1 is replaced by the older 10.0.0" in said.stderr
+
+
+@pytest.mark.parametrize("installer", INSTALLERS)
+def test_an_incomplete_release_means_its_newest(install: Run, installer: str) -> None:
+    for wanted, found in (("10.0", "10.0.1"), ("10", "10.0.1"), ("10.0.0", "10.0.0")):
+        said = install("torch", "--print", "--installer", installer, "--rocm", wanted)
+        assert f"+rocm{found}" in said.stdout
+
+
+@pytest.mark.parametrize("installer", INSTALLERS)
+@pytest.mark.parametrize(
+    ("gpu", "fix"),
+    [
+        ("gfx1103", "the code for gfx11-generic runs on gfx1103: --gpu gfx11-generic"),
+        ("gfx1032", "The code for gfx1030 is nearest, and only runtimes with distributions' patches try it"),
+        ("gfx1201", "no code that is offered runs on gfx1201"),
+        ("gfx1201,gfx1100", "or leave this GPU out: --gpu gfx1100"),
+    ],
+)
+def test_a_gpu_that_nothing_serves(install: Run, installer: str, gpu: str, fix: str) -> None:
+    said = install("torch", "--print", "--installer", installer, "--gpu", gpu, status=1)
+    assert f"has no package for {gpu.partition(',')[0]}" in said.stderr
+    assert fix in said.stderr
+    assert said.stdout == ""
+
+
+def test_the_nearest_can_be_asked_for(install: Run) -> None:
+    assert "torch[device-gfx11-generic]==" in install("torch", "--print", "--gpu", "gfx11-generic").stdout
+
+
+# ---- which GPU
+
+
+def test_discrete_or_integrated(install: Run, tmp_path: Path) -> None:
+    root = str(machine_of(tmp_path / "both", "gfx1036", "gfx1100").root)
+    assert "gfx1036" not in install("sdk", "--print", "--gpu", "discrete", ROCM_SDK_ROOTFS=root).stdout
+    assert "gfx1100" not in install("sdk", "--print", "--gpu", "integrated", ROCM_SDK_ROOTFS=root).stdout
+    assert "--gpu discrete leaves them out" in install("sdk", "--print", ROCM_SDK_ROOTFS=root).stderr
+    said = install("sdk", "--print", "--gpu", "integrated", status=1)
+    assert "no GPU of this machine is integrated" in said.stderr
+
+
+def on_bus(root: Path, device: str, version: tuple[int, int, int] | None) -> str:
+    """A machine whose GPU is on the PCI bus alone."""
+    place = root / "sys/bus/pci/devices/0000:03:00.0"
+    place.mkdir(parents=True)
+    for name, text in (("vendor", "0x1002"), ("class", "0x030000"), ("device", device)):
+        (place / name).write_text(f"{text}\n")
+    if version is not None:
+        block = place / "ip_discovery/die/0/GC/0"
+        block.mkdir(parents=True)
+        for name, number in zip(("major", "minor", "revision"), version, strict=True):
+            (block / name).write_text(f"{number}\n")
+    return str(root)
+
+
+def test_the_driver_without_kfd(install: Run, tmp_path: Path) -> None:
+    root = on_bus(tmp_path / "driver", "0x744c", (11, 5, 1))
+    said = install("sdk", "--print", ROCM_SDK_ROOTFS=root)
+    assert "rocm[libraries,device-gfx1151]==" in said.stdout
+    assert "0000:03:00.0: gfx1151, integrated, by the amdgpu driver: KFD does not have it" in said.stderr
+
+
+def test_a_guess_by_the_pci_id(install: Run, tmp_path: Path) -> None:
+    said = install("sdk", "--print", ROCM_SDK_ROOTFS=on_bus(tmp_path / "bus", "0x744c", None))
+    assert "rocm[libraries,device-gfx1100]==" in said.stdout
+    assert "0000:03:00.0: gfx1100, discrete: a guess by its PCI id" in said.stderr
+
+
+@pytest.mark.parametrize("kind", ["none", "unknown", "wsl"])
+def test_without_a_known_gpu_it_asks_for_one(install: Run, tmp_path: Path, kind: str) -> None:
+    root = tmp_path / kind
+    if kind == "unknown":
+        on_bus(root, "0xffff", None)
+    (root / "dev").mkdir(parents=True)
+    if kind == "wsl":
+        (root / "dev/dxg").touch()
+    said = install("sdk", "--print", status=1, ROCM_SDK_ROOTFS=str(root))
+    assert "name it: --gpu gfx1151" in said.stderr
+    assert {"none": "no GPU was found", "unknown": "is not known here", "wsl": "/dev/dxg"}[kind] in said.stderr
+    assert "device-gfx1100" in install("sdk", "--print", "--gpu", "gfx1100", ROCM_SDK_ROOTFS=str(root)).stdout
+
+
+def test_names_of_gpus_are_checked(install: Run) -> None:
+    said = install("sdk", "--print", "--gpu", "gfx1110", status=1)
+    assert "gfx1110" in said.stderr
+    assert "fix:" in said.stderr or "did you mean" in said.stderr
+
+
+# ---- the traps
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    """What the public index has: newer torch for CUDA, placeholders; as directory of an index and of files."""
+    directory = tmp_path / "public"
+    directory.mkdir()
+    write_wheel(directory, "torch", "2.99.0", extras="device-gfx1100")
+    write_wheel(directory, "rocm", "0.1.0", extras="libraries,device-gfx1100")
+    write_wheel(directory, "rocm-sdk-core", "99.0.0")
+    write_wheel(directory, "filelock", "99.0.0")
+    write_index(directory)
+    return directory
+
+
+@pytest.mark.parametrize("way", ["variable", "file", "find-links"])
+def test_pip_looks_at_no_further_place(install: Run, python: Path, public: Path, way: str, whl_next: str) -> None:
+    address = f"file://{public}/simple"
+    variables = {"PIP_CONFIG_FILE": str(public / "pip.conf")}
+    if way == "variable":
+        variables["PIP_EXTRA_INDEX_URL"] = address
+    (public / "pip.conf").write_text(
+        {
+            "variable": "",
+            "file": f"[global]\nextra-index-url =\n    {address}\n",
+            "find-links": f"[install]\nfind-links = {public}\n",
+        }[way]
+    )
+    plain = subprocess.run(
+        [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--dry-run",
+            "--ignore-installed",
+            "--index-url",
+            whl_next,
+            "torch[device-gfx1100]",
+        ],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "filelock-99.0.0" in plain.stdout  # without help
+    said = install("torch", "--print", "--installer", "pip", python=python, **variables)
+    assert "torch[device-gfx1100]==2.12.0+rocm10.0.1" in said.stdout
+    assert "pip is told to ignore" in said.stderr
+    command = said.stdout
+    subprocess.run(["bash", "-c", command], env=os.environ | variables | {"ROCM_SDK_INDEX": whl_next}, check=True)
+    assert list(python.parent.parent.glob("lib/python3*/site-packages/filelock-3.20.0.dist-info"))
+
+
+@pytest.mark.parametrize("way", ["variable", "file"])
+def test_uv_looks_at_no_further_place(install: Run, python: Path, public: Path, way: str, whl_next: str) -> None:
+    address = f"file://{public}/simple"
+    variables = {"UV_EXTRA_INDEX_URL": address}
+    if way == "file":
+        (public / "uv.toml").write_text(f'[[index]]\nurl = "{address}"\n')
+        variables = {"UV_CONFIG_FILE": str(public / "uv.toml"), "UV_NO_CONFIG": "0"}
+    said = install("torch", "--print", "--installer", "uv", python=python, **variables)
+    assert "torch[device-gfx1100]==2.12.0+rocm10.0.1" in said.stdout
+    assert "uv is told to ignore" in said.stderr
+    subprocess.run(["bash", "-c", said.stdout], env=os.environ | variables | {"ROCM_SDK_INDEX": whl_next}, check=True)
+    assert list(python.parent.parent.glob("lib/python3*/site-packages/filelock-3.20.0.dist-info"))
+
+
+def _damaged(tmp_path: Path, kind: str) -> None:
+    """An index with a fault."""
+    release = "0.1.0" if kind == "placeholder" else "10.0.0"
+    extras = "device-gfx1100" if kind == "extra" else "libraries,device-gfx1100"
+    needed = (f"rocm-sdk-core=={release}",) if kind != "two releases" else ("rocm-sdk-core==10.0.1",)
+    device = f'rocm-sdk-device-gfx1100=={release}; extra == "device-gfx1100"'
+    write_wheel(tmp_path, "rocm", release, (*needed, device), extras)
+    write_wheel(tmp_path, "rocm-sdk-core", "10.0.1" if kind == "two releases" else release)
+    write_wheel(tmp_path, "rocm-sdk-device-gfx1100", release)
+    version = {"another ROCm": "2.12.0+rocm9.9.9", "no ROCm": "2.12.0"}.get(kind, f"2.12.0+rocm{release}")
+    write_wheel(
+        tmp_path,
+        "torch",
+        version,
+        (f'amd-torch-device-gfx1100=={version}; extra == "device-gfx1100"',),
+        "device-gfx1100",
+    )
+    write_wheel(tmp_path, "amd-torch-device-gfx1100", version)
+
+
+@pytest.mark.parametrize("installer", INSTALLERS)
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("placeholder", "is an empty package"),
+        ("extra", "rocm has no extra libraries"),
+        ("two releases", "rocm-sdk-core 10.0.1 is of another release than rocm 10.0.0"),
+        ("another ROCm", "2.12.0+rocm9.9.9 is built for another ROCm than 10.0.0"),
+        ("no ROCm", "torch 2.12.0 is not built for ROCm"),
+    ],
+)
+def test_what_the_installer_chose_is_read_back(
+    install: Run, tmp_path: Path, installer: str, kind: str, words: str
+) -> None:
+    directory = tmp_path / "damaged"
+    directory.mkdir()
+    _damaged(directory, kind)
+    _write_pages(directory)
+    pages = serve(directory)
+    address = next(pages)
+    said = install("torch", "--print", "--installer", installer, status=1, ROCM_SDK_INDEX=address)
+    next(pages, None)  # the server ends
+    assert words in said.stderr
+
+
+def _write_pages(directory: Path) -> None:
+    """Plain pages: `rocm-sdk-build index` refuses an SDK with such faults."""
+    for wheel in directory.glob("*.whl"):
+        project = directory / "simple" / wheel.name.partition("-")[0].replace("_", "-")
+        project.mkdir(parents=True, exist_ok=True)
+        with (project / "index.html").open("a") as page:
+            page.write(f'<a href="../../{wheel.name}">{wheel.name}</a>\n')
+
+
+# ---- forms
+
+
+def test_a_project_of_uv_is_locked(install: Run, tmp_path: Path, whl_next: str) -> None:
+    """uv finds no rocm[libraries] behind an explicit index unless each package is a direct dependency with a source."""
+    project = tmp_path / "project"
+    project.mkdir()
+    text = install("torch", "--print", "--installer", "uv", "--format", "pyproject").stdout
+    (project / "pyproject.toml").write_text(text)
+    subprocess.run(["uv", "lock", "--quiet", "--no-config", "--default-index", whl_next], cwd=project, check=True)
+    assert 'name = "amd-torch-device-gfx1100"' in (project / "uv.lock").read_text()
+    text = re.sub(r'^    "(?!torch).*\n', "", text, flags=re.MULTILINE)  # torch alone is a direct dependency
+    (project / "pyproject.toml").write_text(text)
+    (project / "uv.lock").unlink()
+    (tmp_path / "empty").mkdir()
+    locking = ["uv", "lock", "--no-config", "--default-index", f"file://{tmp_path}/empty"]
+    refused = subprocess.run(locking, cwd=project, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "rocm" in refused.stderr
+
+
+LOCKED = 'name = "amd-torch-device-gfx1100"\nversion = "2.12.0+rocm10.0.1"\n'
+
+
+@pytest.mark.parametrize("name", ["lock", "uv.lock"])
+def test_locks_of_uv(install: Run, whl_next: str, name: str) -> None:
+    said = install("torch", "--print", "--installer", "uv", "--format", name, UV_DEFAULT_INDEX=whl_next)
+    assert LOCKED in said.stdout
+
+
+def test_a_lock_of_pip(install: Run) -> None:
+    said = install("torch", "--print", "--installer", "pip", "--format", "lock", python=Path(sys.executable))
+    assert LOCKED in said.stdout
+
+
+def test_pip_before_it_had_locks(install: Run, shared_python: Path) -> None:
+    """The pip that Python brings; a later Python has a later one."""
+    version = subprocess.check_output([str(shared_python), "-m", "pip", "--version"], text=True).split()[1]
+    said = install("torch", "--print", "--installer", "pip", "--format", "lock", status=None)
+    assert ("pip has no `pip lock` before 25.1" in said.stderr) == (tuple(map(int, version.split(".")[:2])) < (25, 1))
+
+
+def test_an_environment_of_conda(install: Run, whl_next: str) -> None:
+    text = install("torch", "--print", "--installer", "conda-pip").stdout
+    assert f'      - "--index-url {whl_next}"\n      - "rocm[libraries,device-gfx1100]==10.0.1"\n' in text
+    assert f"  - python=3.{sys.version_info[1]}\n" in text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("pip", "pyproject"), ("pip", "uv.lock"), ("pip", "environment"), ("uv", "environment"), ("conda-pip", "lock")],
+)
+def test_other_pairs_are_refused(install: Run, options: tuple[str, str]) -> None:
+    said = install("torch", "--print", "--installer", options[0], "--format", options[1], status=1)
+    assert f"--format {options[1]}" in said.stderr
+    assert "conda-pip: environment" in said.stderr
+
+
+# ---- what, where, from where
+
+
+@pytest.mark.parametrize("installer", INSTALLERS)
+def test_jax_and_a_wheel(install: Run, tmp_path: Path, installer: str) -> None:
+    said = install("jax", "--print", "--installer", installer, "--format", "requirements")
+    assert said.stdout.splitlines()[2:] == ["jax==0.10.0", "jax-rocm10-plugin==0.10.0", "jax-rocm10-pjrt==0.10.0"]
+    wheel = write_wheel(tmp_path, "torch", "2.12.0+rocm10.0.0", ("rocm[libraries]==10.0.0",), "device-gfx1100")
+    said = install(wheel.name, "--print", "--installer", installer, status=1)
+    assert "torch 2.12.0+rocm10.0.0 has no package for gfx1100" in said.stderr
+    device = 'amd-torch-device-gfx1100==2.12.0+rocm10.0.0; extra == "device-gfx1100"'
+    wheel = write_wheel(tmp_path, "torch", "2.12.0+rocm10.0.0", ("rocm[libraries]==10.0.0", device), "device-gfx1100")
+    said = install(wheel.name, "--print", "--installer", installer, "--format", "requirements")
+    assert said.stdout.splitlines()[1:] == [
+        "rocm[libraries,device-gfx1100]==10.0.0",
+        f"torch[device-gfx1100] @ file://{str(wheel).replace('+', '%2B')}",
+    ]
+
+
+def test_streams_and_releases(install: Run) -> None:
+    assert "no index that is known here serves it" in install("sdk", "--print", "--rocm", "6.4", status=1).stderr
+    said = install("sdk", "--print", "--rocm", "nightly", "--installer", "uv")
+    assert re.search(r"--prerelease allow", said.stdout)
+
+
+def test_a_password_is_not_printed(install: Run, whl_next: str) -> None:
+    address = whl_next.replace("://", "://user:secret@")
+    said = install("torch", "--print", "--installer", "uv", ROCM_SDK_INDEX=address)
+    assert '"$ROCM_SDK_INDEX"' in said.stdout
+    assert "secret" not in said.stdout + said.stderr
+    said = install(
+        "torch", "--print", "--format", "requirements", "--installer", "uv", status=1, ROCM_SDK_INDEX=address
+    )
+    assert "ROCM_SDK_INDEX has a password" in said.stderr
+    said = install("torch", "--print", status=1, ROCM_SDK_INDEX="http://user:secret@127.0.0.1:9/simple/")
+    assert "finds no solution" in said.stderr
+    assert "secret" not in said.stderr
+
+
+def test_the_python_of_the_system_stays_as_it_is(install: Run) -> None:
+    system = Path("/usr/bin/python3")
+    if not list(Path("/usr/lib").glob("python3*/EXTERNALLY-MANAGED")):
+        pytest.skip("the system's Python is not marked as its own")
+    said = install("torch", "--print", status=1, python=system)
+    assert "belongs to the system" in said.stderr
+    assert "python3 -m venv" in said.stderr

@@ -1,0 +1,95 @@
+"""Indexes of synthetic packages, in the shapes of AMD's indexes, on a web server."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from rocm_sdk_build.output.index import write_index
+
+TARGETS = ("gfx90a", "gfx942", "gfx1030", "gfx1036", "gfx1100", "gfx1102", "gfx1151", "gfx1250", "gfx11-generic")
+RELEASES = ("10.0.0", "10.0.1")
+
+
+def write_wheel(directory: Path, name: str, version: str, requires: tuple[str, ...] = (), extras: str = "") -> Path:
+    """A wheel with an empty module. extras: names, with `,` between."""
+    module, info = name.replace("-", "_"), f"{name.replace('-', '_')}-{version}.dist-info"
+    lines = [
+        f"Name: {name}",
+        f"Version: {version}",
+        *(f"Provides-Extra: {each}" for each in filter(None, extras.split(","))),
+    ]
+    metadata = "\n".join(["Metadata-Version: 2.1", *lines, *(f"Requires-Dist: {each}" for each in requires)]) + "\n"
+    files = {
+        f"{module}_files/__init__.py": "",
+        f"{info}/METADATA": metadata,
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = [
+        f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},{len(text)}"
+        for path, text in files.items()
+    ]
+    files[f"{info}/RECORD"] = "\n".join([*rows, f"{info}/RECORD,,", ""])
+    path = directory / f"{module}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, text in files.items():
+            archive.writestr(member, text)
+    return path
+
+
+def write_product(
+    directory: Path, name: str, version: str, device: str, requires: tuple[str, ...], *, split: bool
+) -> None:
+    """A product and its packages for targets: extras (whl-next), or all of them come along (whl)."""
+    packages = [(target, f"{device}{target}=={version}") for target in TARGETS]
+    for target in TARGETS:
+        write_wheel(directory, f"{device}{target}", version)
+    if split:
+        wanted = tuple(f'{package}; extra == "device-{target}"' for target, package in packages)
+        extras = ",".join(f"device-{target}" for target in TARGETS)
+    else:
+        wanted, extras = tuple(package for _, package in packages), ""
+    extras = f"libraries,{extras}" if name == "rocm" else extras
+    write_wheel(directory, name, version, (*requires, *wanted), extras.strip(","))
+
+
+def write_packages(directory: Path, *, split: bool) -> None:
+    write_wheel(directory, "filelock", "3.20.0")
+    for release in RELEASES:
+        for each in ("rocm-sdk-core", "rocm-sdk-libraries"):
+            write_wheel(directory, each, release)
+        sdk = (f"rocm-sdk-core=={release}", f'rocm-sdk-libraries=={release}; extra == "libraries"')
+        write_product(directory, "rocm", release, "rocm-sdk-device-", sdk, split=split)
+        for name in ("torch", "torchvision"):
+            needed = (f"rocm[libraries]=={release}", "filelock")
+            write_product(directory, name, f"2.12.0+rocm{release}", f"amd-{name}-device-", needed, split=split)
+        for name in ("jax-rocm10-plugin", "jax-rocm10-pjrt"):
+            write_wheel(directory, name, "0.10.0")
+    write_wheel(directory, "jax", "0.10.0")
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        del arguments
+
+
+def serve(directory: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(directory)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/simple/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def index_of(directory: Path, *, split: bool) -> Iterator[str]:
+    write_packages(directory, split=split)
+    write_index(directory)
+    yield from serve(directory)
