@@ -387,6 +387,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
         FIXES({ANY, WORDS, "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
+    ROW(E, GPU, 008, ERROR, "no GPU is chosen by {selection|the selection}", "{detail}",
+        FIXES({ANY, WORDS, "choose one that is there: rocm-sdk gpus --visible lists them"}),
+        "`rocm-sdk run --gpu` and `rocm-sdk env --gpu` choose among the GPUs that the variables of the environment leave, and never widen them. An empty value is not passed on: HIP takes it for no variable at all and shows every GPU, ROCR_VISIBLE_DEVICES would show none. Raised as EmptySelectionError.", NULL)
     ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
         FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, but no driver serves it.", NULL)

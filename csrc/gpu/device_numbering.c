@@ -135,6 +135,9 @@ rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, r
                             &rocr, &hip, error));
     RSDK_TRY(select_devices(n, "GPU_DEVICE_ORDINAL", e->gpu_device_ordinal, rsdk_visibility_select_hip, &rocr, &opencl,
                             error));
+    for (size_t i = 0; i < rocr.count; i++) {
+        n->gpus[rocr.gpus[i]].rocr_index = (int)i;
+    }
     for (size_t i = 0; i < hip.count; i++) {
         n->gpus[hip.gpus[i]].hip_index = (int)i;
     }

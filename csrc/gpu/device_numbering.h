@@ -13,8 +13,8 @@ typedef struct rsdk_device_numbering {
     rsdk_arena *scratch;
 } rsdk_device_numbering;
 
-/* Fills hip_index and opencl_index, and why_not and hidden_by of those that are left out, unless why_not is filled
- * already. */
+/* Fills rocr_index, hip_index and opencl_index, and why_not and hidden_by of those that are left out, unless why_not is
+ * filled already. */
 rsdk_status rsdk_device_numbering_fill(const rsdk_device_numbering *numbering, rsdk_error *error);
 
 #endif

@@ -1,5 +1,7 @@
 /* The list of GPUs: what the topology says, then what keeps them from being used, in the order in which ROCm looks at
  * it: device files, overrides, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES. */
+#include "gpu/gpu_list.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -98,6 +100,7 @@ static rsdk_status add_gpu(builder *b, const rsdk_kfd_node *node, rsdk_error *er
         .memory = node->memory,
         .hip_index = -1,
         .opencl_index = -1,
+        .rocr_index = -1,
     };
     if (properties->simd_per_cu != 0) {
         gpu.compute_units = (unsigned)(properties->simd_count / properties->simd_per_cu);
@@ -311,6 +314,10 @@ void rsdk_gpu_list_free(rsdk_gpu_list *list) {
         rsdk_arena arena = list->arena; /* it holds the list */
         rsdk_arena_clear(&arena);
     }
+}
+
+rsdk_arena *rsdk_gpu_list_arena(rsdk_gpu_list *list) {
+    return &list->arena;
 }
 
 size_t rsdk_gpu_list_count(const rsdk_gpu_list *list) {

@@ -1,5 +1,6 @@
 /* Functions about the GPUs of this machine. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "environment.h"
@@ -221,12 +222,83 @@ static PyObject *detect_gpus(PyObject *module, PyObject *unused) {
     return result;
 }
 
+PyDoc_STRVAR(
+    choose_gpus_doc,
+    "choose_gpus(words, layer, supported, /)\n--\n\n"
+    "The variables of a process that is to see only these GPUs (tuple of (name, value); None: to be removed).\n"
+    "words (str): as of `rocm-sdk run --gpu`; layer: 'hip' or 'rocr'; supported (tuple of str): the targets\n"
+    "that the word `supported` stands for. Raises EmptySelectionError if there is no such GPU,\n"
+    "UnknownTargetError for an unknown word, TopologyError as gpus() does.");
+
+static PyObject *build_variables(const rsdk_gpu_variable *variables, size_t count) {
+    PyObject *result = PyTuple_New((Py_ssize_t)count);
+    for (size_t i = 0; result != NULL && i < count; i++) {
+        PyObject *pair = Py_BuildValue("(sz)", variables[i].name, variables[i].value);
+        if (pair == NULL || PyTuple_SetItem(result, (Py_ssize_t)i, pair) != 0) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
+/* Reads the machine and chooses; NULL with an exception. */
+static PyObject *choose_of_machine(const rsdk_gpu_selection *selection) {
+    rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
+    rsdk_environment environment;
+    rsdk_gpu_list *list = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    size_t count = 0;
+    PyObject *result = NULL;
+    rsdk_status status = RSDK_NO_MEMORY;
+    if (rsdk_environment_read(&environment) == 0) {
+        Py_BEGIN_ALLOW_THREADS status = rsdk_gpu_list_new(&environment.gpus, &list, &error);
+        Py_END_ALLOW_THREADS status = status == RSDK_OK ? rsdk_gpu_list_choose(list, &environment.gpu_variables,
+                                                                               selection, variables, &count, &error)
+                                                        : status;
+        if (status == RSDK_OK) {
+            result = build_variables(variables, count);
+        } else if (status != RSDK_BAD_ARGUMENT) {
+            rsdk_exceptions_raise_as(topology_error, &error, NULL);
+        } else {
+            bool is_empty = error.code == RSDK_E_GPU_008;
+            rsdk_exceptions_raise_as(is_empty ? "EmptySelectionError" : "UnknownTargetError", &error, NULL);
+        }
+    }
+    rsdk_error_clear(&error);
+    rsdk_gpu_list_free(list);
+    rsdk_environment_clear(&environment);
+    return result;
+}
+
+static PyObject *choose_gpus(PyObject *module, PyObject *args) {
+    rsdk_gpu_selection selection = {0};
+    const char *layer = NULL;
+    PyObject *supported = NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "ssO!", &selection.words, &layer, &PyTuple_Type, &supported)) {
+        return NULL;
+    }
+    if (strcmp(layer, "hip") != 0 && strcmp(layer, "rocr") != 0) {
+        return PyErr_Format(PyExc_ValueError, "layer is \"%s\", and is one of hip, rocr", layer);
+    }
+    const char **texts = texts_of(supported);
+    if (texts == NULL) {
+        return NULL;
+    }
+    selection.layer = strcmp(layer, "hip") == 0 ? RSDK_GPU_LAYER_HIP : RSDK_GPU_LAYER_ROCR;
+    selection.supported = texts;
+    PyObject *result = choose_of_machine(&selection);
+    free((void *)texts);
+    return result;
+}
+
 PyMethodDef rsdk_gpu_methods[] = {
     {"gpus", WITH_KEYWORDS(gpus), METH_VARARGS | METH_KEYWORDS, gpus_doc},
     {"check_gpu_access", WITH_KEYWORDS(check_gpu_access), METH_VARARGS | METH_KEYWORDS, check_gpu_access_doc},
     {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
     {"detect_gpus", detect_gpus, METH_NOARGS, detect_gpus_doc},
+    {"choose_gpus", choose_gpus, METH_VARARGS, choose_gpus_doc},
     {"choose_family", choose_family, METH_O, choose_family_doc},
     {NULL, NULL, 0, NULL},
 };

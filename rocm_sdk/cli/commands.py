@@ -12,7 +12,7 @@ COMMANDS = {
     "check-gpu": "check whether the installed libraries have code for a GPU",
     "code": "print the GPU code that files hold: targets, sizes, containers",
     "completion": "print the completion script for a shell",
-    "env": "print the variables that a build needs, for a shell to evaluate",
+    "env": "print the variables that a build or a choice of GPUs needs, for a shell to evaluate",
     "explain": "explain a problem code of `rocm-sdk test` or of an error",
     "gpus": "print the GPUs of this machine, and why one cannot be used",
     "info": "show everything about this installation",

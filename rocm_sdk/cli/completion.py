@@ -98,15 +98,36 @@ def _kinds() -> list[str]:
     return ["discrete", "integrated", *_targets()]
 
 
+def _chosen_gpus() -> list[str]:
+    return ["discrete", "integrated", "supported", *_targets()[1:]]
+
+
+def _layers() -> list[str]:
+    from rocm_sdk.targets.gpu_choice import LAYERS
+
+    return list(LAYERS)
+
+
+def _purposes() -> list[str]:
+    from .env import PURPOSES
+
+    return list(PURPOSES)
+
+
 # Command and argument -> the values that it takes.
 _VALUES = {
     ("check", "gpu"): _targets,
     ("check-gpu", "gpu"): _targets,
     ("code", "keep"): _targets,
+    ("env", "gpu"): _chosen_gpus,
+    ("env", "layer"): _layers,
+    ("env", "purpose"): _purposes,
     ("env", "targets"): _selections,
     ("explain", "code"): _codes,
     ("install", "gpu"): _kinds,
     ("path", "shortnames"): _shortnames,
+    ("run", "gpu"): _chosen_gpus,
+    ("run", "layer"): _layers,
     ("targets", "selection"): _selections,
     ("test", "only"): _subjects,
     ("test", "skip"): _subjects,

@@ -6,6 +6,7 @@ from rocm_sdk._native import locate, package_directory
 from rocm_sdk.named_tuple import NamedTuple
 from rocm_sdk.value_text import quoted_for_shell
 
+from .gpu_option import add_gpu_options, chosen_variables
 from .output import complain
 from .path import directory_in
 
@@ -29,21 +30,25 @@ the development tree.
 A variable is omitted if this SDK has no directory for it. With --compiler, for a clang that is not AMD's, which knows
 neither this SDK nor its targets:
 
-  HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip"""
+  HIPCXX, HIPFLAGS        the compiler and its flags: CMake takes both; elsewhere $HIPCXX -x hip $HIPFLAGS saxpy.hip
+
+With --gpu, only the variables that choose these GPUs, unless --for or an option of a build says more."""
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _ICD_DIRECTORY = "etc/OpenCL/vendors"
 
 # Variable -> the option of `rocm-sdk path` that prints its directory; omitted if the SDK has none.
 _ASSIGNED = {"ROCM_PATH": "--root", "ROCM_HOME": "--root", "HIP_DEVICE_LIB_PATH": "--device-libs"}
+_OF_EXTENSIONS = ("ROCM_HOME",)
 _PREPENDED = {"CMAKE_PREFIX_PATH": "--cmake", "PKG_CONFIG_PATH": "--pkgconfig", "PATH": "--bin"}
 
 
 class Variables(NamedTuple):
-    """The variables to set, and the entries to prepend to search paths."""
+    """The variables to set, the entries to prepend to search paths, and the variables to remove."""
 
     assigned: dict[str, str]
     prepended: dict[str, str]
+    removed: list[str]
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -58,7 +63,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         action="store_const",
         dest="form",
         const="json",
-        help='for programs: {"schema": 1, "set": {}, "prepend": {}}',
+        help='for programs: {"schema": 1, "set": {}, "prepend": {}, "unset": []}',
     )
     parser.add_argument("--opencl", action="store_true", help="OCL_ICD_VENDORS too: OpenCL programs use this SDK alone")
     parser.add_argument(
@@ -69,6 +74,13 @@ def add_arguments(parser: "ArgumentParser") -> None:
         metavar="SELECTION",
         help="for --compiler: `machine` (the default), `sdk`, or targets and families separated by commas",
     )
+    parser.add_argument(
+        "--for",
+        dest="purpose",
+        metavar="PURPOSE",
+        help="`build` (the default), or `torch-extension`: only what torch's cpp_extension needs to find this SDK",
+    )
+    add_gpu_options(parser)
     parser.set_defaults(form="sh")
 
 
@@ -77,13 +89,23 @@ def run(options: "Namespace") -> int:
     if options.targets and not options.compiler:
         complain("--targets needs --compiler")
         return 2
-    variables = build_variables(opencl=options.opencl)
+    if options.purpose not in {None, *PURPOSES}:
+        complain(f"there is no purpose {options.purpose}", f"take one of {', '.join(PURPOSES)}")
+        return 2
+    chosen = chosen_variables(options)
+    variables = Variables({}, {}, [])
+    if options.purpose or options.opencl or options.compiler or not chosen:
+        variables = PURPOSES[options.purpose or "build"](opencl=options.opencl)
+    variables.assigned.update({name: value for name, value in chosen.items() if value is not None})
+    variables.removed.extend(name for name, value in chosen.items() if value is None)
     if options.compiler:
         variables.assigned.update(_compiler_variables(options.compiler, options.targets or "machine", variables))
     if options.form == "json":
         import json
 
-        print(json.dumps({"schema": _SCHEMA, "set": variables.assigned, "prepend": variables.prepended}, indent=2))
+        assigned, prepended, removed = variables
+        document = {"schema": _SCHEMA, "set": assigned, "prepend": prepended, "unset": removed}
+        print(json.dumps(document, indent=2))
     else:
         print("\n".join(_FORMS[options.form](variables)))
     return 0
@@ -100,7 +122,21 @@ def build_variables(*, opencl: bool) -> Variables:
     assigned, prepended = _directories(root, _ASSIGNED), _directories(root, _PREPENDED)
     if opencl:
         assigned["OCL_ICD_VENDORS"] = _icd_directory()
-    return Variables(assigned, prepended)
+    return Variables(assigned, prepended, [])
+
+
+def extension_variables(*, opencl: bool) -> Variables:
+    """The variables that torch's cpp_extension needs: without them torch 2.13 takes the core package for ROCm's home.
+
+    Errors as of build_variables.
+    """
+    variables = build_variables(opencl=opencl)
+    names = [*_OF_EXTENSIONS, "OCL_ICD_VENDORS"]
+    return Variables({name: value for name, value in variables.assigned.items() if name in names}, {}, [])
+
+
+# Purpose -> its variables.
+PURPOSES = {"build": build_variables, "torch-extension": extension_variables}
 
 
 def _reporter() -> "Reporter":
@@ -170,6 +206,8 @@ def _sh_lines(variables: Variables) -> "Iterator[str]":
         yield f"export {name}={quoted_for_shell(value)}"
     for name, value in variables.prepended.items():
         yield f'export {name}={quoted_for_shell(value)}"${{{name}:+:${name}}}"'
+    for name in variables.removed:
+        yield f"unset {name}"
 
 
 def _fish_lines(variables: Variables) -> "Iterator[str]":
@@ -177,6 +215,8 @@ def _fish_lines(variables: Variables) -> "Iterator[str]":
         yield f"set -gx {name} {_fish_quoted(value)}"
     for name, value in variables.prepended.items():
         yield f"set -gx --path {name} {_fish_quoted(value)} ${name}"
+    for name in variables.removed:
+        yield f"set -e {name}"
 
 
 def _fish_quoted(value: str) -> str:

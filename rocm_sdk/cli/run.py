@@ -1,7 +1,8 @@
 """`rocm-sdk run COMMAND...`: runs a program that finds this SDK's libraries and tools.
 
 The process becomes the program, so signals reach it directly. Two variables of its environment change, LD_LIBRARY_PATH
-and PATH; and LD_PRELOAD for files of the load plan that the linker would not find in directories.
+and PATH; LD_PRELOAD for files of the load plan that the linker would not find in directories; and those that choose
+GPUs, if some are chosen.
 """
 
 import os
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from rocm_sdk._native import load_plan, locate_all, package_directory
 
+from .gpu_option import add_gpu_options, chosen_variables
 from .output import complain
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ EXAMPLE = "rocm-sdk run ./saxpy --size 1000"
 DESCRIPTION = """\
 Run a program that finds this SDK's libraries and tools: their directories come first in LD_LIBRARY_PATH and PATH.
 Nothing else in its environment changes, but LD_PRELOAD where a library has another file name than its SONAME, or is
-used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME). The development tree is extracted for a program that nothing
-else has. The exit status is 127 if there is no such program, 126 if it cannot be started, else the program's own."""
+used in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), and with --gpu the variables that choose GPUs. The development
+tree is extracted for a program that nothing else has. The exit status is 127 if there is no such
+program, 126 if it cannot be started, else the program's own."""
 
 _TOOL_DIRECTORIES = ("bin", "lib/llvm/bin")
 
@@ -37,6 +40,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         metavar="SECONDS",
         help="name the library that the program hangs in for so long while it loads or ends",
     )
+    add_gpu_options(parser)
     parser.add_argument("program", nargs="?", metavar="COMMAND", help="a program of the SDK's tools or in PATH")
     parser.add_argument("arguments", nargs=REMAINDER, metavar="ARGUMENT", help="its arguments, options included")
 
@@ -50,6 +54,10 @@ def run(options: "Namespace") -> int:
         complain("--watch takes a number of seconds above 0")
         return 2
     environment = _own_environment()
+    for name, value in chosen_variables(options).items():
+        environment.pop(name.encode(), None)
+        if value is not None:
+            environment[name.encode()] = value.encode()
     libraries = _planned_libraries()
     _prepend(environment, b"LD_LIBRARY_PATH", libraries.directories)
     _prepend(environment, b"LD_PRELOAD", libraries.files)

@@ -133,6 +133,42 @@ static void listing(void **state) {
     try_all(f, &e, RSDK_OK, 50);
 }
 
+/* Choosing, with allocation number `failing` failing; true if there was such an allocation. */
+static bool attempt_choice(rsdk_gpu_list *list, const rsdk_gpu_environment *environment, const char *words,
+                           rsdk_status wanted, size_t number) {
+    const rsdk_gpu_selection selection = {.words = words, .layer = RSDK_GPU_LAYER_ROCR};
+    rsdk_gpu_variable variables[RSDK_GPU_VARIABLE_LIMIT];
+    rsdk_error error = RSDK_ERROR_INIT;
+    size_t count = 0;
+    allocations = 0;
+    failing = number;
+    rsdk_status status = rsdk_gpu_list_choose(list, environment, &selection, variables, &count, &error);
+    bool has_failed = allocations >= failing;
+    failing = 0;
+    assert_true(status == wanted || (has_failed && status == RSDK_NO_MEMORY));
+    assert_true(status != RSDK_OK || count == 4);
+    rsdk_error_clear(&error);
+    return has_failed;
+}
+
+static void choosing(void **state) {
+    sample_gpu_fixture *f = *state;
+    sample_machine_file(&f->machine, "dev/kfd", "");
+    const rsdk_gpu_environment e = {
+        .hip_visible_devices = "1,0", .cuda_visible_devices = "", .gpu_device_ordinal = "0,1"};
+    const rsdk_gpu_options options = {.root = f->machine.root, .environment = &e};
+    assert_int_equal(rsdk_gpu_list_new(&options, &f->list, &f->error), RSDK_OK);
+    size_t number = 1;
+    while (attempt_choice(f->list, &e, "gfx11,1", RSDK_OK, number)) {
+        number++;
+    }
+    assert_true(number > 5);
+    for (number = 1; attempt_choice(f->list, &e, "9", RSDK_BAD_ARGUMENT, number);) {
+        number++;
+    }
+    assert_true(number > 5);
+}
+
 static void refusing(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_file(&f->machine, TOPOLOGY "/nodes/9/properties", "simd_count many\n");
@@ -158,6 +194,7 @@ static void unknown_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(listing),
+        cmocka_unit_test(choosing),
         cmocka_unit_test(refusing),
         cmocka_unit_test(unknown_names),
     };

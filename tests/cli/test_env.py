@@ -63,7 +63,7 @@ def test_odd_directories(shell: str, options: list[str], script: str) -> None:
     from rocm_sdk.cli.env import _FORMS, Variables
 
     odd = '/it\'s $HOME \\ "here"'
-    text = "\n".join(_FORMS[options[0][2:]](Variables({"ROCM_PATH": odd}, {"PATH": f"{odd}/bin"})))
+    text = "\n".join(_FORMS[options[0][2:]](Variables({"ROCM_PATH": odd}, {"PATH": f"{odd}/bin"}, [])))
     after = variables_after(shell, script, text)
     assert (after["ROCM_PATH"], after["PATH"]) == (odd, f"{odd}/bin:/usr/bin:/bin")
 
@@ -82,6 +82,7 @@ def test_json(call: Call, devel_tree: Path) -> None:
             "PKG_CONFIG_PATH": f"{devel_tree}/lib/pkgconfig",
             "PATH": f"{devel_tree}/bin",
         },
+        "unset": [],
     }
 
 

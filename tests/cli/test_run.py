@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from sample_device_code import bundle, library, objects
+from sample_machine import Machine
 from sample_site import CORE, LIBRARIES, Site
 
 Result = subprocess.CompletedProcess[str]
@@ -45,6 +47,39 @@ def test_nothing_else_in_the_environment_changes(script: Path, sdk: Site, before
     ours = f"{sdk.path}/{CORE}/lib:{sdk.path}/{LIBRARIES}/lib"
     expected = ":".join([ours, *before.values()])
     assert after == environment | {"LD_LIBRARY_PATH": expected}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--gpu", "discrete"], {"HIP_VISIBLE_DEVICES": "1"}),
+        (["--gpu=supported"], {"HIP_VISIBLE_DEVICES": "1"}),
+        (["--gpu", "0", "--layer", "rocr"], {"ROCR_VISIBLE_DEVICES": "0"}),
+    ],
+)
+def test_a_program_for_some_gpus(
+    call: Call, sdk: Site, tmp_path: Path, words: list[str], expected: dict[str, str]
+) -> None:
+    """The SDK has code for gfx1030, and none for the APU in front of it."""
+    library(sdk.path / LIBRARIES / "lib/librocblas.so.5", [bundle(objects("gfx1030"))])
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1036")
+    machine.gpu(2, "gfx1030")
+    result = call("run", *words, "env", "-0", ROCM_SDK_ROOTFS=str(machine.root), CUDA_VISIBLE_DEVICES="0,1")
+    after = dict(line.split("=", 1) for line in result.stdout.split("\0") if line)
+    assert {name: value for name, value in after.items() if name.endswith("_VISIBLE_DEVICES")} == (
+        expected if "rocr" in words else expected | {"CUDA_VISIBLE_DEVICES": "0,1"}
+    )
+
+
+def test_no_program_without_a_gpu(call: Call, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.gpu(1, "gfx1100")
+    result = call("run", "--gpu", "integrated", "touch", str(tmp_path / "started"), ROCM_SDK_ROOTFS=str(machine.root))
+    assert result.returncode == 1
+    assert "[E-GPU-008]" in result.stderr
+    assert not (tmp_path / "started").exists()
 
 
 def test_directories_only_where_rpaths_do_not_lead(script: Path, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ typedef enum rsdk_code {
     RSDK_E_GPU_005,
     RSDK_E_GPU_006,
     RSDK_E_GPU_007,
+    RSDK_E_GPU_008,
     RSDK_W_GPU_010,
     RSDK_N_GPU_011,
     RSDK_W_GPU_012,

@@ -184,6 +184,7 @@ typedef struct rsdk_gpu {
     const char *why_not; /* one line; NULL where it is usable */
 
     const char *hidden_by; /* the variable that hides it ("HIP_VISIBLE_DEVICES") where that is why; NULL */
+    int rocr_index;        /* number among the GPUs that ROCR_VISIBLE_DEVICES leaves, which HIP and OpenCL count; -1 */
 } rsdk_gpu;
 
 /* What keeps a GPU from being used, or is probably set by mistake. Texts are borrowed from the list, one line each. The
@@ -213,6 +214,33 @@ size_t rsdk_gpu_list_hidden_count(const rsdk_gpu_list *list);
 
 size_t rsdk_gpu_list_problem_count(const rsdk_gpu_list *list);
 const rsdk_gpu_problem *rsdk_gpu_list_problem(const rsdk_gpu_list *list, size_t index); /* NULL behind the last */
+
+/* ---- variables for some of the GPUs ---- */
+
+/* Which variable chooses: HIP_VISIBLE_DEVICES, which HIP reads, or ROCR_VISIBLE_DEVICES, which holds for OpenMP and
+ * OpenCL too. */
+typedef enum rsdk_gpu_layer { RSDK_GPU_LAYER_HIP, RSDK_GPU_LAYER_ROCR } rsdk_gpu_layer;
+
+typedef struct rsdk_gpu_selection {
+    const char *words; /* separated by ',': HIP's device numbers, "discrete" (all that are not integrated),
+                          "integrated", "supported", targets and families, UUIDs */
+    rsdk_gpu_layer layer;
+    const char *const *supported; /* targets that "supported" stands for, NULL behind the last; NULL: none */
+} rsdk_gpu_selection;
+
+typedef struct rsdk_gpu_variable {
+    const char *name, *value; /* NULL as value: it is to be removed */
+} rsdk_gpu_variable;
+
+enum { RSDK_GPU_VARIABLE_LIMIT = 4 };
+
+/* The variables of a process that is to see only the chosen GPUs of `list`, which was read with `environment` (NULL: no
+ * variable is set): `variables` must hold RSDK_GPU_VARIABLE_LIMIT. A GPU that the environment hides is never chosen.
+ * Texts live in the list. RSDK_BAD_ARGUMENT if nothing is chosen, for an unknown word, and for a number or UUID that
+ * no visible GPU has. */
+rsdk_status rsdk_gpu_list_choose(rsdk_gpu_list *list, const rsdk_gpu_environment *environment,
+                                 const rsdk_gpu_selection *selection, rsdk_gpu_variable *variables, size_t *count,
+                                 rsdk_error *error);
 
 /* ---- what fits ---- */
 

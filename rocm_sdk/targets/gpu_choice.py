@@ -1,0 +1,28 @@
+"""The environment of a program that is to see only some of the GPUs."""
+
+from __future__ import annotations
+
+from rocm_sdk import _native
+
+LAYERS = {"hip": "HIP_VISIBLE_DEVICES", "rocr": "ROCR_VISIBLE_DEVICES"}  # layer -> the variable that it reads
+
+
+def variables_for(words: str, layer: str) -> dict[str, str | None]:
+    """Variable -> value, None: to be removed. Never widens what the environment's variables leave.
+
+    words: HIP's device numbers, `discrete`, `integrated`, `supported`, targets, families and UUIDs, with commas.
+    layer: a key of LAYERS.
+
+    Raises EmptySelectionError if there is no such GPU, UnknownTargetError for an unknown word, TopologyError.
+    """
+    wants_supported = any(word.strip() == "supported" for word in words.split(","))
+    return dict(_native.choose_gpus(words, layer, _supported_targets() if wants_supported else ()))
+
+
+def _supported_targets() -> tuple[str, ...]:
+    """The targets of this machine that a library has code for; if no file has any code, those of the packages."""
+    from .coverage import coverage, supported_by_code, targets_of, with_code
+    from .packages import supported_targets
+
+    found = coverage(targets_of(_native.gpus()))
+    return supported_by_code(found) if with_code(found) else supported_targets()
