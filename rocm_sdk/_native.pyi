@@ -95,6 +95,7 @@ Code = Literal[
     "E-GPU-005",
     "E-GPU-006",
     "E-GPU-007",
+    "E-GPU-008",
     "W-GPU-010",
     "N-GPU-011",
     "W-GPU-012",
@@ -112,6 +113,12 @@ Code = Literal[
     "W-GPU-024",
     "W-GPU-025",
     "W-GPU-026",
+    "W-GPU-027",
+    "W-GPU-028",
+    "W-GPU-029",
+    "N-GPU-030",
+    "W-GPU-031",
+    "W-GPU-032",
     "E-CODE-001",
     "E-CODE-002",
     "N-CODE-003",
@@ -462,6 +469,9 @@ def survey_gpus(
 ) -> tuple[tuple[Gpu, ...], tuple[Problem, ...], tuple[str | None, ...]]: ...
 def gpu_processors(*, root: str | bytes | PathLike[Any] | None = None) -> tuple[str, ...]: ...
 def detect_gpus() -> tuple[tuple[str | None, str, Literal["KFD", "amdgpu", "PCI id"], str], ...]: ...
+def gpu_health(
+    *, root: str | bytes | PathLike[Any] | None = None
+) -> tuple[tuple[str, int | None, str, str, Problem | None], ...]: ...
 def choose_gpus(words: str, layer: str, supported: tuple[str, ...], /) -> tuple[tuple[str, str | None], ...]: ...
 def choose_family(families: tuple[str, ...], /) -> tuple[str | None, str | None, str | None]: ...
 def target(name: str, /) -> Target: ...

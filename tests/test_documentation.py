@@ -19,7 +19,7 @@ import pytest
 from artifact_tree import usual_tree
 from installed_rocm import usual_rocm
 from sample_device_code import bundle, compressed, library, objects
-from sample_machine import GIB, Machine
+from sample_machine import GIB, TOPOLOGY, Machine
 from sample_site import clean_environment, compile_library
 
 from rocm_sdk._native import sdk_indexes
@@ -81,9 +81,23 @@ def _machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     machine.write("usr/share/libdrm/amdgpu.ids", names)
     for address in ("0000:c1:00.0", "0000:0f:00.0"):
         machine.write(f"sys/bus/pci/devices/{address}/revision", "0x00\n")
+    _write_condition(machine)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(MACHINE, "ROCM_SDK_ROOTFS", str(machine.root))
         yield
+
+
+def _write_condition(machine: Machine) -> None:
+    """What the kernel says about the condition of the GPUs: the second one sleeps."""
+    device = "sys/bus/pci/devices/0000:c1:00.0"
+    machine.write(f"{device}/power/runtime_status", "active\n")
+    machine.write("sys/bus/pci/devices/0000:0f:00.0/power/runtime_status", "suspended\n")
+    for name in ("mem_info_vram_total", "mem_info_vis_vram_total"):
+        machine.write(f"{device}/{name}", f"{192 * GIB}\n")
+    machine.write(f"{device}/ras/umc_err_count", "ue: 1\nce: 12\nde: 0\n")
+    machine.write(f"{TOPOLOGY}/nodes/1/io_links/0/properties", "type 2\nflags 1\n")
+    machine.write("proc/sys/kernel/osrelease", "6.18.2\n")
+    machine.write("proc/cmdline", "quiet iommu=pt\n")
 
 
 @pytest.fixture(scope="module")

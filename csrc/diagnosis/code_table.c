@@ -442,6 +442,24 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "No target has the version that it names.", NULL)
+    ROW(W, GPU, 027, WARNING, "a GPU is on the PCI bus, and the compute driver does not have it", "{detail}",
+        FIXES({ANY, HARDWARE, "see what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
+        "KFD has other GPUs of this machine. It leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics: which one it is, the kernel's log says.", NULL)
+    ROW(W, GPU, 028, WARNING, "firmware of a GPU is of a version that is known to do harm", "{detail}",
+        FIXES({ANY, HARDWARE, "install another version of linux-firmware, make the initramfs anew and start the machine again  # {repair|another version does not do that}"}),
+        "The firmware comes with the package linux-firmware or the like, and is loaded from the initramfs. The table of versions has a source for each.", NULL)
+    ROW(W, GPU, 029, WARNING, "this Linux is older than a GPU needs", "{detail}",
+        FIXES({ANY, HARDWARE, "update the kernel to {needed|a newer one}, or use one into which your distribution has put the same change"}),
+        "The driver is part of the kernel. Distributions put single changes into older kernels, and a driver from a package of its own (amdgpu-dkms) has a version of its own: so this is a guess from the number.", NULL)
+    ROW(N, GPU, 030, NOTE, "the processor reaches only a part of a GPU's memory", "{detail}",
+        FIXES({ANY, HARDWARE, "switch on Above 4G Decoding and Resizable BAR in the firmware of the machine"}),
+        "The PCI BAR of the GPU is smaller than its memory. Programs run; copies take a longer way, and GPUs cannot reach each other's whole memory.", NULL)
+    ROW(W, GPU, 031, WARNING, "the way between the processor and a GPU has no PCIe atomics", "{detail}",
+        FIXES({ANY, HARDWARE, "put the GPU into a slot of the processor, or switch on AtomicOps in the firmware of the machine; in a virtual machine, on the host"}),
+        "KFD says so in the flags of the link. Programs that share atomic variables with the GPU, such as printf in kernels and some collectives, may hang; others run.", NULL)
+    ROW(W, GPU, 032, WARNING, "a GPU has counted errors that it could not correct", "{detail}",
+        FIXES({ANY, HARDWARE, "look at the kernel's log (dmesg | grep -i ras) and start the machine again; if the count rises again, have the GPU replaced"}),
+        "The counters (RAS) begin at 0 with the driver, or go on from what the GPU has stored. Results computed since may be wrong.", NULL)
 
     /* ---- GPU code ---- */
     ROW(E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",

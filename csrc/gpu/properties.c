@@ -15,8 +15,10 @@ typedef struct wanted_key {
     bool is_required;
 } wanted_key;
 
-#define NODE(field) #field, offsetof(rsdk_node_properties, field)
-#define BANK(field) #field, offsetof(rsdk_bank_properties, field)
+#define NODE(field)  #field, offsetof(rsdk_node_properties, field)
+#define BANK(field)  #field, offsetof(rsdk_bank_properties, field)
+#define LINK(field)  #field, offsetof(rsdk_link_properties, field)
+#define COUNT(field) offsetof(rsdk_error_counts, field)
 
 /* clang-format off */
 static const wanted_key node_keys[] = {
@@ -39,9 +41,25 @@ static const wanted_key bank_keys[] = {
     {BANK(heap_type),     UINT32_MAX, true},
     {BANK(size_in_bytes), UINT64_MAX, true},
 };
+
+static const wanted_key link_keys[] = {
+    {LINK(type),  UINT32_MAX, true},
+    {LINK(flags), UINT32_MAX, true},
+};
+
+static const wanted_key error_keys[] = {
+    {"ue:", COUNT(uncorrected), UINT64_MAX, true},
+    {"ce:", COUNT(corrected),   UINT64_MAX, true},
+    {"de:", COUNT(deferred),    UINT64_MAX, false},
+};
 /* clang-format on */
 
-enum { NODE_KEY_COUNT = sizeof node_keys / sizeof *node_keys, BANK_KEY_COUNT = sizeof bank_keys / sizeof *bank_keys };
+enum {
+    NODE_KEY_COUNT = sizeof node_keys / sizeof *node_keys,
+    BANK_KEY_COUNT = sizeof bank_keys / sizeof *bank_keys,
+    LINK_KEY_COUNT = sizeof link_keys / sizeof *link_keys,
+    ERROR_KEY_COUNT = sizeof error_keys / sizeof *error_keys,
+};
 
 static bool is_blank(char c) {
     return c == ' ' || c == '\t';
@@ -121,6 +139,18 @@ rsdk_status rsdk_properties_parse_bank(const char *path, const char *text, size_
                                        rsdk_bank_properties *properties, rsdk_error *error) {
     *properties = (rsdk_bank_properties){0};
     return parse(path, text, length, bank_keys, BANK_KEY_COUNT, properties, error);
+}
+
+rsdk_status rsdk_properties_parse_link(const char *path, const char *text, size_t length,
+                                       rsdk_link_properties *properties, rsdk_error *error) {
+    *properties = (rsdk_link_properties){0};
+    return parse(path, text, length, link_keys, LINK_KEY_COUNT, properties, error);
+}
+
+rsdk_status rsdk_properties_parse_errors(const char *path, const char *text, size_t length, rsdk_error_counts *counts,
+                                         rsdk_error *error) {
+    *counts = (rsdk_error_counts){0};
+    return parse(path, text, length, error_keys, ERROR_KEY_COUNT, counts, error);
 }
 
 rsdk_status rsdk_properties_parse_number(const char *path, const char *text, size_t length, uint64_t *number,

@@ -28,6 +28,17 @@ typedef struct rsdk_bank_properties {
     uint64_t size_in_bytes;
 } rsdk_bank_properties;
 
+/* What we want of nodes/N/io_links/L/properties. */
+typedef struct rsdk_link_properties {
+    uint64_t type;
+    uint64_t flags;
+} rsdk_link_properties;
+
+/* What a device's ras/BLOCK_err_count and ras/aca_BLOCK hold: "ue: 0". */
+typedef struct rsdk_error_counts {
+    uint64_t uncorrected, corrected, deferred;
+} rsdk_error_counts;
+
 enum { RSDK_BANK_LIMIT = 64 }; /* mem_banks_count beyond it is refused */
 
 /* Lines with other keys are skipped, whatever is in them. RSDK_IO_ERROR, naming `path`, where a wanted key has no
@@ -36,6 +47,11 @@ rsdk_status rsdk_properties_parse_node(const char *path, const char *text, size_
                                        rsdk_node_properties *properties, rsdk_error *error);
 rsdk_status rsdk_properties_parse_bank(const char *path, const char *text, size_t length,
                                        rsdk_bank_properties *properties, rsdk_error *error);
+
+rsdk_status rsdk_properties_parse_link(const char *path, const char *text, size_t length,
+                                       rsdk_link_properties *properties, rsdk_error *error);
+rsdk_status rsdk_properties_parse_errors(const char *path, const char *text, size_t length, rsdk_error_counts *counts,
+                                         rsdk_error *error);
 
 /* A file that holds one number. */
 rsdk_status rsdk_properties_parse_number(const char *path, const char *text, size_t length, uint64_t *number,

@@ -47,4 +47,26 @@ typedef struct rsdk_product {
 extern const rsdk_product rsdk_product_table[];
 extern const size_t rsdk_product_table_size;
 
+/* A version of a GPU's firmware that is known to do harm. */
+typedef struct rsdk_bad_firmware {
+    const char *targets; /* a target or family */
+    const char *name;    /* "MES" */
+    const char *file;    /* below the device's fw_version/ */
+    unsigned version;
+    const char *harm, *repair;
+} rsdk_bad_firmware;
+
+extern const rsdk_bad_firmware rsdk_bad_firmware_table[];
+extern const size_t rsdk_bad_firmware_table_size;
+
+/* The first Linux whose driver a target needs. */
+typedef struct rsdk_needed_kernel {
+    const char *target;
+    unsigned version[3];
+    const char *harm; /* with an older one */
+} rsdk_needed_kernel;
+
+extern const rsdk_needed_kernel rsdk_needed_kernel_table[];
+extern const size_t rsdk_needed_kernel_table_size;
+
 #endif

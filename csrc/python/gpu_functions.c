@@ -59,9 +59,7 @@ static PyObject *build_gpu(const rsdk_module_state *state, const void *list, siz
 }
 
 /* A Problem; the module that makes it is imported where there is one. */
-static PyObject *build_problem(const rsdk_module_state *state, const void *list, size_t index) {
-    (void)state;
-    const rsdk_gpu_problem *problem = rsdk_gpu_list_problem(list, index);
+static PyObject *problem_of(const rsdk_gpu_problem *problem) {
     PyObject *problems = PyImport_ImportModule("rocm_sdk.problems");
     PyObject *found = rsdk_findings_build(problem->code, problem->path, problem->facts, problem->fact_count);
     PyObject *result =
@@ -69,6 +67,11 @@ static PyObject *build_problem(const rsdk_module_state *state, const void *list,
     Py_XDECREF(found);
     Py_XDECREF(problems);
     return result;
+}
+
+static PyObject *build_problem(const rsdk_module_state *state, const void *list, size_t index) {
+    (void)state;
+    return problem_of(rsdk_gpu_list_problem(list, index));
 }
 
 PyDoc_STRVAR(gpus_doc,
@@ -292,12 +295,71 @@ static PyObject *choose_gpus(PyObject *module, PyObject *args) {
     return result;
 }
 
+PyDoc_STRVAR(
+    gpu_health_doc,
+    "gpu_health(*, root=None)\n--\n\n"
+    "The condition of the GPUs and of what belongs to them (tuple of (check, node, state, text, Problem)): node\n"
+    "is None for the machine, state 'good', 'bad', 'unknown' or 'fact', the problem None unless bad. root and\n"
+    "errors as with gpus().");
+
+static PyObject *build_health(const rsdk_module_state *state, const void *health, size_t index) {
+    (void)state;
+    const rsdk_health_item *item = rsdk_health_get(health, index);
+    PyObject *node = item->node >= 0 ? PyLong_FromLong(item->node) : Py_NewRef(Py_None);
+    PyObject *problem = item->problem != NULL ? problem_of(item->problem) : Py_NewRef(Py_None);
+    if (node == NULL || problem == NULL) {
+        Py_XDECREF(node);
+        Py_XDECREF(problem);
+        return NULL;
+    }
+    return Py_BuildValue("(sNsNN)", item->check, node, rsdk_health_state_name(item->state),
+                         rsdk_result_path(item->text), problem);
+}
+
+/* Below the same root as the list. NULL with an exception. */
+static rsdk_health *examine_gpus(const rsdk_gpu_list *list, PyObject *root) {
+    rsdk_environment environment;
+    rsdk_health *health = NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status = RSDK_OK;
+    if (rsdk_environment_read(&environment) == 0) {
+        const char *path = root != NULL ? PyBytes_AsString(root) : environment.gpus.root;
+        Py_BEGIN_ALLOW_THREADS status = rsdk_health_new(list, path, &health, &error);
+        Py_END_ALLOW_THREADS
+    }
+    rsdk_environment_clear(&environment);
+    if (status != RSDK_OK) {
+        rsdk_exceptions_raise_as(topology_error, &error, NULL);
+        rsdk_error_clear(&error);
+    }
+    return health;
+}
+
+static PyObject *gpu_health(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *keywords[] = {"root", NULL};
+    PyObject *argument = Py_None, *root = NULL, *result = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O", keywords, &argument) ||
+        (argument != Py_None && !PyUnicode_FSConverter(argument, &root))) {
+        return NULL;
+    }
+    rsdk_gpu_list *list = read_gpus(root, false);
+    rsdk_health *health = list != NULL ? examine_gpus(list, root) : NULL;
+    if (health != NULL) {
+        result = rsdk_result_tuple(rsdk_state_get(module), build_health, health, rsdk_health_count(health));
+    }
+    rsdk_health_free(health);
+    rsdk_gpu_list_free(list);
+    Py_XDECREF(root);
+    return result;
+}
+
 PyMethodDef rsdk_gpu_methods[] = {
     {"gpus", WITH_KEYWORDS(gpus), METH_VARARGS | METH_KEYWORDS, gpus_doc},
     {"check_gpu_access", WITH_KEYWORDS(check_gpu_access), METH_VARARGS | METH_KEYWORDS, check_gpu_access_doc},
     {"survey_gpus", WITH_KEYWORDS(survey_gpus), METH_VARARGS | METH_KEYWORDS, survey_gpus_doc},
     {"gpu_processors", WITH_KEYWORDS(gpu_processors), METH_VARARGS | METH_KEYWORDS, gpu_processors_doc},
     {"detect_gpus", detect_gpus, METH_NOARGS, detect_gpus_doc},
+    {"gpu_health", WITH_KEYWORDS(gpu_health), METH_VARARGS | METH_KEYWORDS, gpu_health_doc},
     {"choose_gpus", choose_gpus, METH_VARARGS, choose_gpus_doc},
     {"choose_family", choose_family, METH_O, choose_family_doc},
     {NULL, NULL, 0, NULL},

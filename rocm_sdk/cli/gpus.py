@@ -4,7 +4,7 @@ import sys
 
 from rocm_sdk import _native
 
-from .output import complain, tell, tell_table
+from .output import complain, tell, tell_json, tell_table
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ _HEXADECIMAL = {"unique_id": 16, "hive_id": 16, "vendor_id": 4, "device_id": 4, 
 _NONE_IF_ZERO = frozenset({"unique_id", "hive_id", "compute_units"})
 _HEADINGS = ("node", "target", "GPU", "PCI", "memory", "usable", "why not")
 
+_HEALTH_HEADINGS = ("node", "check", "state", "found")
+
 
 def add_arguments(parser: "ArgumentParser") -> None:
     """The forms of the output."""
@@ -28,6 +30,12 @@ def add_arguments(parser: "ArgumentParser") -> None:
     form.add_argument("--json", action="store_true", help="all facts, for programs")
     form.add_argument("--all", action="store_true", help="all facts about each GPU, as text")
     form.add_argument("--arch", action="store_true", help="only the target of each GPU, one per line, as offload-arch")
+    parser.add_argument(
+        "--health",
+        action="store_true",
+        help="the condition of each GPU instead: power, kernel, firmware, memory, link, error counters; a GPU that is"
+        " asleep stays so. The exit status is 1 if there is a warning",
+    )
     parser.add_argument(
         "--visible",
         action="store_true",
@@ -38,8 +46,13 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the GPUs; status 1 with the reason on stderr if none is usable (with --arch: if there is none)."""
+    if options.health and (options.arch or options.all or options.visible):
+        complain("--health goes with --json only")
+        return 2
     if options.arch and not options.visible:
         return print_targets()
+    if options.health:
+        return _print_health(options)
     gpus, problems, _ = _native.survey_gpus()
     if options.visible:
         gpus = tuple(sorted((gpu for gpu in gpus if gpu.hip_index is not None), key=_hip_index))
@@ -53,6 +66,28 @@ def run(options: "Namespace") -> int:
         _print_table(gpus)
     _print_notes(gpus, problems)
     return 0 if any(gpu.usable for gpu in gpus) else 1
+
+
+def _print_health(options: "Namespace") -> int:
+    """Prints the condition of all GPUs; status 1 if something about it is a warning, or there is no GPU."""
+    gpus, access, _ = _native.survey_gpus()
+    items = _native.gpu_health()
+    problems = [problem for *_, problem in items if problem is not None]
+    if options.json:
+        tell_json(_SCHEMA, health=[_health_document(*item) for item in items])
+    else:
+        rows = [("all" if node is None else str(node), check, state, text) for check, node, state, text, _ in items]
+        if rows:
+            tell_table(_HEALTH_HEADINGS, rows, set())
+    _print_notes((), problems if gpus else access)
+    return 1 if not gpus or any(problem.severity != "note" for problem in problems) else 0
+
+
+def _health_document(
+    check: str, node: int | None, state: str, text: str, problem: "Problem | None"
+) -> dict[str, object]:
+    document = None if problem is None else problem.as_document()
+    return {"check": check, "node": node, "state": state, "text": text, "problem": document}
 
 
 def print_targets() -> int:

@@ -169,6 +169,35 @@ static void choosing(void **state) {
     assert_true(number > 5);
 }
 
+static void examining(void **state) {
+    sample_gpu_fixture *f = *state;
+    const rsdk_gpu_options options = {.root = f->machine.root};
+    rsdk_gpu_list_free(f->list);
+    f->list = NULL;
+    sample_machine_file(&f->machine, "proc/cmdline", "iommu=pt\n");
+    sample_machine_file(&f->machine, "proc/sys/kernel/osrelease", "6.1.0\n");
+    sample_machine_file(&f->machine, "sys/bus/pci/devices/0000:01:00.0/ras/gfx_err_count", "ue: 1\nce: 0\n");
+    sample_machine_file(&f->machine, TOPOLOGY "/nodes/1/io_links/0/properties", "type 2\nflags 12\n");
+    assert_int_equal(rsdk_gpu_list_new(&options, &f->list, &f->error), RSDK_OK);
+    bool has_failed = true;
+    for (size_t number = 1; has_failed; number++) {
+        rsdk_health *health = NULL;
+        rsdk_error error = RSDK_ERROR_INIT;
+        const ptrdiff_t before = live;
+        allocations = 0;
+        failing = number;
+        rsdk_status status = rsdk_health_new(f->list, f->machine.root, &health, &error);
+        has_failed = allocations >= failing;
+        failing = 0;
+        assert_int_equal(status, has_failed ? RSDK_NO_MEMORY : RSDK_OK);
+        assert_int_equal(health != NULL, !has_failed);
+        rsdk_error_clear(&error);
+        rsdk_health_free(health);
+        assert_int_equal(live, before);
+        assert_true(has_failed || number > 100);
+    }
+}
+
 static void refusing(void **state) {
     sample_gpu_fixture *f = *state;
     sample_machine_file(&f->machine, TOPOLOGY "/nodes/9/properties", "simd_count many\n");
@@ -193,10 +222,8 @@ static void unknown_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listing),
-        cmocka_unit_test(choosing),
-        cmocka_unit_test(refusing),
-        cmocka_unit_test(unknown_names),
+        cmocka_unit_test(listing),  cmocka_unit_test(choosing),      cmocka_unit_test(examining),
+        cmocka_unit_test(refusing), cmocka_unit_test(unknown_names),
     };
     return cmocka_run_group_tests(tests, make_machine, sample_gpu_fixture_free);
 }

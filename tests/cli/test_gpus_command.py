@@ -164,3 +164,31 @@ def test_it_needs_no_sdk_and_starts_no_process(machine: Machine, tmp_path: Path)
     assert result.stdout == "gfx942\ngfx1036\n"
     calls = [line for line in trace.read_text().splitlines() if "exited" not in line]
     assert len(calls) == 1, calls
+
+
+def test_the_condition_of_the_gpus(machine: Machine) -> None:
+    device = "sys/bus/pci/devices/0000:c1:00.0"
+    machine.write(f"{device}/power/runtime_status", "active\n")
+    machine.write(f"{device}/ras/umc_err_count", "ue: 0\nce: 7\nde: 0\n")
+    machine.write("sys/bus/pci/devices/0000:0f:00.0/power/runtime_status", "suspended\n")
+    result = call(machine, "gpus", "--health")
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "node  check    state    found"
+    assert "2     power    good     awake" in lines
+    assert "2     errors   good     no uncorrected error; 7 corrected, 0 deferred" in lines
+    assert [line for line in lines if line.startswith("10 ")] == ["10    power    fact     asleep, rest not read"]
+    machine.write(f"{device}/ras/umc_err_count", "ue: 2\nce: 7\nde: 0\n")
+    result = call(machine, "gpus", "--health", "--json")
+    assert result.returncode == 1
+    assert "counted errors that it could not correct" in result.stderr
+    health = json.loads(result.stdout)["health"]
+    (bad,) = [each for each in health if each["state"] == "bad"]
+    assert (bad["check"], bad["node"], bad["problem"]["code"]) == ("errors", 2, "W-GPU-032")
+    assert call(machine, "gpus", "--health", "--arch").returncode == 2
+
+
+def test_the_condition_of_no_gpu(tmp_path: Path) -> None:
+    result = call(Machine(tmp_path / "machine"), "gpus", "--health")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "the kernel's compute driver knows no GPU" in result.stderr

@@ -20,6 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const char *text = (const char *)bytes;
     rsdk_node_properties node;
     rsdk_bank_properties bank;
+    rsdk_link_properties link;
+    rsdk_error_counts counts;
     rsdk_error error = RSDK_ERROR_INIT;
     uint64_t number = 0;
     rsdk_status status = rsdk_properties_parse_node("nodes/1", text, size, &node, &error);
@@ -29,6 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     check(status, &error);
     check(rsdk_properties_parse_bank("nodes/1", text, size, &bank, &error), &error);
+    check(rsdk_properties_parse_link("nodes/1", text, size, &link, &error), &error);
+    check(rsdk_properties_parse_errors("nodes/1", text, size, &counts, &error), &error);
     check(rsdk_properties_parse_number("nodes/1", text, size, &number, &error), &error);
     return 0;
 }

@@ -119,6 +119,12 @@ typedef enum rsdk_code {
     RSDK_W_GPU_024,
     RSDK_W_GPU_025,
     RSDK_W_GPU_026,
+    RSDK_W_GPU_027,
+    RSDK_W_GPU_028,
+    RSDK_W_GPU_029,
+    RSDK_N_GPU_030,
+    RSDK_W_GPU_031,
+    RSDK_W_GPU_032,
 
     RSDK_E_CODE_001,
     RSDK_E_CODE_002,

@@ -242,6 +242,39 @@ rsdk_status rsdk_gpu_list_choose(rsdk_gpu_list *list, const rsdk_gpu_environment
                                  const rsdk_gpu_selection *selection, rsdk_gpu_variable *variables, size_t *count,
                                  rsdk_error *error);
 
+/* ---- health ---- */
+
+typedef enum rsdk_health_state {
+    RSDK_HEALTH_GOOD,
+    RSDK_HEALTH_BAD,     /* `problem` says what it is */
+    RSDK_HEALTH_UNKNOWN, /* the kernel does not say it, or not to this user */
+    RSDK_HEALTH_FACT,    /* neither good nor bad in itself */
+} rsdk_health_state;
+
+/* The value as a word: "good", "bad", "unknown", "fact". */
+const char *rsdk_health_state_name(rsdk_health_state state);
+
+/* What was found about a GPU, or about the machine. Texts are borrowed from the rsdk_health. */
+typedef struct rsdk_health_item {
+    const char *check; /* "power", "kernel", "firmware", "memory", "BAR", "atomics", "errors", "bus", "IOMMU" */
+    int node;          /* KFD node; -1: the machine */
+    rsdk_health_state state;
+    const char *text;                /* what was found, one line */
+    const rsdk_gpu_problem *problem; /* NULL unless bad */
+} rsdk_health_item;
+
+typedef struct rsdk_health rsdk_health;
+
+/* Reads what the kernel shows about the condition of the GPUs of a list, which was made with the same `root` and
+ * without targets_only. A GPU that is asleep is not woken: its item says so, and nothing else of it is read. The list
+ * may be freed before the result. RSDK_NO_MEMORY is the only failure: what cannot be read is unknown. */
+rsdk_status rsdk_health_new(const rsdk_gpu_list *list, const char *root, rsdk_health **health, rsdk_error *error);
+void rsdk_health_free(rsdk_health *health); /* NULL is allowed */
+
+/* The items, GPU by GPU in the order of their nodes, then those of the machine. */
+size_t rsdk_health_count(const rsdk_health *health);
+const rsdk_health_item *rsdk_health_get(const rsdk_health *health, size_t index); /* NULL behind the last */
+
 /* ---- what fits ---- */
 
 /* Families are indices; their count stands for "none". */

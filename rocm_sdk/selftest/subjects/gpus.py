@@ -35,13 +35,15 @@ print("count", count.value, *statuses)
 
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
-    """Checks access, code for each GPU, and HIP's own count if a GPU is usable."""
+    """Checks access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
     try:
         gpus, problems, _ = _native.survey_gpus()
+        health = _native.gpu_health()
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, **error.facts)
         return
     recorder.problems += [_with_node(found) for found in problems if found.code not in OF_ENVIRONMENT]
+    recorder.problems += [_with_node(found) for *_, found in health if found is not None]
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
     _check_libraries(gpus, recorder)

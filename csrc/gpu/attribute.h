@@ -1,0 +1,11 @@
+/* Attribute files of sysfs and procfs: small, and composed by the kernel at each read. */
+#ifndef RSDK_GPU_ATTRIBUTE_H
+#define RSDK_GPU_ATTRIBUTE_H
+
+#include <stddef.h>
+
+/* Reads the beginning of a file, at most `size` - 1 bytes, with one call, below the open `directory` (AT_FDCWD: of the
+ * process). `text` always ends in a NUL. Returns 0, or errno where it cannot be read. */
+int rsdk_attribute_read(int directory, const char *path, char *text, size_t size, size_t *length);
+
+#endif
