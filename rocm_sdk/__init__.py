@@ -113,6 +113,9 @@ if TYPE_CHECKING:
     def find_tool(name: str, *, extract: bool = True) -> FileLocation:
         """The program of a name."""
 
+    def rocm_home() -> Path:
+        """The directory that serves other tools as ROCM_HOME."""
+
     _ALL_CDLLS: CdllsByShortname
 
 # Modules that callers use as attributes, without importing them.
@@ -129,6 +132,7 @@ _MODULES = {
     "find_static_library": "_devel",
     "find_tool": "_devel",
     "loaded_libraries": "selftest.subjects.process",
+    "rocm_home": "_devel",
 }
 
 # Those that are not imported above are in errors, or among the types that the extension makes later.

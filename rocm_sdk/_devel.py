@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .devel.root import development_root
+from .devel.root import development_root, home_directory
 from .devel.stamp import is_current
 
 TYPE_CHECKING = False
@@ -22,6 +22,15 @@ def get_devel_root() -> Path:
     unless ROCM_SDK_VERBOSE=1.
     """
     return Path(development_root(_make_reporter))
+
+
+def rocm_home() -> Path:
+    """The directory that serves other tools as ROCM_HOME and ROCM_PATH.
+
+    It is the development tree, which the first call extracts, if rocm-sdk-devel is installed, else the directory of the
+    core package. Raises PackageNotInstalledError if no SDK is installed, and what get_devel_root raises.
+    """
+    return Path(home_directory(_make_reporter))
 
 
 def find_headers(name: str, *, extract: bool = True) -> FileLocation:

@@ -89,6 +89,7 @@ Code = Literal[
     "E-DEVEL-010",
     "E-DEVEL-011",
     "N-DEVEL-012",
+    "N-DEVEL-013",
     "E-GPU-002",
     "E-GPU-003",
     "E-GPU-004",

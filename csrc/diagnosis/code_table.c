@@ -364,6 +364,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
         FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
         "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
+    ROW(N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
+        FIXES({ANY, TRIED, "rocm-sdk init"}),
+        "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)
 
     /* ---- GPUs ---- */
     ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported|the targets of the installed packages}",

@@ -39,7 +39,6 @@ _ICD_DIRECTORY = "etc/OpenCL/vendors"
 
 # Variable -> the option of `rocm-sdk path` that prints its directory; omitted if the SDK has none.
 _ASSIGNED = {"ROCM_PATH": "--root", "ROCM_HOME": "--root", "HIP_DEVICE_LIB_PATH": "--device-libs"}
-_OF_EXTENSIONS = ("ROCM_HOME",)
 _PREPENDED = {"CMAKE_PREFIX_PATH": "--cmake", "PKG_CONFIG_PATH": "--pkgconfig", "PATH": "--bin"}
 
 
@@ -126,13 +125,16 @@ def build_variables(*, opencl: bool) -> Variables:
 
 
 def extension_variables(*, opencl: bool) -> Variables:
-    """The variables that torch's cpp_extension needs: without them torch 2.13 takes the core package for ROCm's home.
+    """The variables that torch's cpp_extension needs: without them it takes the core package for ROCm's home.
 
-    Errors as of build_variables.
+    Errors as of home_directory.
     """
-    variables = build_variables(opencl=opencl)
-    names = [*_OF_EXTENSIONS, "OCL_ICD_VENDORS"]
-    return Variables({name: value for name, value in variables.assigned.items() if name in names}, {}, [])
+    from rocm_sdk.devel.root import home_directory
+
+    assigned = {"ROCM_HOME": home_directory(_reporter)}
+    if opencl:
+        assigned["OCL_ICD_VENDORS"] = _icd_directory()
+    return Variables(assigned, {}, [])
 
 
 # Purpose -> its variables.
@@ -161,7 +163,7 @@ def _compiler_variables(name: str, selection: str, variables: Variables) -> dict
         place = os.path.dirname(name) or "PATH"
         fix = "install it, or name another: clang-19"
         raise RocmSdkError(f"there is no {driver_name(name)} in {place}", fix, code="E-TOOL-005")
-    flags = hip_flags(variables.assigned["ROCM_PATH"], _targets(selection))
+    flags = hip_flags(variables.assigned["ROCM_HOME"], _targets(selection))
     return {"HIPCXX": driver, "HIPFLAGS": shlex.join(flags), "HIP_PLATFORM": "amd"}
 
 

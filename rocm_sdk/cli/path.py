@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 
-# Option -> package, directories in it of which the first that exists is printed, and a description.
+# Option -> package (`home`: devel or core), directories in it of which the first that exists is printed, description.
 DIRECTORIES = {
     "--root": ("devel", ("",), "the development tree"),
+    "--home": ("home", ("",), "for ROCM_HOME: --root if the development package is installed, else --core"),
     "--cmake": ("devel", ("lib/cmake",), "packages for CMake's find_package"),
     "--bin": ("devel", ("bin",), "programs"),
     "--include": ("devel", ("include",), "headers"),
@@ -126,6 +127,7 @@ def _location(options: "Namespace") -> "LibraryLocation | FileLocation":
 def print_directory(option: str, *, as_json: bool = False) -> int:
     """Prints the directory of an option in DIRECTORIES; status 1 if the SDK does not have it."""
     package, candidates, summary = DIRECTORIES[option]
+    package = _home_package() if package == "home" else package
     root = _development_root() if package == "devel" else package_directory(package)
     directory = directory_in(root, option)
     if directory is None:
@@ -146,6 +148,12 @@ def directory_in(root: str, option: str) -> str | None:
         if os.path.isdir(path):
             return path
     return None
+
+
+def _home_package() -> str:
+    from rocm_sdk.devel.root import home_package
+
+    return home_package()
 
 
 def _development_root() -> str:

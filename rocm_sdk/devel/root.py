@@ -7,7 +7,7 @@ import os
 
 from rocm_sdk._native import package_directory
 
-from .layout import MODULE, find_archive
+from .layout import ABSENT, MODULE, find_archive, tree_state
 from .stamp import is_current
 
 TYPE_CHECKING = False
@@ -40,3 +40,16 @@ def development_root(make_reporter: "Callable[[], Reporter]") -> str:
 
         root = make_ready(make_reporter())
     return root
+
+
+def home_package() -> str:
+    """The package whose directory other tools take for ROCm's root: `devel` if it is installed, else `core`."""
+    return "core" if tree_state() == ABSENT else "devel"
+
+
+def home_directory(make_reporter: "Callable[[], Reporter]") -> str:
+    """The directory for ROCM_HOME and ROCM_PATH: the development tree if its package is installed, else core's.
+
+    Errors as of `development_root`, and PackageNotInstalledError if no SDK is installed.
+    """
+    return development_root(make_reporter) if home_package() == "devel" else package_directory("core")

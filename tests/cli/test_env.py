@@ -86,6 +86,32 @@ def test_json(call: Call, devel_tree: Path) -> None:
     }
 
 
+def test_for_extensions_of_torch(call: Call, devel_tree: Path) -> None:
+    result = call("env", "--for", "torch-extension", PATH="/usr/bin:/bin")
+    assert (result.returncode, result.stdout) == (0, f"export ROCM_HOME={devel_tree}\n")
+    assert call("path", "--home").stdout == f"{devel_tree}\n"
+    document = json.loads(call("path", "--home", "--json").stdout)
+    assert (document["path"], document["package"]) == (str(devel_tree), "devel")
+    wrong = call("env", "--for", "cmake")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "fix: take one of build, torch-extension" in wrong.stderr
+
+
+def test_without_a_development_package_home_is_core(call: Call, sdk: Site) -> None:
+    assert call("path", "--home").stdout == f"{sdk.path}/_rocm_sdk_core\n"
+    assert call("env", "--for", "torch-extension").stdout == f"export ROCM_HOME={sdk.path}/_rocm_sdk_core\n"
+    assert json.loads(call("path", "--home", "--json").stdout)["package"] == "core"
+    assert call("path", "--root").returncode == 1
+
+
+def test_for_extensions_and_some_gpus(call: Call, devel_tree: Path, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.gpu(1, "gfx1100")
+    words = ("env", "--for", "torch-extension", "--gpu", "discrete")
+    lines = call(*words, ROCM_SDK_ROOTFS=str(machine.root)).stdout.splitlines()
+    assert lines == [f"export ROCM_HOME={devel_tree}", "export HIP_VISIBLE_DEVICES=0"]
+
+
 def test_what_the_tree_has_not_is_left_out(call: Call, devel_tree: Path) -> None:
     assert call("env").returncode == 0
     (devel_tree / "lib/llvm/amdgcn/bitcode").rename(devel_tree / "elsewhere")

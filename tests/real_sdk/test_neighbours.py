@@ -6,7 +6,6 @@ Those that have to be downloaded are skipped where that is impossible; a run in 
 import ast
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -15,20 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fetched_packages import BUILD, TORCH, install, tag
 from linker_bindings import compare, debugging, linker_bindings
 from sample_site import CORE, LIBRARIES, Site, clean_environment, compile_library, run_python
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
 
-BUILD = Path(__file__).resolve().parents[2] / "build"
 BINDINGS = (
     "rocm-bindings-core==10.0.0.0.1.2",
     "rocm-bindings-hip==10.0.0.0.1.2",
     "rocm-bindings-libraries==10.0.0.0.1.2",
 )
-# The build for CPUs carries the hook for ROCm like every other.
-TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "networkx", "jinja2", "fsspec")
-
 
 KERNEL = ("ipykernel==7.4.0",)
 AMDSMI = ("amdsmi==7.0.2",)  # AMD's, which has no library of its own and opens libamd_smi.so
@@ -41,45 +37,6 @@ NAMES_OF_TORCH = (
 )
 
 tried: set[str] = set()
-
-
-def install(directory: Path, *requirements: str, alone: bool = True) -> str | None:
-    """Installs into a directory that later runs find again; returns pip's words where it could not.
-
-    alone: without what the requirements require.
-    """
-    done = directory / ".complete"
-    if done.exists() and done.read_text() == " ".join(requirements):
-        return None
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "-q",
-        "--disable-pip-version-check",
-        "--root-user-action",
-        "ignore",
-    ]
-    result = subprocess.run(
-        [
-            *command,
-            *(["--no-deps"] if alone else []),
-            *("--only-binary", ":all:", "--upgrade", "--target", str(directory)),
-            *requirements,
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if result.returncode != 0:
-        return result.stderr.strip().splitlines()[-1]
-    done.write_text(" ".join(requirements))
-    return None
-
-
-def tag() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}-{platform.machine()}"
 
 
 @pytest.fixture(scope="module")

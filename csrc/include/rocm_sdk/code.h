@@ -94,6 +94,7 @@ typedef enum rsdk_code {
     RSDK_E_DEVEL_010,
     RSDK_E_DEVEL_011,
     RSDK_N_DEVEL_012,
+    RSDK_N_DEVEL_013,
 
     RSDK_E_GPU_002,
     RSDK_E_GPU_003,

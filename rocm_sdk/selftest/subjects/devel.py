@@ -44,7 +44,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         module = os.path.join(installation.site, layout.MODULE)
         recorder.add(difference(module, "has neither the archive nor the tree", "reinstall"))
     elif state == layout.PACKED:
-        recorder.skip("the development tree is not extracted: rocm-sdk init")
+        recorder.bad("N-DEVEL-013", os.path.join(installation.site, layout.MODULE))
     elif tree is not None:
         is_whole = _check_tree(tree, recorder)
         if is_whole and not is_current(installation.site, tree):

@@ -1,0 +1,49 @@
+"""Packages of others, fetched once into directories below build/ that later runs find again."""
+
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+BUILD = Path(__file__).resolve().parents[1] / "build"
+# The build for CPUs carries the hook for ROCm like every other.
+TORCH = ("torch==2.13.0+cpu", "typing-extensions", "filelock", "sympy", "networkx", "jinja2", "fsspec")
+
+
+def install(directory: Path, *requirements: str, alone: bool = True) -> str | None:
+    """Installs into a directory that later runs find again; returns pip's words where it could not.
+
+    alone: without what the requirements require.
+    """
+    done = directory / ".complete"
+    if done.exists() and done.read_text() == " ".join(requirements):
+        return None
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        "--root-user-action",
+        "ignore",
+    ]
+    result = subprocess.run(
+        [
+            *command,
+            *(["--no-deps"] if alone else []),
+            *("--only-binary", ":all:", "--upgrade", "--target", str(directory)),
+            *requirements,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        return result.stderr.strip().splitlines()[-1]
+    done.write_text(" ".join(requirements))
+    return None
+
+
+def tag() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}-{platform.machine()}"

@@ -1,0 +1,182 @@
+"""Where other tools find ROCm by themselves: their own unmodified code, on an SDK with a development tree.
+
+The table in docs/devel.md says the same. Those that have to be downloaded are skipped where that is impossible.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fetched_packages import BUILD, TORCH, install, tag
+from sample_report import run_test
+from sample_site import CORE, clean_environment
+
+from rocm_sdk_build.inputs.rules import Script
+from rocm_sdk_build.packages.trampoline import Place, write_trampoline
+
+SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")
+DEVEL = "_rocm_sdk_devel"
+DISCOVERY = "torch/utils/cpp_extension.py"
+TRITON = ("triton==3.9.0",)
+
+FIND_ROCM_HOME = """
+import importlib.util, sys
+import torch.utils
+spec = importlib.util.spec_from_file_location("torch.utils.cpp_extension", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+print(module._find_rocm_home())
+"""
+
+
+@pytest.fixture
+def site(copy_of_debian_sdk: Callable[[str], Path]) -> Path:
+    """An SDK whose development tree is not extracted."""
+    return copy_of_debian_sdk("none")
+
+
+def rocm_sdk(site: Path, *words: str) -> str:
+    environment = clean_environment() | {"PYTHONPATH": str(site)}
+    done = subprocess.run([SCRIPT, *words], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.rstrip("\n")
+
+
+def variables_for_extensions(site: Path) -> dict[str, str]:
+    """What a shell makes of `rocm-sdk env --for torch-extension`."""
+    words = shlex.split(rocm_sdk(site, "env", "--for", "torch-extension"))
+    return dict(word.split("=", 1) for word in words if word != "export")
+
+
+# ---- torch
+
+
+@pytest.fixture(scope="module")
+def torch() -> Path:
+    directory = BUILD / f"torch-{tag()}"
+    if problem := install(directory, *TORCH):
+        pytest.skip(f"no CPU build of torch can be installed for this Python: {problem}")
+    return directory
+
+
+def discovery_of(release: str, torch: Path) -> Path:
+    """The file of a release of torch that looks for ROCm: the same in its wheels for every system."""
+    if release == "2.13.0":
+        return torch / DISCOVERY
+    directory = BUILD / f"torch-discovery-{release}"
+    if not (directory / DISCOVERY).exists():
+        platform = ("--platform", "macosx_14_0_arm64", "--python-version", "3.12", "--only-binary", ":all:")
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", *platform, "-d", str(directory)]
+        environment = os.environ | {"PIP_CONSTRAINT": os.devnull, "PIP_CONFIG_FILE": os.devnull}
+        environment.pop("PIP_FIND_LINKS", None)
+        done = subprocess.run(
+            [*command, f"torch=={release}"], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            pytest.skip(f"torch {release} cannot be downloaded: {done.stderr.strip().splitlines()[-1]}")
+        (wheel,) = directory.glob("torch-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extract(DISCOVERY, directory)
+        wheel.unlink()
+    return directory / DISCOVERY
+
+
+def home_of_torch(release: str, torch: Path, site: Path, **variables: str) -> tuple[Path, str]:
+    """What a release of torch takes for ROCm's root, and what it says about it."""
+    environment = clean_environment() | {"PYTHONPATH": f"{site}:{torch}"} | variables
+    done = subprocess.run(
+        [sys.executable, "-c", FIND_ROCM_HOME, str(discovery_of(release, torch))],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return Path(done.stdout.splitlines()[-1]), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("release", "with_tree", "warns"), [("2.13.0", CORE, False), ("2.14.0", CORE, False), ("2.15.0", DEVEL, True)]
+)
+def test_torch(site: Path, torch: Path, release: str, with_tree: str, warns: bool) -> None:
+    home, said = home_of_torch(release, torch, site)
+    assert home == (site / CORE).resolve()
+    assert ("rocm-sdk init" in said) == warns
+    assert run_test(site, "--only", "devel").only("N-DEVEL-013")["fix"] == "rocm-sdk init"
+    assert rocm_sdk(site, "path", "--home") == str(site / DEVEL)
+    assert run_test(site, "--only", "devel").codes.isdisjoint({"N-DEVEL-013"})
+    home, said = home_of_torch(release, torch, site)
+    assert home == (site / with_tree).resolve()
+    assert "rocm-sdk init" not in said
+    variables = variables_for_extensions(site)
+    assert variables == {"ROCM_HOME": str(site / DEVEL)}
+    assert home_of_torch(release, torch, site, **variables)[0] == site / DEVEL
+
+
+# ---- hipconfig, CMake, triton
+
+
+def test_hipconfig(site: Path, tmp_path: Path) -> None:
+    """The environment's command starts the tree's program, which answers the tree; core's own program answers core."""
+    environment = tmp_path / "venv"
+    packages = environment / "lib/python3.12/site-packages"
+    packages.parent.mkdir(parents=True)
+    shutil.copytree(site, packages, copy_function=shutil.copy2, symlinks=True)
+    (environment / "bin").mkdir()
+    (dist_info,) = packages.glob("rocm_sdk_core-*.dist-info")
+    place = Place(CORE, dist_info.name, DEVEL, "")
+    assert write_trampoline(environment / "bin/hipconfig", Script("hipconfig", "bin/hipconfig", True), place)
+
+    def told(program: Path, **variables: str) -> Path:
+        done = subprocess.run(
+            [program, "--rocmpath"], env=clean_environment() | variables, capture_output=True, text=True, check=True
+        )
+        return Path(done.stdout.strip()).resolve()
+
+    rocm_sdk(packages, "path", "--home")
+    command = environment / "bin/hipconfig"
+    core, tree = (packages / CORE).resolve(), (packages / DEVEL).resolve()
+    assert told(command) == tree
+    assert told(core / "bin/hipconfig") == core
+    assert told(core / "bin/hipconfig", ROCM_PATH=str(tree)) == tree
+
+
+def test_find_hip_of_cmake(site: Path, tmp_path: Path) -> None:
+    """HIP's module for `find_package(HIP MODULE)`, as older projects use it."""
+    tree = Path(rocm_sdk(site, "path", "--home"))
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(sample CXX)\nfind_package(HIP MODULE QUIET)\n"
+        'file(WRITE ${CMAKE_BINARY_DIR}/found "${HIP_ROOT_DIR}")\n'
+    )
+
+    def found(**variables: str) -> str:
+        command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "--fresh"]
+        subprocess.run(
+            [*command, f"-DCMAKE_MODULE_PATH={tree}/lib/cmake/hip"],
+            env=clean_environment() | variables,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return (tmp_path / "build/found").read_text()
+
+    assert found() == "HIP_ROOT_DIR-NOTFOUND"
+    assert found(ROCM_PATH=str(tree)) == str(tree)
+
+
+def test_triton(site: Path) -> None:
+    """Its driver for AMD asks rocm_sdk for the library, and needs no root."""
+    triton = BUILD / f"triton-{tag()}"
+    if problem := install(triton, *TRITON):
+        pytest.skip(f"triton cannot be installed for this Python: {problem}")
+    program = "from triton.backends.amd import driver\nprint(driver._get_path_to_hip_runtime_dylib())"
+    environment = clean_environment() | {"PYTHONPATH": f"{site}:{triton}"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == site / CORE / "lib/libamdhip64.so.5"
