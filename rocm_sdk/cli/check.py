@@ -79,9 +79,21 @@ def _check_sdk(options: "Namespace") -> int:
     _print(verdict, without=("CODE",))
     if gpus:
         print_coverage(gpus, products)
+        if not options.gpu:
+            _point_to_health()
     else:
         complain("no GPU to check", "name one: rocm-sdk check --gpu gfx1151")
     return _status([verdict.works])
+
+
+def _point_to_health() -> None:
+    """A line if something is wrong with the condition of this machine's GPUs; the verdict is not about that."""
+    from rocm_sdk._native import gpu_health
+    from rocm_sdk.value_text import counted
+
+    count = sum(problem is not None for *_, problem in gpu_health())
+    if count:
+        tell(f"condition of the GPUs: {counted(count, 'problem')}, see: rocm-sdk gpus --health")
 
 
 def _status(answers: "Iterable[bool | None]") -> int:

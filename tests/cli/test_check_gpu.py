@@ -217,3 +217,16 @@ def test_an_override_counts(call: Call, lib: Path, tmp_path: Path) -> None:
 def test_core_alone(call: Call, sdk: Site) -> None:
     library(sdk.path / CORE / "lib/librocrand.so.1", [bundle(GFX1151)])
     assert call("check-gpu", "--gpu", "gfx1151").returncode == 0
+
+
+@pytest.mark.usefixtures("lib")
+def test_check_points_to_the_condition_of_the_gpus(call: Call, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1151", device_id=0x1586)
+    counters = machine.write("sys/bus/pci/devices/0000:01:00.0/ras/umc_err_count", "ue: 0\nce: 0\nde: 0\n")
+    line = "condition of the GPUs: 1 problem, see: rocm-sdk gpus --health"
+    assert line not in call("check", ROCM_SDK_ROOTFS=str(machine.root)).stdout.splitlines()
+    counters.write_text("ue: 1\nce: 0\nde: 0\n")
+    assert call("check", ROCM_SDK_ROOTFS=str(machine.root)).stdout.splitlines()[-1] == line
+    assert "condition" not in call("check", "--gpu", "gfx1151", ROCM_SDK_ROOTFS=str(machine.root)).stdout
