@@ -20,6 +20,7 @@ ROWS = (
     "init",
     "init-scale",
     "init-syscalls",
+    "bindings",
     "cli",
     "gpus",
     "devel",
