@@ -61,3 +61,21 @@ def test_says_what_is_wrong(program: Path, site: Path) -> None:
     assert result.returncode == 1
     assert "unknown ROCm library name 'roctx65'" in result.stderr
     assert "did you mean roctx64" in result.stderr
+
+
+def test_a_program_that_stands_for_a_function_that_it_calls_is_no_fault(tmp_path: Path) -> None:
+    """A program that is bound to its place has an address for each function that it uses: all agree on it."""
+    needed, plugin = tmp_path / "libneeded.so", tmp_path / "libplugin.so"
+    (tmp_path / "needed.c").write_text("int who(void) { return 1; }\n")
+    (tmp_path / "plugin.c").write_text("int who(void);\nint (*pointer)(void) = who;\n")
+    (tmp_path / "own.c").write_text("int who(void);\nint (*own(void))(void) { return who; }\n")
+    shared = ("cc", "-shared", "-fPIC")
+    succeed(*shared, "-Wl,-soname,libneeded.so", tmp_path / "needed.c", "-o", needed)
+    succeed(*shared, "-Wl,-soname,libplugin.so", tmp_path / "plugin.c", needed, "-o", plugin)
+    program = tmp_path / "program"
+    sources = (ROOT / "tests/embed/bindings_from_c.c", tmp_path / "own.c")
+    places = ("-no-pie", "-fno-pie", f"-I{ROOT / 'csrc/include'}", f"-Wl,-rpath,{tmp_path}")
+    succeed("gcc", *places, *sources, LIBRARY, needed, "-lelf", "-o", program)
+    lines = [line.split("\t") for line in succeed(program, "foresee", "--", f"g={plugin}").splitlines()]
+    (who,) = [line for line in lines if line[1] == "who"]
+    assert who[3:] == [str(program), "meant"]

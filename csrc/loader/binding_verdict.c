@@ -152,6 +152,12 @@ static bool has_moved_into(const rsdk_linker_object *program, const char *name) 
     return false;
 }
 
+static bool defines(const rsdk_linker_object *object, const char *name) {
+    const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL);
+    uint32_t symbol = 0;
+    return object->symbols.is_known && rsdk_elf_dynsym_find(&object->symbols, &wanted, &symbol);
+}
+
 /* ---- the judgement ---- */
 
 static bool is_taken_over(const rsdk_binding_judge *judge, const rsdk_linker_object *to, const char *name) {
@@ -166,12 +172,6 @@ static bool is_between(const rsdk_linker_object *a, const rsdk_linker_object *b,
                        size_t count, bool both) {
     bool first = is_of(a, libraries, count), second = is_of(b, libraries, count);
     return both ? first && second : first || second;
-}
-
-static bool defines(const rsdk_linker_object *object, const char *name) {
-    const rsdk_elf_wanted wanted = rsdk_elf_dynsym_wanted(name, NULL, RSDK_ELF_REFERENCE_CALL);
-    uint32_t symbol = 0;
-    return object->symbols.is_known && rsdk_elf_dynsym_find(&object->symbols, &wanted, &symbol);
 }
 
 /* Whether a variable that is constructed at its first use comes from a file that has not its guard: then the guard of
@@ -249,7 +249,8 @@ rsdk_status rsdk_binding_judge_reference(rsdk_binding_judge *judge, size_t from,
         }
     }
     const rsdk_linker_object *answers = rsdk_linker_state_at(judge->state, to.object);
-    if (has_moved_into(answers, name)) {
+    if (has_moved_into(answers, name) ||
+        !defines(answers, name)) { /* a program stands for the functions that it calls */
         instead->object = RSDK_NO_OBJECT;
         return RSDK_OK;
     }

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from package_index import index_of
+
+
+@pytest.fixture(autouse=True)
+def _programs_in_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The installers of the environment that runs the tests: nothing says that its programs are in PATH."""
+    monkeypatch.setenv("PATH", os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]]))
 
 
 @pytest.fixture(scope="session")

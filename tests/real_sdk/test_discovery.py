@@ -157,7 +157,7 @@ def test_find_hip_of_cmake(site: Path, tmp_path: Path) -> None:
     )
 
     def found(**variables: str) -> str:
-        command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", "--fresh"]
+        command = [SCRIPT.with_name("cmake"), "-S", tmp_path, "-B", tmp_path / "build", "--fresh"]
         subprocess.run(
             [*command, f"-DCMAKE_MODULE_PATH={tree}/lib/cmake/hip"],
             env=clean_environment() | variables,
