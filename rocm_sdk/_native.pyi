@@ -250,6 +250,7 @@ BindingVerdict: TypeAlias = Literal[
     "weak",
     "c++-runtime",
     "c-library",
+    "same-source",
     "taken-over",
     "other-function",
     "other-object",

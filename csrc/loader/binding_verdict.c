@@ -19,6 +19,7 @@ static const char *const verdict_names[RSDK_BINDING_VERDICT_COUNT] = {
     [RSDK_BINDING_WEAK] = "weak",
     [RSDK_BINDING_CXX_RUNTIME] = "c++-runtime",
     [RSDK_BINDING_C_LIBRARY] = "c-library",
+    [RSDK_BINDING_SAME_SOURCE] = "same-source",
     [RSDK_BINDING_TAKEN_OVER] = "taken-over",
     [RSDK_BINDING_OTHER_FUNCTION] = "other-function",
     [RSDK_BINDING_OTHER_OBJECT] = "other-object",
@@ -160,6 +161,25 @@ static bool defines(const rsdk_linker_object *object, const char *name) {
 
 /* ---- the judgement ---- */
 
+/* Libraries that are built together and have functions of one source, and how the names of these begin. Seen in
+ * Debian's HIP 6.4: libhiprtc calls hiprtcGetErrorString, which libamdhip64 has, too. */
+static const struct {
+    const char *first, *second, *prefix;
+} same_sources[] = {{"libamdhip64.so", "libhiprtc.so", "hiprtc"}};
+
+static bool are_of_one_source(const rsdk_linker_object *a, const rsdk_linker_object *b, const char *name) {
+    size_t directory = (size_t)(rsdk_path_name(a->path) - a->path);
+    for (size_t i = 0; i < COUNT_OF(same_sources); i++) {
+        const char *const pair[] = {same_sources[i].first, same_sources[i].second};
+        if (strncmp(name, same_sources[i].prefix, strlen(same_sources[i].prefix)) == 0 && is_of(a, pair, 2) &&
+            is_of(b, pair, 2) && rsdk_path_name(b->path) - b->path == (ptrdiff_t)directory &&
+            strncmp(a->path, b->path, directory) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_taken_over(const rsdk_binding_judge *judge, const rsdk_linker_object *to, const char *name) {
     bool is_preloaded = judge->ld_preload != NULL && strstr(judge->ld_preload, rsdk_path_name(to->path)) != NULL;
     bool is_program = to->mapped == &judge->state->map->objects.items[0];
@@ -196,6 +216,9 @@ static rsdk_binding_verdict judge_elsewhere(const rsdk_binding_judge *judge, con
     unsigned binding = ELF64_ST_BIND(symbol_of(judge, instead)->st_info); /* the same in both classes */
     if (is_taken_over(judge, answers, name)) {
         return RSDK_BINDING_TAKEN_OVER;
+    }
+    if (are_of_one_source(answers, meant, name)) {
+        return RSDK_BINDING_SAME_SOURCE;
     }
     if (is_between(answers, meant, c_libraries, COUNT_OF(c_libraries), true)) {
         return RSDK_BINDING_C_LIBRARY;

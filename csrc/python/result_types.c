@@ -768,7 +768,7 @@ static const field binding_fields[] = {
      "path of the file that would answer if the library were alone (str); None where it does answer"},
     {"verdict",  BINDING_VERDICT(rsdk_binding, verdict),
      "'meant', 'nothing', 'missing', 'lazy', 'unknown'; elsewhere and no fault: 'vague', 'weak', 'c++-runtime', "
-     "'c-library', 'taken-over'; a fault: 'other-function', 'other-object' (str)"},
+     "'c-library', 'same-source', 'taken-over'; a fault: 'other-function', 'other-object' (str)"},
     END,
 };
 

@@ -126,6 +126,21 @@ def test_a_weak_variable_whose_guard_is_elsewhere_is_a_fault(tmp_path: Path) -> 
     }
 
 
+def test_functions_of_one_source_are_no_fault_within_one_sdk(tmp_path: Path) -> None:
+    """As in ROCm 6.4, where HIP has hiprtc's functions."""
+    site = Site(tmp_path)
+    source = (
+        "const char *hiprtcGetErrorString(int e) { return 0; } const char *%s(void) { return hiprtcGetErrorString(1); }"
+    )
+    site.library("libamdhip64.so.7", source % "of_hip")
+    site.library("libhiprtc.so.7", source % "of_hiprtc")
+    (told,) = tell(site, 'bindings("amdhip64", "hiprtc")')
+    assert told == "hiprtcGetErrorString libhiprtc.so.7 libamdhip64.so.7 libhiprtc.so.7 same-source"
+    foreign = compile_library(tmp_path / "libhiprtc.so.6", "libhiprtc.so.6", source % "of_another")
+    (told,) = tell(site, f'bindings("amdhip64", files=[{str(foreign)!r}])')
+    assert told.endswith(" other-function")
+
+
 def test_what_ld_preload_takes_over_is_meant(tmp_path: Path, twins: Site) -> None:
     preloaded = compile_library(tmp_path / "libtaken.so", "libtaken.so", "const char *who(void) { return 0; }")
     program = TELL.format(bindings="rocm_sdk.bindings('roctx64')")

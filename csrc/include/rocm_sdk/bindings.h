@@ -27,6 +27,7 @@ typedef enum rsdk_binding_verdict {
     RSDK_BINDING_WEAK,        /* another weak definition */
     RSDK_BINDING_CXX_RUNTIME, /* a name of the C++ runtime, between a library and libstdc++ or libgcc */
     RSDK_BINDING_C_LIBRARY,   /* a name that two parts of the C library have */
+    RSDK_BINDING_SAME_SOURCE, /* a function that two libraries of one SDK have from one source: hiprtc's, in HIP */
     RSDK_BINDING_TAKEN_OVER,  /* LD_PRELOAD, or the program's allocator, is meant to have it */
     /* the same, and a fault: */
     RSDK_BINDING_OTHER_FUNCTION, /* a function or a constant of another file */

@@ -23,6 +23,7 @@ VERDICTS: "dict[BindingVerdict, str]" = {
     "weak": "weak definitions that both have: no fault",
     "c++-runtime": "names of the C++ runtime: no fault",
     "c-library": "names of the C library: no fault",
+    "same-source": "functions that both have from one source: no fault",
     "taken-over": "taken over on purpose: no fault",
     "other-function": "function",
     "other-object": "variable",
