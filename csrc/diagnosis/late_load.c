@@ -103,8 +103,8 @@ rsdk_status rsdk_late_load_describe(const rsdk_loaded_entry *entry, const char *
         rsdk_arena_format(arena,
                           "%s took %.1f s to load: the process has the GPU open (%s), so HIP reads all GPU code that "
                           "comes with the library, %.1f MB for %s; load it before the first call of HIP, or keep the "
-                          "code of fewer GPUs (rocm-sdk code %s --keep TARGET)",
-                          name, entry->seconds, path, (double)code.size / 1e6, targets, name);
+                          "code of fewer GPUs (rocm-sdk code %s --keep TARGET --output FILE)",
+                          name, entry->seconds, path, (double)code.size / 1e6, targets, entry->location.path);
     RSDK_NEED(*text, error);
     return RSDK_OK;
 }

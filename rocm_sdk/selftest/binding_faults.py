@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 
 from rocm_sdk import Binding, _native
+from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.problems import Problem, problem
 
 _FAULTS = {"other-function", "other-object"}
@@ -26,6 +27,16 @@ def binding_faults(references: Iterable[Binding]) -> Iterator[Problem]:
 
 
 def _shortname_of(path: str) -> str | None:
-    """The name by which ROCM_SDK_ISOLATE keeps a library out of the global scope; None: it cannot."""
+    """The name by which ROCM_SDK_ISOLATE keeps a library of the SDK out of the global scope; None: it cannot."""
     name = os.path.basename(path)
-    return next((row[0] for row in _native.catalog() if fnmatchcase(name, row[2]) and row[0] != _ALWAYS_GLOBAL), None)
+    rows = (row[0] for row in _native.catalog() if fnmatchcase(name, row[2]) and row[0] != _ALWAYS_GLOBAL)
+    return next((shortname for shortname in rows if _is_of_sdk(shortname, path)), None)
+
+
+def _is_of_sdk(shortname: str, path: str) -> bool:
+    """Whether the loader would load just this file: it decides nothing about the scope of others."""
+    try:
+        own = _native.locate(shortname).path
+    except (ModuleNotFoundError, RocmSdkError):
+        return False
+    return own is not None and os.path.realpath(own) == os.path.realpath(path)

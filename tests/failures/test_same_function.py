@@ -30,6 +30,16 @@ def test_the_plan_tells_it_and_the_fix_mends_it(linked_site: Site) -> None:
     assert mended.subject("bindings")["count"] == 1
 
 
+def test_a_stranger_is_not_to_be_isolated(linked_site: Site, program: Callable[..., int], tmp_path: Path) -> None:
+    """ROCM_SDK_ISOLATE decides about the SDK's own files; another one of the same name is opened by others."""
+    _, second = twins(linked_site)
+    stranger = compile_library(tmp_path / "libroctx64.so.4", "libroctx64.so.4", WHO % (3, "stranger"))
+    code = f"import ctypes\nfor path in ({str(stranger)!r}, {second!r}): ctypes.CDLL(path, ctypes.RTLD_GLOBAL)"
+    found = run_test(linked_site.path, "--pid", str(program(linked_site.path, code))).only("W-BIND-001")
+    assert "ROCM_SDK_ISOLATE" not in found["fix"]
+    assert str(stranger) in found["fix"]
+
+
 def test_the_list_of_a_framework_counts(linked_site: Site) -> None:
     twins(linked_site)
     linked_site.write("torch/__init__.py")
