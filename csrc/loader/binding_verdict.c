@@ -2,7 +2,6 @@
  * chance, only a strong definition is a fault: of weak C++ code each library has the same. */
 #include "loader/binding_verdict.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,7 +238,7 @@ static rsdk_binding_verdict judge_elsewhere(const rsdk_binding_judge *judge, con
 
 rsdk_status rsdk_binding_judge_init(rsdk_linker_state *state, const char *ld_preload, rsdk_binding_judge *judge,
                                     rsdk_error *error) {
-    *judge = (rsdk_binding_judge){.state = state, .object_count = state->objects.count, .ld_preload = ld_preload};
+    *judge = (rsdk_binding_judge){.state = state, .ld_preload = ld_preload};
     judge->closures = rsdk_arena_alloc(state->arena, state->objects.count + 1, sizeof *judge->closures);
     RSDK_NEED(judge->closures, error);
     return RSDK_OK;

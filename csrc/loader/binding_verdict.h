@@ -9,8 +9,7 @@
 typedef struct rsdk_binding_judge {
     rsdk_linker_state *state;   /* borrowed */
     rsdk_object_list *closures; /* of each object, gathered when first asked for */
-    size_t object_count;
-    const char *ld_preload; /* the value of LD_PRELOAD; NULL: not set */
+    const char *ld_preload;     /* the value of LD_PRELOAD; NULL: not set */
 } rsdk_binding_judge;
 
 rsdk_status rsdk_binding_judge_init(rsdk_linker_state *state, const char *ld_preload, rsdk_binding_judge *judge,

@@ -35,6 +35,14 @@ static const rsdk_linker_object *object_at(const rsdk_bindings *b, size_t index)
 
 /* ---- binding what openings bring in ---- */
 
+/* Whether a symbol is referred to for the first time as this kind; `seen` has a byte for each symbol. */
+static bool is_first(unsigned char *seen, const rsdk_elf_reference *reference) {
+    const unsigned kind = 1U << reference->kind;
+    bool first = (seen[reference->symbol] & kind) == 0;
+    seen[reference->symbol] |= (unsigned char)kind;
+    return first;
+}
+
 /* Binds each symbol that an object refers to, once for each kind of reference. */
 static rsdk_status bind_object(rsdk_bindings *b, size_t index, rsdk_error *error) {
     const rsdk_elf_dynsym *symbols = &object_at(b, index)->symbols;
@@ -43,8 +51,7 @@ static rsdk_status bind_object(rsdk_bindings *b, size_t index, rsdk_error *error
     for (size_t i = 0; i < symbols->references.count; i++) {
         const rsdk_elf_reference *reference = &symbols->references.items[i];
         record bound = {.from = {index, reference->symbol}, .kind = reference->kind};
-        if ((seen[reference->symbol] >> reference->kind & 1) == 0) {
-            seen[reference->symbol] |= (unsigned char)(1 << reference->kind);
+        if (is_first(seen, reference)) {
             RSDK_TRY(rsdk_symbol_lookup_bind(&b->lookup, index, reference->symbol, reference->kind, &bound.to, error));
             RSDK_APPEND(&b->arena, &b->records, bound, error);
         }
@@ -88,18 +95,6 @@ static rsdk_status follow_all(rsdk_bindings *b, const rsdk_opening *openings, si
 
 /* ---- what a process has bound ---- */
 
-/* The object whose memory has the address; RSDK_NO_OBJECT: none. Objects of another process are sorted by address, and
- * those of this one are few. */
-static size_t object_with(const rsdk_bindings *b, uintptr_t address) {
-    for (size_t i = 0; i < b->map.objects.count; i++) {
-        const rsdk_mapped_object *mapped = &b->map.objects.items[i];
-        if (address >= mapped->start && address < mapped->end) {
-            return i;
-        }
-    }
-    return RSDK_NO_OBJECT;
-}
-
 /* Judges what the slot of a reference holds. False: nothing can be said. */
 static bool read_slot(rsdk_bindings *b, rsdk_process_memory *memory, size_t index, const rsdk_elf_reference *reference,
                       record *bound) {
@@ -115,7 +110,7 @@ static bool read_slot(rsdk_bindings *b, rsdk_process_memory *memory, size_t inde
     if (address == 0) {
         return true;
     }
-    bound->to.object = object_with(b, address);
+    bound->to.object = rsdk_link_map_find_address(&b->map, address);
     bool is_chosen = ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC; /* the same in both classes */
     bool is_own = symbol->st_shndx != SHN_UNDEF && address == object->base + symbol->st_value;
     if (bound->to.object == index && is_chosen) {
@@ -137,10 +132,9 @@ static rsdk_status read_object(rsdk_bindings *b, rsdk_process_memory *memory, si
     for (size_t i = 0; i < symbols->references.count; i++) {
         const rsdk_elf_reference *reference = &symbols->references.items[i];
         record bound = {.from = {index, reference->symbol}, .kind = reference->kind, .instead = {RSDK_NO_OBJECT, 0}};
-        if ((seen[reference->symbol] >> reference->kind & 1) != 0) {
+        if (!is_first(seen, reference)) {
             continue;
         }
-        seen[reference->symbol] |= (unsigned char)(1 << reference->kind);
         if (read_slot(b, memory, index, reference, &bound)) {
             RSDK_TRY(rsdk_binding_judge_reference(&b->judge, index, reference->symbol, reference->kind, bound.to,
                                                   &bound.instead, &bound.verdict, error));
@@ -253,6 +247,16 @@ static rsdk_status foresee(rsdk_bindings *b, rsdk_sdk *sdk, const rsdk_load_opti
     return count_pairs(b, error);
 }
 
+/* Hands the result over, or frees what there is of it. */
+static rsdk_status give(rsdk_bindings *fresh, rsdk_status status, rsdk_bindings **bindings) {
+    if (status == RSDK_OK) {
+        *bindings = fresh;
+    } else {
+        rsdk_bindings_free(fresh);
+    }
+    return status;
+}
+
 rsdk_status rsdk_bindings_read(rsdk_sdk *sdk, const rsdk_load_options *plan, const rsdk_opening *openings,
                                size_t opening_count, rsdk_bindings **bindings, rsdk_error *error) {
     *bindings = NULL;
@@ -261,12 +265,7 @@ rsdk_status rsdk_bindings_read(rsdk_sdk *sdk, const rsdk_load_options *plan, con
     rsdk_load_lock_take();
     rsdk_status status = foresee(fresh, sdk, plan, openings, opening_count, error);
     rsdk_load_lock_release();
-    if (status == RSDK_OK) {
-        *bindings = fresh;
-    } else {
-        rsdk_bindings_free(fresh);
-    }
-    return status;
+    return give(fresh, status, bindings);
 }
 
 static rsdk_status of_process(rsdk_bindings *b, pid_t pid, rsdk_error *error) {
@@ -281,13 +280,7 @@ rsdk_status rsdk_bindings_read_process(pid_t pid, rsdk_bindings **bindings, rsdk
     *bindings = NULL;
     rsdk_bindings *fresh = calloc(1, sizeof *fresh);
     RSDK_NEED(fresh, error);
-    rsdk_status status = of_process(fresh, pid != 0 ? pid : getpid(), error);
-    if (status == RSDK_OK) {
-        *bindings = fresh;
-    } else {
-        rsdk_bindings_free(fresh);
-    }
-    return status;
+    return give(fresh, of_process(fresh, pid != 0 ? pid : getpid(), error), bindings);
 }
 
 void rsdk_bindings_free(rsdk_bindings *bindings) {

@@ -111,8 +111,7 @@ static void pass_on(const rsdk_guard *guard) {
 
 /* ---- who is bound first ---- */
 
-/* The file in the global scope that defines a function; NULL: none does. Never asked for an IFUNC, whose resolver would
- * run. */
+/* The file in the global scope that defines a function; NULL: none does. */
 static const char *definer_of(const char *function) {
     Dl_info info = {.dli_fname = NULL};
     void *global = dlopen(NULL, RTLD_LAZY);

@@ -200,6 +200,15 @@ const rsdk_mapped_object *rsdk_link_map_next_of_library(const rsdk_link_map *map
     return object_at(map, object->next_of_library);
 }
 
+size_t rsdk_link_map_find_address(const rsdk_link_map *map, uintptr_t address) {
+    for (size_t i = 0; i < map->objects.count; i++) {
+        if (address >= map->objects.items[i].start && address < map->objects.items[i].end) {
+            return i;
+        }
+    }
+    return RSDK_NO_OBJECT;
+}
+
 static bool is_file(rsdk_mapped_object *object, rsdk_file_identity identity) {
     if (!object->is_identified) {
         object->is_identified = true;

@@ -44,6 +44,9 @@ const rsdk_mapped_object *rsdk_link_map_find_soname(const rsdk_link_map *map, co
 const rsdk_mapped_object *rsdk_link_map_find_library(const rsdk_link_map *map, const char *name);
 const rsdk_mapped_object *rsdk_link_map_next_of_library(const rsdk_link_map *map, const rsdk_mapped_object *object);
 
+/* The index of the object whose memory has an address; RSDK_NO_OBJECT: none. */
+size_t rsdk_link_map_find_address(const rsdk_link_map *map, uintptr_t address);
+
 /* The loaded object that is this very file; NULL: none. Asks the file system about objects of the same SONAME only, of
  * each once. */
 const rsdk_mapped_object *rsdk_link_map_find_file(rsdk_link_map *map, const char *path, const char *soname,

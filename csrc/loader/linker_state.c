@@ -246,7 +246,8 @@ static rsdk_status take_dependencies(gathering *g) {
     return RSDK_OK;
 }
 
-static rsdk_status gather(rsdk_linker_state *state, size_t root, rsdk_object_list *group, rsdk_error *error) {
+rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsdk_object_list *closure,
+                                      rsdk_error *error) {
     gathering g = {.state = state, .walk = ++state->walk_count, .error = error};
     RSDK_TRY(append(&g, root));
     while (g.at < g.entries.count) {
@@ -257,14 +258,9 @@ static rsdk_status gather(rsdk_linker_state *state, size_t root, rsdk_object_lis
         }
     }
     for (size_t i = 0; i < g.entries.count; i++) {
-        RSDK_APPEND(state->arena, group, g.entries.items[i].object, error);
+        RSDK_APPEND(state->arena, closure, g.entries.items[i].object, error);
     }
     return RSDK_OK;
-}
-
-rsdk_status rsdk_linker_state_closure(rsdk_linker_state *state, size_t root, rsdk_object_list *closure,
-                                      rsdk_error *error) {
-    return gather(state, root, closure, error);
 }
 
 /* ---- the order of relocation ---- */
@@ -344,7 +340,7 @@ rsdk_status rsdk_linker_state_open(rsdk_linker_state *state, const rsdk_linker_o
                                    rsdk_object_list *fresh, rsdk_error *error) {
     rsdk_object_list group = {0};
     RSDK_TRY(take_root(state, opening, root, error));
-    RSDK_TRY(gather(state, *root, &group, error));
+    RSDK_TRY(rsdk_linker_state_closure(state, *root, &group, error));
     size_t number = state->groups.count;
     for (size_t i = 0; i < group.count; i++) {
         rsdk_linker_object *object = rsdk_linker_state_at(state, group.items[i]);
@@ -359,7 +355,7 @@ rsdk_status rsdk_linker_state_open(rsdk_linker_state *state, const rsdk_linker_o
 
 rsdk_status rsdk_linker_state_promote(rsdk_linker_state *state, size_t root, rsdk_error *error) {
     rsdk_object_list group = {0};
-    RSDK_TRY(gather(state, root, &group, error));
+    RSDK_TRY(rsdk_linker_state_closure(state, root, &group, error));
     for (size_t i = 0; i < group.count; i++) {
         rsdk_linker_object *object = rsdk_linker_state_at(state, group.items[i]);
         if (!object->is_global) {
@@ -404,7 +400,7 @@ static rsdk_status mark_start(rsdk_linker_state *state, rsdk_error *error) {
     if (state->objects.count == 0) {
         return RSDK_OK;
     }
-    RSDK_TRY(gather(state, 0, &closure, error));
+    RSDK_TRY(rsdk_linker_state_closure(state, 0, &closure, error));
     for (size_t i = 0; i < closure.count; i++) {
         last = closure.items[i] > last ? closure.items[i] : last;
     }

@@ -50,16 +50,6 @@ static bool follows_call(reading *r, uintptr_t address) {
 #endif
 }
 
-static const rsdk_linker_object *object_with(const reading *r, uintptr_t address) {
-    for (size_t i = 0; i < r->map.objects.count; i++) {
-        const rsdk_mapped_object *mapped = &r->map.objects.items[i];
-        if (address >= mapped->start && address < mapped->end) {
-            return rsdk_linker_state_at(&r->state, i);
-        }
-    }
-    return NULL;
-}
-
 /* The exported function that has an address; NULL: none. */
 static const char *function_with(const rsdk_linker_object *object, uintptr_t address) {
     const rsdk_elf_dynsym *symbols = &object->symbols;
@@ -77,7 +67,8 @@ static const char *function_with(const rsdk_linker_object *object, uintptr_t add
 
 /* Takes an address inside the calling instruction: behind a call that never returns, another function may begin. */
 static rsdk_status take_call(reading *r, uintptr_t address) {
-    const rsdk_linker_object *object = object_with(r, address);
+    size_t index = rsdk_link_map_find_address(&r->map, address);
+    const rsdk_linker_object *object = index != RSDK_NO_OBJECT ? rsdk_linker_state_at(&r->state, index) : NULL;
     if (object == NULL || !object->symbols.is_known || r->calls->count >= CALLS_LIMIT) {
         return RSDK_OK;
     }
@@ -94,7 +85,7 @@ static rsdk_status walk(reading *r, uintptr_t stack, uintptr_t place) {
     RSDK_TRY(take_call(r, place));
     for (uintptr_t at = stack; at < stack + STACK_LIMIT && rsdk_process_memory_read_word(&r->memory, at, &word);
          at += sizeof word) {
-        if (object_with(r, word) != NULL && follows_call(r, word)) {
+        if (rsdk_link_map_find_address(&r->map, word) != RSDK_NO_OBJECT && follows_call(r, word)) {
             RSDK_TRY(take_call(r, word - 1));
         }
     }
