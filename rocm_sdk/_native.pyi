@@ -424,7 +424,11 @@ def locate_all(
     *shortnames: str, overrides: _Overrides = None, fallback: str | None = None
 ) -> list[LibraryLocation]: ...
 def load_plan(
-    *shortnames: str, rtld_global: bool | None = None, overrides: _Overrides = None, fallback: str | None = None
+    *shortnames: str,
+    files: Iterable[str | bytes | PathLike[Any]] = (),
+    rtld_global: bool | None = None,
+    overrides: _Overrides = None,
+    fallback: str | None = None,
 ) -> LoadPlan: ...
 def preload_libraries(
     *shortnames: str,

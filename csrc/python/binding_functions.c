@@ -66,14 +66,14 @@ static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
     rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
     rsdk_text_arguments names = {0}, files = {0};
-    PyObject *result = NULL, *paths = NULL, *none = PyTuple_New(0);
+    PyObject *result = NULL, *none = PyTuple_New(0);
     int has_all = 0;
-    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides,
-                                                    &keywords.fallback, &keywords.rtld_global, &paths, &has_all)) {
-        PyObject *list = paths != NULL ? PySequence_Tuple(paths) : Py_NewRef(none);
+    if (none != NULL &&
+        PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides, &keywords.fallback,
+                                    &keywords.rtld_global, &keywords.files, &has_all)) {
         foreseeing f = {.opening_count = 0};
-        if (list != NULL && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
-            rsdk_text_arguments_take_paths(&files, list) == 0 && take_openings(&files, &f) == 0) {
+        if (rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
+            rsdk_text_arguments_take_files(&files, keywords.files) == 0 && take_openings(&files, &f) == 0) {
             f.options = (rsdk_load_options){.shortnames = names.items,
                                             .shortname_count = names.count,
                                             .files = files.items,
@@ -81,7 +81,6 @@ static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
             result = foresee_with(module, &keywords, &f, has_all);
         }
         free(f.openings);
-        Py_XDECREF(list);
     }
     rsdk_text_arguments_clear(&names);
     rsdk_text_arguments_clear(&files);

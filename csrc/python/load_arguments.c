@@ -57,6 +57,13 @@ int rsdk_text_arguments_take_paths(rsdk_text_arguments *texts, PyObject *args) {
     return 0;
 }
 
+int rsdk_text_arguments_take_files(rsdk_text_arguments *texts, PyObject *files) {
+    PyObject *list = files != NULL ? PySequence_Tuple(files) : PyTuple_New(0);
+    int result = list != NULL ? rsdk_text_arguments_take_paths(texts, list) : -1;
+    Py_XDECREF(list);
+    return result;
+}
+
 int rsdk_keyword_arguments_take_scope(const rsdk_keyword_arguments *keywords, const rsdk_environment *environment,
                                       rsdk_load_options *options) {
     int is_true = keywords->rtld_global != Py_None ? PyObject_IsTrue(keywords->rtld_global) : 0;

@@ -21,9 +21,12 @@ int rsdk_text_arguments_take_shortnames(rsdk_text_arguments *texts, PyObject *ar
 /* Takes a tuple as paths: str, bytes or os.PathLike. */
 int rsdk_text_arguments_take_paths(rsdk_text_arguments *texts, PyObject *args);
 
+/* Takes the value of the keyword `files`: an iterable of paths, or NULL for none. */
+int rsdk_text_arguments_take_files(rsdk_text_arguments *texts, PyObject *files);
+
 /* The keywords of these functions. */
 typedef struct rsdk_keyword_arguments {
-    PyObject *overrides, *fallback, *rtld_global, *unversioned_names; /* borrowed */
+    PyObject *overrides, *fallback, *rtld_global, *unversioned_names, *files; /* borrowed */
 } rsdk_keyword_arguments;
 
 #define RSDK_KEYWORD_DEFAULTS                                                                                          \

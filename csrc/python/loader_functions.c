@@ -148,20 +148,27 @@ static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_plan_new(sdk, &l->options, &l->plan, error);
 }
 
-PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, rtld_global=None, overrides=None, fallback=None)\n--\n\n"
-                            "What preload_libraries would do with these names, without loading anything: a LoadPlan.");
+PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, files=(), rtld_global=None, overrides=None, fallback=None)\n--\n\n"
+                            "What preload_libraries would do with these names, and preload_for with these files, "
+                            "without loading anything: a LoadPlan.");
 
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, NULL};
-    rsdk_keyword_arguments keywords;
-    rsdk_text_arguments names = {0};
-    PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$OOO", accepted, &keywords) < 0) {
-        return NULL;
-    }
-    if (rsdk_text_arguments_take_shortnames(&names, args) == 0) {
+    static char files_keyword[] = "files";
+    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, NULL};
+    rsdk_keyword_arguments keywords = RSDK_KEYWORD_DEFAULTS;
+    rsdk_text_arguments names = {0}, files = {0};
+    PyObject *result = NULL, *none = PyTuple_New(0);
+    bool is_taken =
+        none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOO", accepted, &keywords.overrides,
+                                                    &keywords.fallback, &keywords.rtld_global, &keywords.files);
+    Py_XDECREF(none);
+    if (is_taken && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
+        rsdk_text_arguments_take_files(&files, keywords.files) == 0) {
         rsdk_session session;
-        loading l = {.options = {.shortnames = names.items, .shortname_count = names.count}};
+        loading l = {.options = {.shortnames = names.items,
+                                 .shortname_count = names.count,
+                                 .files = files.items,
+                                 .file_count = files.count}};
         if (rsdk_session_start(module, &session) == 0 &&
             rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0 &&
             rsdk_keyword_arguments_take_scope(&keywords, &session.environment, &l.options) == 0 &&
@@ -175,6 +182,7 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
         rsdk_session_end(&session);
     }
     rsdk_text_arguments_clear(&names);
+    rsdk_text_arguments_clear(&files);
     return result;
 }
 

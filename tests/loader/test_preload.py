@@ -336,6 +336,23 @@ def test_load_plan_loads_nothing(chain: Site) -> None:
     ]
 
 
+def test_load_plan_tells_what_files_need(chain: Site, tmp_path: Path) -> None:
+    extension = compile_library(
+        tmp_path / "extension.so", None, "int sparse(void);", (chain.path / LIBRARIES / "lib/libhipsparse.so.4",)
+    )
+    program = f"""
+        import pathlib, rocm_sdk
+        for files in (["{extension}"], [pathlib.Path(rocm_sdk.locate("rocsparse").path)]):
+            plan = rocm_sdk.load_plan(files=files)
+            print(*(name.rpartition("/")[2] for step in plan.steps for name in step.members))
+        assert "libhsa-runtime64" not in open("/proc/self/maps").read()
+    """
+    assert chain.output(program).splitlines() == [
+        "libhipsparse.so.4 librocsparse.so.1 libamdhip64.so.7 libhsa-runtime64.so.1 libamd_comgr.so.3",
+        "libamdhip64.so.7 libhsa-runtime64.so.1 libamd_comgr.so.3",
+    ]
+
+
 # ---- initialize_process ------------------------------------------------------------------------------------------
 
 
