@@ -118,9 +118,9 @@ static const char *owner_of_databases(const char *directory) {
     return NULL;
 }
 
-/* Which of Tensile's files a name stands for. "TensileLibrary_lazy_gfx942.dat", "TensileLibrary_gfx942.dat" of older
- * versions and "TensileLibrary.dat" of the oldest are indexes. false: none. */
-static bool find_table_kind(const char *name, rsdk_code_file_kind *kind) {
+/* "TensileLibrary_lazy_gfx942.dat", "TensileLibrary_gfx942.dat" of older versions and "TensileLibrary.dat" of the
+ * oldest are indexes. */
+bool rsdk_code_files_table_kind(const char *name, rsdk_code_file_kind *kind) {
     static const char prefix[] = "TensileLibrary", mapping[] = "TensileLiteLibrary_lazy_", extension[] = "hipblasltExt";
     static const char *const index_ends[] = {".", "_lazy_", "_gfx"};
     if (!ends_with(name, ".dat") && !ends_with(name, ".dat.zlib") && !ends_with(name, ".yaml")) {
@@ -151,7 +151,7 @@ static rsdk_status add_file(const walk *w, const char *directory, const char *na
     if (ends_with(name, ".kpack")) {
         return add(w, (rsdk_code_file){RSDK_CODE_FILE_ARCHIVE, path, name, NULL});
     }
-    if (find_table_kind(name, &kind)) {
+    if (rsdk_code_files_table_kind(name, &kind)) {
         return add_loose(w, kind, directory, path, name);
     }
     if (databases != NULL) {

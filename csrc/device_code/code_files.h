@@ -2,6 +2,8 @@
 #ifndef RSDK_DEVICE_CODE_CODE_FILES_H
 #define RSDK_DEVICE_CODE_CODE_FILES_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/name_table.h"
 
@@ -32,5 +34,8 @@ typedef struct rsdk_code_files {
  * followed. */
 rsdk_status rsdk_code_files_collect(const char *directory, rsdk_arena *arena, rsdk_code_files *files,
                                     rsdk_error *error);
+
+/* Which of Tensile's tables a name stands for: RSDK_CODE_FILE_INDEX, _TABLE or _TARGETS. false: none. */
+bool rsdk_code_files_table_kind(const char *name, rsdk_code_file_kind *kind);
 
 #endif

@@ -96,3 +96,21 @@ const rsdk_target *rsdk_file_target_of_database(const char *name) {
     }
     return longest;
 }
+
+bool rsdk_file_target_find_normal(const char *name, char target[RSDK_TARGET_ID_SIZE]) {
+    static const char strict[] = "-strict";
+    char found[RSDK_TARGET_ID_SIZE];
+    size_t start = 0;
+    if (!rsdk_file_target_find(name, found, &start)) {
+        const rsdk_target *database = rsdk_file_target_of_database(name);
+        if (database != NULL) {
+            (void)snprintf(target, RSDK_TARGET_ID_SIZE, "%s", database->name);
+        }
+        return database != NULL;
+    }
+    char *mode = strstr(found, strict);
+    if (mode != NULL) {
+        memmove(mode, mode + strlen(strict), strlen(mode + strlen(strict)) + 1);
+    }
+    return rsdk_target_id_normalize(found, target, NULL) == RSDK_OK;
+}

@@ -196,26 +196,34 @@ static rsdk_status take_index(reader *r) {
 
 /* ---- a list of targets ---- */
 
-static rsdk_status add_target(reader *r, const char *text) {
-    char target[RSDK_TARGET_ID_SIZE];
+static rsdk_status add_once(reader *r, rsdk_unique_strings *strings, const char *text) {
     const char *name = NULL;
-    size_t start = 0, unused = 0;
-    if (!rsdk_file_target_find(text, target, &start) ||
-        rsdk_name_table_find(&r->database->targets.places, target, strlen(target), &unused)) {
+    size_t unused = 0;
+    if (rsdk_name_table_find(&strings->places, text, strlen(text), &unused)) {
         return RSDK_OK;
     }
-    RSDK_TRY(copy_name(r, target, &name));
-    return rsdk_unique_strings_add(&r->database->targets, r->arena, name, r->error);
+    RSDK_TRY(copy_name(r, text, &name));
+    return rsdk_unique_strings_add(strings, r->arena, name, r->error);
+}
+
+static rsdk_status add_target(reader *r, const char *text) {
+    char target[RSDK_TARGET_ID_SIZE];
+    size_t start = 0;
+    return rsdk_file_target_find(text, target, &start) ? add_once(r, &r->database->targets, target) : RSDK_OK;
 }
 
 static rsdk_status take_targets(reader *r) {
-    char text[NAME_SIZE];
+    char key[NAME_SIZE], value[NAME_SIZE];
     RSDK_TRY(rsdk_message_expect(&r->message, RSDK_MESSAGE_MAP));
     for (uint64_t left = r->message.number; left > 0; left--) {
-        for (size_t i = 0; i < 2; i++) { /* key and value */
-            RSDK_TRY(take_value(r, text, sizeof text));
-            RSDK_TRY(leave_value(r));
-            RSDK_TRY(add_target(r, text));
+        RSDK_TRY(take_value(r, key, sizeof key));
+        RSDK_TRY(leave_value(r));
+        RSDK_TRY(add_target(r, key));
+        RSDK_TRY(take_value(r, value, sizeof value));
+        RSDK_TRY(leave_value(r));
+        RSDK_TRY(add_target(r, value));
+        if (value[0] != '\0') {
+            RSDK_TRY(add_once(r, &r->database->names, value));
         }
     }
     return RSDK_OK;

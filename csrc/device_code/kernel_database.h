@@ -19,11 +19,11 @@ typedef struct rsdk_kernel_row {
     rsdk_strings tables;   /* names of the files with its kernels, without what follows the '.' */
 } rsdk_kernel_row;
 
-/* Of a file that is an index: its rows. Of one that lists targets, by its keys or by the names of files: the targets.
- */
+/* Of a file that is an index: its rows. Of one that lists targets, by its keys or by the names of files: the targets,
+ * and the texts that are its values, which a mapping has for names of tables. */
 typedef struct rsdk_kernel_database {
     RSDK_LIST(rsdk_kernel_row) rows;
-    rsdk_unique_strings targets;
+    rsdk_unique_strings targets, names;
 } rsdk_kernel_database;
 
 /* Reads an index, plain or compressed by zlib. RSDK_BAD_ELF where it is damaged or something else. */

@@ -2,6 +2,10 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/path.h"
+#include "device_code/code_files.h"
+#include "device_code/file_target.h"
+#include "device_code/kernel_database.h"
 #include "environment.h"
 #include "exceptions.h"
 #include "methods.h"
@@ -127,6 +131,111 @@ static PyObject *coverage(PyObject *module, PyObject *args) {
     return result;
 }
 
+/* ---- tables of kernels ---- */
+
+PyDoc_STRVAR(kernel_table_kind_doc,
+             "kernel_table_kind(name, /)\n--\n\n"
+             "Which of Tensile's tables the name of a file (str) stands for: 'index', 'table' for what an index leads\n"
+             "to, 'targets' for hipBLASLt's further lists. None: none.");
+
+static PyObject *kernel_table_kind(PyObject *module, PyObject *argument) {
+    (void)module;
+    static const char *const words[] = {
+        [RSDK_CODE_FILE_INDEX] = "index", [RSDK_CODE_FILE_TABLE] = "table", [RSDK_CODE_FILE_TARGETS] = "targets"};
+    rsdk_code_file_kind kind = RSDK_CODE_FILE_TABLE;
+    PyObject *name = NULL;
+    if (!PyUnicode_FSConverter(argument, &name)) {
+        return NULL;
+    }
+    bool is_table = rsdk_code_files_table_kind(PyBytes_AsString(name), &kind);
+    Py_DECREF(name);
+    return is_table ? rsdk_result_text(words[kind]) : Py_NewRef(Py_None);
+}
+
+PyDoc_STRVAR(kernel_table_names_doc,
+             "kernel_table_names(path, /)\n--\n\n"
+             "The tables to which one of Tensile's indexes or hipBLASLt's lists leads: a tuple of pairs, the target\n"
+             "whose GPUs alone are led there (str; None: any), and the name of the file without what follows the '.'.\n"
+             "Raises BadLibraryError where it is damaged or has another name.");
+
+/* A pair that becomes the next item of a list; -1 with an exception. */
+static int append_pair(PyObject *list, const char *target, const char *name) {
+    PyObject *pair = Py_BuildValue("(zN)", target, rsdk_result_path(name));
+    int status = pair != NULL ? PyList_Append(list, pair) : -1;
+    Py_XDECREF(pair);
+    return status;
+}
+
+static int append_rows(PyObject *list, const rsdk_kernel_database *database) {
+    int status = 0;
+    for (size_t i = 0; i < database->rows.count; i++) {
+        const rsdk_kernel_row *row = &database->rows.items[i];
+        for (size_t k = 0; status == 0 && k < row->tables.count; k++) {
+            status = append_pair(list, row->processor, row->tables.items[k]);
+        }
+    }
+    return status;
+}
+
+/* A list has the numbers of kernels of all targets; each is for the target in the name. */
+static int append_names(PyObject *list, const rsdk_strings *names) {
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < names->count; i++) {
+        char target[RSDK_TARGET_ID_SIZE];
+        bool has_target = rsdk_file_target_find_normal(names->items[i], target);
+        status = append_pair(list, has_target ? target : NULL, names->items[i]);
+    }
+    return status;
+}
+
+static PyObject *build_names(const rsdk_kernel_database *database) {
+    PyObject *list = PyList_New(0), *result = NULL;
+    if (list != NULL && append_rows(list, database) == 0 && append_names(list, &database->names.list) == 0) {
+        result = PyList_AsTuple(list);
+    }
+    Py_XDECREF(list);
+    return result;
+}
+
+static rsdk_status read_table(const char *path, rsdk_arena *arena, rsdk_kernel_database *database, rsdk_error *error) {
+    rsdk_code_file_kind kind = RSDK_CODE_FILE_TABLE;
+    bool is_table = rsdk_code_files_table_kind(rsdk_path_name(path), &kind);
+    if (is_table && kind == RSDK_CODE_FILE_INDEX) {
+        return rsdk_kernel_database_read_index(path, arena, database, error);
+    }
+    if (is_table && kind == RSDK_CODE_FILE_TARGETS) {
+        return rsdk_kernel_database_read_targets(path, arena, database, error);
+    }
+    return rsdk_fail(error, RSDK_BAD_ELF, path, "%s: its name is not that of an index of kernels", path);
+}
+
+static rsdk_status read_table_without_gil(const char *path, rsdk_arena *arena, rsdk_kernel_database *database,
+                                          rsdk_error *error) {
+    rsdk_status status = RSDK_OK;
+    Py_BEGIN_ALLOW_THREADS status = read_table(path, arena, database, error);
+    Py_END_ALLOW_THREADS return status;
+}
+
+static PyObject *kernel_table_names(PyObject *module, PyObject *argument) {
+    (void)module;
+    PyObject *path = NULL, *result = NULL;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_kernel_database database = {0};
+    if (!PyUnicode_FSConverter(argument, &path)) {
+        return NULL;
+    }
+    if (read_table_without_gil(PyBytes_AsString(path), &arena, &database, &error) == RSDK_OK) {
+        result = build_names(&database);
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    Py_DECREF(path);
+    return result;
+}
+
 PyDoc_STRVAR(add_other_types_doc,
              "add_other_types()\n--\n\n"
              "Makes the types that loading does without attributes of this module: those of device code, for example.");
@@ -140,6 +249,8 @@ PyMethodDef rsdk_device_code_methods[] = {
     {"device_code", device_code, METH_O, device_code_doc},
     {"device_code_of_part", device_code_of_part, METH_VARARGS, device_code_of_part_doc},
     {"coverage", coverage, METH_VARARGS, coverage_doc},
+    {"kernel_table_kind", kernel_table_kind, METH_O, kernel_table_kind_doc},
+    {"kernel_table_names", kernel_table_names, METH_O, kernel_table_names_doc},
     {"add_other_types", add_other_types, METH_NOARGS, add_other_types_doc},
     {NULL, NULL, 0, NULL},
 };

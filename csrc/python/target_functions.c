@@ -134,22 +134,12 @@ PyDoc_STRVAR(target_in_name_doc,
 
 static PyObject *target_in_name(PyObject *module, PyObject *argument) {
     (void)module;
-    static const char strict[] = "-strict";
-    char found[RSDK_TARGET_ID_SIZE], normal[RSDK_TARGET_ID_SIZE];
-    size_t start = 0;
+    char target[RSDK_TARGET_ID_SIZE];
     const char *name = text_of(argument);
     if (name == NULL) {
         return NULL;
     }
-    if (!rsdk_file_target_find(name, found, &start)) {
-        const rsdk_target *database = rsdk_file_target_of_database(name);
-        return database != NULL ? rsdk_result_text(database->name) : Py_NewRef(Py_None);
-    }
-    char *mode = strstr(found, strict); /* of arithmetic, not of the GPU */
-    if (mode != NULL) {
-        memmove(mode, mode + strlen(strict), strlen(mode + strlen(strict)) + 1);
-    }
-    return rsdk_target_id_normalize(found, normal, NULL) == RSDK_OK ? rsdk_result_text(normal) : Py_NewRef(Py_None);
+    return rsdk_file_target_find_normal(name, target) ? rsdk_result_text(target) : Py_NewRef(Py_None);
 }
 
 PyDoc_STRVAR(

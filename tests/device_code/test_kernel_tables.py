@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from sample_device_code import bundle, code_object, kernel_index, library, message, objects
 
-from rocm_sdk import Coverage, GpuCoverage, coverage
+from rocm_sdk import BadLibraryError, Coverage, GpuCoverage, coverage
+from rocm_sdk.tooling import kernel_table_kind, kernel_table_names
 
 TYPES = "TensileLibrary_Type_HH_Contraction_l_Ailk_Bjlk_Cijk_Dijk"
 
@@ -159,3 +160,33 @@ def test_a_table_that_is_damaged_is_a_fault(kernels: Path, content: bytes) -> No
     (fault,) = read(kernels, "gfx1100").faults
     assert (fault.path, fault.code) == (str(path), "E-LIB-006")
     assert fault.message.startswith(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("TensileLibrary.dat", "index"),
+        ("TensileLibrary_lazy_gfx942.dat.zlib", "index"),
+        ("TensileLibrary_gfx942.yaml", "index"),
+        (f"{TYPES}_fallback.dat", "table"),
+        ("TensileLiteLibrary_lazy_Mapping.dat", "targets"),
+        ("hipblasltExtOpLibrary.dat", "targets"),
+        ("TensileManifest.txt", None),
+        (f"{TYPES}_gfx942.co", None),
+    ],
+)
+def test_the_kind_of_a_table(name: str, kind: str | None) -> None:
+    assert kernel_table_kind(name) == kind
+
+
+def test_the_names_in_tables(tmp_path: Path) -> None:
+    index = write(tmp_path / "TensileLibrary_lazy_gfx942.dat", kernel_index({"gfx942": ["A_gfx942"], "": ["../B"]}))
+    assert kernel_table_names(index) == (("gfx942", "A_gfx942"), (None, "../B"))
+    content = message({0: "T_gfx90a-xnack+", 7: "T_gfx90a-xnack+", 9: "T_fallback", 11: {"T_gfx1030": 1}})
+    mapping = write(tmp_path / "TensileLiteLibrary_lazy_Mapping.dat", zlib.compress(content))
+    assert kernel_table_names(mapping) == (("gfx90a:xnack+", "T_gfx90a-xnack+"), (None, "T_fallback"))
+    for damaged in (content[:-3], b"", b"\x78\x9c" + bytes(9), message([1])):
+        with pytest.raises(BadLibraryError):
+            kernel_table_names(write(mapping, damaged))
+    with pytest.raises(BadLibraryError, match="its name is not that of an index"):
+        kernel_table_names(write(tmp_path / "kernels.dat", content))

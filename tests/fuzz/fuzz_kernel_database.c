@@ -37,6 +37,9 @@ static void try_reader(read_function read, const uint8_t *bytes, size_t size) {
             length += strlen(row->tables.items[k]);
         }
     }
+    for (size_t i = 0; i < database.names.list.count; i++) {
+        length += strlen(database.names.list.items[i]);
+    }
     require(length <= largest_content(bytes, size));
     for (size_t i = 0; i < database.targets.list.count; i++) {
         require(strncmp(database.targets.list.items[i], "gfx", 3) == 0);
