@@ -25,6 +25,8 @@ from ._native import (
 from ._zstd import import_zstd
 from .cli.output import complain, end_without_output, succeeds, tell
 from .own_wheels import install_command
+from .targets.image_kinds import image_kind
+from .targets.image_kinds import serves as image_kind_serves
 from .value_text import counted, size_text
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ __all__ = [
     "counted",
     "device_code_of_part",
     "end_without_output",
+    "image_kind",
+    "image_kind_serves",
     "import_zstd",
     "inspect_library",
     "install_command",

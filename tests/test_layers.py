@@ -36,7 +36,7 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"problems"},
-    "tooling": {"cli"},
+    "tooling": {"cli", "targets"},
     "gpu_code": {"problems"},
     "problems": {"installed"},
     "installed": set(),

@@ -11,9 +11,9 @@ from rocm_sdk.errors import PackageNotInstalledError
 from rocm_sdk.problems import problem
 from rocm_sdk.targets.code_problems import problems_on
 from rocm_sdk.targets.coverage import sdk_directories, with_code
+from rocm_sdk.targets.image_kinds import image_kinds
+from rocm_sdk.targets.image_kinds import remarks as remarks_of_images
 
-from .aotriton import image_kinds
-from .aotriton import remarks as remarks_of_images
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
 from .subject import Subject, open_subject, shared_libraries

@@ -10,8 +10,8 @@ from typing import IO
 
 from rocm_sdk.archives.candidate import damage, is_candidate, refusal
 from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
+from rocm_sdk.targets.image_kinds import DIRECTORY
 
-from .aotriton import DIRECTORY
 from .requirements import requirements
 
 _ENDINGS = (".dat", ".dat.zlib", ".db", ".kdb", ".fdb.txt", ".db.txt", ".co", ".hsaco", ".kpack")

@@ -18,11 +18,12 @@ def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
         for parent, names, _ in os.walk(directory):
             if os.path.basename(parent) == DIRECTORY:
                 is_there = True
-                kinds += filter(None, map(_kind, sorted(names)))
+                kinds += filter(None, map(image_kind, sorted(names)))
     return tuple(dict.fromkeys(kinds)) if is_there else None
 
 
-def _kind(name: str) -> str | None:
+def image_kind(name: str) -> str | None:
+    """The kind of GPU that a directory of images is for, "gfx11xx" of "amd-gfx11xx"; None: it is for no kind."""
     found = _NAME.fullmatch(name)
     return found[1] if found else None
 
