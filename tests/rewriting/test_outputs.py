@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import pytest
-from other_user import USER, become_possible, open_directory
+from other_user import USER, OtherUser, become_possible, open_directory
 from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError
@@ -350,3 +350,17 @@ def test_a_record_that_is_none(tree: Path, tmp_path: Path) -> None:
         rewrite_directory(str(tree), str(tmp_path / "new"), KEEP)
     assert caught.value.path == str(tree / "x-1.dist-info/RECORD")
     assert not (tmp_path / "new").exists()
+
+
+def test_a_file_of_a_tree_that_may_not_be_read(other_user: OtherUser) -> None:
+    """The error names the file with its directory, and nothing of the new tree is left."""
+    with open_directory() as place:
+        (place / "site/pkg").mkdir(parents=True)
+        (place / "out").mkdir()
+        (place / "out").chmod(0o777)
+        file = place / "site/pkg/data"
+        file.touch(0)
+        words = ("code", place / "site", "--keep", "gfx1030", "--output", place / "out/slim")
+        ran = other_user.run("-m", "rocm_sdk_build", *words)
+        assert (ran.returncode, ran.stderr) == (1, f"rocm-sdk: {file}: Permission denied\n")
+        assert list((place / "out").iterdir()) == []

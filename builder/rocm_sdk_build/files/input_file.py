@@ -47,7 +47,10 @@ def open_input(path: str, *, place: int | None = None) -> Iterator[InputFile]:
     if place is None:
         descriptor = os.open(path, flags)
     else:
-        descriptor = os.open(os.path.basename(path), flags | os.O_NOFOLLOW, dir_fd=place)
+        try:
+            descriptor = os.open(os.path.basename(path), flags | os.O_NOFOLLOW, dir_fd=place)
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, path) from None
     with open(descriptor, "rb", buffering=0) as file:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
