@@ -1,0 +1,255 @@
+"""Which data files an SDK's libraries read, for which GPUs each is, and which of them a choice of GPUs does without.
+
+The kinds are rows of `data_files.txt`. The rules of `rocm-sdk check-gpu` decide what a GPU uses. A file for other GPUs
+stays if something that stays names it: an index of Tensile, a library that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk import RocmSdkError, device_code, targets
+from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.tooling import image_kind, image_kind_serves, inspect_library, target_in_name
+from rocm_sdk_build.code.choice import choose_targets
+from rocm_sdk_build.errors import PackagingError
+
+from .globs import matches
+from .kernel_indexes import is_index, named_by, stem_of
+
+UNKNOWN = "unknown data"  # the kind of what lies in a library's directory and fits no row
+ANY_LIBRARY = "*"
+
+_TABLE = Path(__file__).with_name("data_files.txt")
+_WAYS, _WITHOUT = ("name", "code", "images"), ("stays", "goes")
+_COLUMNS = ("TARGETS", "WITHOUT", "LIBRARIES", "GLOB", "KIND")
+# What lies beside a library's data and is none: libraries, programs' texts, what compilers and build tools read.
+_NO_DATA = frozenset([".a", ".bc", ".c", ".cmake", ".cpp", ".h", ".hpp", ".inc", ".pc", ".py", ".pyc", ".pyi", ".sh"])
+_LIBRARY = re.compile(r"lib(.+?)\.so(?:\.[\d.]+)?")
+
+
+class DataFile(NamedTuple):
+    """A file that libraries read."""
+
+    path: str  # below the directory
+    kind: str  # in words
+    libraries: tuple[str, ...]  # linker names of those that read it; ANY_LIBRARY
+    targets: tuple[str, ...]  # that it is for; (): every GPU
+    group: str  # directory of the files among which a library chooses
+    is_optional: bool  # the library does without any file of the group that is for the GPU
+
+
+class Held(NamedTuple):
+    """A file that is for other GPUs, and stays."""
+
+    file: DataFile
+    why: str
+
+
+class NotNeeded(NamedTuple):
+    """Files that are for other GPUs."""
+
+    dropped: tuple[DataFile, ...]  # nothing that stays names them
+    held: tuple[Held, ...]
+
+
+def files_below(directory: Path) -> tuple[str, ...]:
+    """The regular files below a directory, as paths below it, in order; links are not followed. Raises OSError."""
+    found: list[str] = []
+    for parent, _, names, descriptor in os.fwalk(directory, onerror=_raise):
+        facts = ((name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)) for name in names)
+        place = Path(parent).relative_to(directory)
+        found += (str(place / name) for name, each in facts if stat.S_ISREG(each.st_mode))
+    return tuple(sorted(found))
+
+
+def data_files(directory: Path, paths: Iterable[str]) -> tuple[DataFile, ...]:
+    """Those of the regular files that are data of ROCm's libraries, in their order. paths: below the directory."""
+    listed = tuple(paths)
+    owners = _owners(listed)
+    found = (_known(directory, path) or _unknown(path, owners) for path in listed)
+    return tuple(file for file in found if file is not None)
+
+
+def not_needed(directory: Path, files: Sequence[DataFile], gpus: tuple[str, ...], unofficial: bool) -> NotNeeded:
+    """The files that none of the GPUs uses. unofficial: what only patched runtimes try on them counts as used.
+
+    Raises OSError if a file cannot be read.
+    """
+    groups: dict[str, list[DataFile]] = defaultdict(list)
+    for file in files:
+        groups[file.group].append(file)
+    dropped: list[DataFile] = []
+    held: list[Held] = []
+    for group in groups.values():
+        choice = _choose(directory, group, gpus, unofficial)
+        dropped += choice.dropped
+        held += choice.held
+    return NotNeeded(tuple(sorted(dropped)), tuple(sorted(held)))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+# ---- the table ----
+
+
+class _Row(NamedTuple):
+    ways: tuple[str, ...]
+    is_optional: bool
+    libraries: tuple[str, ...]
+    glob: str
+    kind: str
+
+
+@cache
+def read_table(path: Path = _TABLE) -> tuple[_Row, ...]:
+    """The rows of a table, by default the established one. PackagingError names the line that is wrong."""
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fields = line.partition("#")[0].split(None, len(_COLUMNS) - 1)
+        if not fields:
+            continue
+        ways = () if fields[0] == "-" else tuple(fields[0].split(","))
+        if len(fields) < len(_COLUMNS) or not set(ways) <= set(_WAYS) or fields[1] not in _WITHOUT:
+            known = f"columns are {' '.join(_COLUMNS)}; TARGETS: -, {', '.join(_WAYS)}; WITHOUT: {', '.join(_WITHOUT)}"
+            raise PackagingError(f"{path}:{number}: {line.strip()!r} is not a row", known)
+        rows.append(_Row(ways, fields[1] == "goes", tuple(fields[2].split(",")), fields[3], fields[4].strip()))
+    return tuple(rows)
+
+
+def _known(directory: Path, path: str) -> DataFile | None:
+    row = next((row for row in read_table() if matches(path, row.glob)), None)
+    if row is None:
+        return None
+    group = _group_of(path, row.glob)
+    found = (_TELL[way](directory, path, group) for way in row.ways)
+    return DataFile(path, row.kind, row.libraries, next(filter(None, found), ()), group, row.is_optional)
+
+
+def _group_of(path: str, glob: str) -> str:
+    """The directory that the pattern stands for, else the one that the file is in."""
+    parents = [str(each) for each in PurePosixPath(path).parents]
+    return next((each for each in reversed(parents) if glob.endswith("/**") and matches(each, glob)), parents[0])
+
+
+# ---- targets ----
+
+
+def _by_name(_directory: Path, path: str, group: str) -> tuple[str, ...]:
+    parts = PurePosixPath(path).relative_to(group).parts
+    return next(filter(None, map(_in_name, reversed(parts))), ())
+
+
+def _in_name(name: str) -> tuple[str, ...]:
+    """All targets in a name: it may have several."""
+    starts = (max(found.start() - 1, 0) for found in re.finditer("gfx", name))
+    return tuple(dict.fromkeys(target for start in starts if (target := target_in_name(name[start:])) is not None))
+
+
+def _by_code(directory: Path, path: str, _group: str) -> tuple[str, ...]:
+    """The targets of the file's GPU code; what cannot be read is for every GPU."""
+    file = directory / path
+    with file.open("rb") as start:
+        if not is_candidate(start.read(HEAD_SIZE)):
+            return ()
+    try:
+        return tuple(each.target for each in device_code(file).targets)
+    except RocmSdkError:
+        return ()
+
+
+def _by_images(_directory: Path, path: str, group: str) -> tuple[str, ...]:
+    """The known targets of a kind of GPU."""
+    kind = image_kind(PurePosixPath(path).relative_to(group).parts[0])
+    return tuple(row.name for row in targets.table() if kind is not None and image_kind_serves((kind,), row.name))
+
+
+_TELL = {"name": _by_name, "code": _by_code, "images": _by_images}
+
+
+# ---- data that no row names ----
+
+
+def _owners(paths: Iterable[str]) -> dict[str, str]:
+    """Names of libraries, as directories of their data have them -> linker names."""
+    found = (_LIBRARY.fullmatch(PurePosixPath(path).name) for path in paths)
+    return {each[1].lower(): f"lib{each[1]}.so" for each in found if each is not None}
+
+
+def _unknown(path: str, owners: dict[str, str]) -> DataFile | None:
+    place = PurePosixPath(path)
+    owner = next((owners[part.lower()] for part in reversed(place.parts[:-1]) if part.lower() in owners), None)
+    if owner is None or place.suffix in _NO_DATA or _LIBRARY.fullmatch(place.name):
+        return None
+    return DataFile(path, UNKNOWN, (owner,), (), str(place.parent), is_optional=False)
+
+
+# ---- the choice ----
+
+
+def _choose(directory: Path, group: Sequence[DataFile], gpus: tuple[str, ...], unofficial: bool) -> NotNeeded:
+    """The choice among the files of one group."""
+    known = sorted({target for file in group for target in file.targets})
+    chosen = set(choose_targets(known, gpus, unofficial))
+    others = [file for file in group if file.targets and not chosen.intersection(file.targets)]
+    if not chosen and not all(file.is_optional for file in others):
+        return NotNeeded((), tuple(Held(file, f"nothing in {file.group} is for {', '.join(gpus)}") for file in others))
+    held: dict[str, Held] = {}
+    while True:
+        left = [file for file in others if file.path not in held]
+        gone = {file.path for file in left}
+        kept = [file.path for file in group if file.path not in gone]
+        found = [*_named_by_indexes(directory, kept, left, gpus, unofficial), *_needed_by_libraries(directory, left)]
+        if not found:
+            return NotNeeded(tuple(left), tuple(held.values()))
+        held |= {each.file.path: each for each in found}  # which may name others
+
+
+def _named_by_indexes(
+    directory: Path, kept: Iterable[str], others: Sequence[DataFile], gpus: tuple[str, ...], unofficial: bool
+) -> Iterator[Held]:
+    places: dict[tuple[str, str], list[DataFile]] = defaultdict(list)
+    for file in others:
+        places[stem_of(file.path)].append(file)
+    for index in filter(is_index, kept if places else ()):
+        parent = str(PurePosixPath(index).parent)
+        try:
+            names = named_by(directory, index, gpus, unofficial)
+        except RocmSdkError as error:
+            why = error.detail.removeprefix(f"{directory / index}: ")
+            beside = (file for file in others if str(PurePosixPath(file.path).parent) == parent)
+            yield from (Held(file, f"{index}, which may name it, cannot be read: {why}") for file in beside)
+        else:
+            yield from (Held(file, f"{index} names it") for name in names for file in places.get((parent, name), ()))
+
+
+def _needed_by_libraries(directory: Path, others: Sequence[DataFile]) -> Iterator[Held]:
+    """Libraries for one target that one which stays beside them needs to load."""
+    places: dict[str, dict[str, DataFile]] = defaultdict(dict)
+    for file in others:
+        place = PurePosixPath(file.path)
+        if _LIBRARY.fullmatch(place.name):
+            places[str(place.parent)][place.name] = file
+    for parent, libraries in places.items():
+        for other, needed in _libraries_in(directory / parent):
+            if other not in libraries:
+                yield from (Held(libraries[name], f"{other} needs it to load") for name in needed if name in libraries)
+
+
+def _libraries_in(directory: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The libraries of a directory, and what they need. What cannot be read needs nothing."""
+    for path in sorted(directory.iterdir()):
+        if _LIBRARY.fullmatch(path.name):
+            try:
+                yield path.name, inspect_library(path).needed
+            except RocmSdkError:
+                continue

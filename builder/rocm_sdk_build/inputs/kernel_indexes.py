@@ -1,0 +1,84 @@
+"""To which tables an index of Tensile leads, and whether they are there.
+
+The loader's reader takes an index apart (`kernel_table_names`): what it names is hostile, and only compared with the
+names of files, never opened. An index in YAML is not read as such: each word in it that may be the name of a table
+counts as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from rocm_sdk import BadLibraryError, RocmSdkError
+from rocm_sdk.tooling import kernel_table_kind, kernel_table_names
+from rocm_sdk_build.code.choice import choose_targets
+
+_YAML, _YAML_LIMIT = ".yaml", 1 << 28  # bytes; no index is larger
+_WORD = re.compile(rb"Tensile[\w+-]{1,500}")
+
+
+class AbsentTable(NamedTuple):
+    """A table that an index names, and that is not there."""
+
+    named_in: str  # path of the index
+    table: str  # without what follows the "."
+
+
+def is_index(path: str) -> bool:
+    """Whether the name of a file is that of an index, or of hipBLASLt's lists of tables."""
+    return kernel_table_kind(PurePosixPath(path).name) in ("index", "targets")
+
+
+def stem_of(path: str) -> tuple[str, str]:
+    """The directory of a file, and the name by which an index there names it."""
+    place = PurePosixPath(path)
+    return str(place.parent), place.name.partition(".")[0]
+
+
+def named_by(directory: Path, index: str, gpus: tuple[str, ...], unofficial: bool) -> frozenset[str]:
+    """The names of the tables to which an index leads one of the GPUs; (): any GPU. index: path below the directory.
+
+    Raises OSError and RocmSdkError if it cannot be read.
+    """
+    path = directory / index
+    if path.suffix == _YAML:
+        return _words(path)
+    pairs = kernel_table_names(path)
+    chosen = set(choose_targets([target for target in {each for each, _ in pairs} if target], gpus, unofficial))
+    return frozenset(name for target, name in pairs if target is None or target in chosen or not gpus)
+
+
+def absent_tables(
+    directory: Path, paths: Iterable[str], gpus: tuple[str, ...] = (), unofficial: bool = False
+) -> tuple[AbsentTable, ...]:
+    """What the indexes among the files name for the GPUs, (): for any, and is not among the files.
+
+    paths: of files, below the directory. An index that cannot be read names nothing; check-gpu reports it.
+    """
+    files = sorted(paths)
+    there = {stem_of(path) for path in files if kernel_table_kind(PurePosixPath(path).name) == "table"}
+    found = []
+    for index in filter(_is_read, files):
+        parent = str(PurePosixPath(index).parent)
+        try:
+            names = named_by(directory, index, gpus, unofficial)
+        except RocmSdkError:
+            continue
+        found += [AbsentTable(index, name) for name in sorted(names) if (parent, name) not in there]
+    return tuple(found)
+
+
+def _is_read(path: str) -> bool:
+    """The words of an index in YAML prove nothing: not each is the name of a table."""
+    return is_index(path) and PurePosixPath(path).suffix != _YAML
+
+
+def _words(path: Path) -> frozenset[str]:
+    with path.open("rb") as file:
+        content = file.read(_YAML_LIMIT + 1)
+    if len(content) > _YAML_LIMIT:
+        raise BadLibraryError(f"{path}: it is larger than any index of kernels is", None, str(path), "E-LIB-006")
+    return frozenset(word.decode() for word in _WORD.findall(content))
