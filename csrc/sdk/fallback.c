@@ -155,3 +155,13 @@ rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rs
     }
     return RSDK_OK;
 }
+
+bool rsdk_fallback_is_rocm(rsdk_sdk *sdk, const char *prefix) {
+    bool has = false;
+    for (size_t i = 0; !has && i < sizeof library_directories / sizeof *library_directories; i++) {
+        if (look_in(sdk, prefix, library_directories[i], &has, NULL) != RSDK_OK) {
+            return false;
+        }
+    }
+    return has;
+}

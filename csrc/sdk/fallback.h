@@ -8,4 +8,7 @@
  * not name a place. */
 rsdk_status rsdk_fallback_use(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error);
 
+/* Whether a prefix could be such a place. For an SDK that is not opened after all: it may get the version. */
+bool rsdk_fallback_is_rocm(rsdk_sdk *sdk, const char *prefix);
+
 #endif

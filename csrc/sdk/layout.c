@@ -16,6 +16,7 @@
 #include "sdk/module_search.h"
 #include "sdk/open_sdk.h"
 #include "sdk/package_name.h"
+#include "sdk/root.h"
 #include "sdk/tables.h"
 
 /* ---- version and families ---- */
@@ -138,8 +139,12 @@ static rsdk_status add_override(rsdk_sdk *sdk, const rsdk_library_override *wish
     return RSDK_OK;
 }
 
-static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+/* The places to look for packages: the root alone, or the search path and the modules. */
+static rsdk_status take_places(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
     const char *working_directory = NULL;
+    if (options->root != NULL && options->root[0] != '\0') {
+        return rsdk_root_use(sdk, options, error);
+    }
     for (size_t i = 0; i < options->search_path_count; i++) {
         RSDK_TRY(add_search_directory(sdk, options->search_path[i], &working_directory, error));
     }
@@ -150,6 +155,11 @@ static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, 
         RSDK_NEED(location.directory, error);
         RSDK_APPEND(&sdk->arena, &sdk->modules, location, error);
     }
+    return RSDK_OK;
+}
+
+static rsdk_status take_options(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_error *error) {
+    RSDK_TRY(take_places(sdk, options, error));
     for (size_t i = 0; i < options->override_count; i++) {
         RSDK_TRY(add_override(sdk, &options->overrides[i], error));
     }
@@ -168,9 +178,14 @@ static rsdk_status fill(rsdk_sdk *sdk, const rsdk_sdk_options *options, rsdk_err
     if (sdk->version == NULL) {
         RSDK_TRY(version_from_metadata(sdk, error));
     }
-    bool may_fall_back = sdk->version == NULL && options->fallback != NULL && options->fallback[0] != '\0';
-    return may_fall_back && sdk->packages[RSDK_CORE].directory == NULL ? rsdk_fallback_use(sdk, options, error)
-                                                                       : RSDK_OK;
+    if (sdk->version != NULL || sdk->packages[RSDK_CORE].directory != NULL) {
+        return RSDK_OK;
+    }
+    if (sdk->root.path != NULL) {
+        return rsdk_root_fail_without_sdk(sdk, error);
+    }
+    bool may_fall_back = options->fallback != NULL && options->fallback[0] != '\0';
+    return may_fall_back ? rsdk_fallback_use(sdk, options, error) : RSDK_OK;
 }
 
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error) {
@@ -300,6 +315,15 @@ const char *rsdk_sdk_package_module(rsdk_sdk *sdk, rsdk_package_id package) {
     return find_package(sdk, package, NULL) == RSDK_OK ? sdk->packages[package].module : NULL;
 }
 
+/* What the places that somebody chose have to do with it, as the end of a sentence; NULL: out of memory. */
+static const char *end_about_places(rsdk_sdk *sdk) {
+    if (sdk->root.path != NULL) {
+        return rsdk_arena_format(&sdk->arena, "; %s=%s: no other directory is searched", sdk->root.source,
+                                 sdk->root.path);
+    }
+    return sdk->fallback.in_vain != NULL ? sdk->fallback.in_vain : "";
+}
+
 rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const bool missing[RSDK_PACKAGE_COUNT],
                                         rsdk_error *error) {
     const char *extras = "", *names = "";
@@ -321,12 +345,15 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
     const char *requirement = extras[0] != '\0'
                                   ? rsdk_arena_format(&sdk->arena, "rocm[%s]%s%s", extras, equals, version)
                                   : rsdk_arena_format(&sdk->arena, "rocm%s%s", equals, version);
+    const char *more = end_about_places(sdk);
+    const char *variable = sdk->root.path != NULL ? sdk->root.source : sdk->fallback.source;
     RSDK_NEED(requirement, error);
+    RSDK_NEED(more, error);
     return rsdk_fail_as(
         error, RSDK_PACKAGE_NOT_INSTALLED, sdk->version != NULL ? RSDK_E_PKG_014 : RSDK_E_PKG_001,
         sdk->packages[RSDK_CORE].directory,
-        RSDK_FACTS({"requirement", requirement}, {"more", sdk->fallback.in_vain}, {"variable", sdk->fallback.source}),
-        "%s: not installed: %s%s", what, names, sdk->fallback.in_vain != NULL ? sdk->fallback.in_vain : "");
+        RSDK_FACTS({"requirement", requirement}, {"more", more[0] != '\0' ? more : NULL}, {"variable", variable}),
+        "%s: not installed: %s%s", what, names, more);
 }
 
 /* ---- dist_info.json ---- */

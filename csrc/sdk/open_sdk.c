@@ -28,6 +28,10 @@ const char *rsdk_sdk_fallback(const rsdk_sdk *sdk) {
     return sdk->fallback.place;
 }
 
+const char *rsdk_sdk_root(const rsdk_sdk *sdk) {
+    return sdk->root.path;
+}
+
 const char *rsdk_sdk_nonce(const rsdk_sdk *sdk) {
     return sdk->info.nonce;
 }

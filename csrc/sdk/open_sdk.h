@@ -28,11 +28,18 @@ typedef struct rsdk_fallback {
     const char *in_vain;           /* the same with the places, as the end of a sentence */
 } rsdk_fallback;
 
+/* The directory that is the whole search path. */
+typedef struct rsdk_root {
+    const char *path;   /* NULL: none was chosen */
+    const char *source; /* who chose it */
+} rsdk_root;
+
 struct rsdk_sdk {
     rsdk_arena arena;
     rsdk_strings search_path; /* absolute */
     RSDK_LIST(rsdk_module_location) modules;
     RSDK_LIST(rsdk_override) overrides;
+    rsdk_root root;
     rsdk_fallback fallback;
     const char *wanted_family;    /* NULL: none */
     const rsdk_gpu_options *gpus; /* borrowed; NULL: none */

@@ -285,6 +285,52 @@ static void neutral_libraries_do_where_no_family_is_installed(void **state) {
     assert_directory(f, RSDK_LIBRARIES, "_rocm_sdk_libraries");
 }
 
+/* ---- the root ---- */
+
+static rsdk_status open_root(sample_fixture *f, const char *root, const char *source) {
+    static const rsdk_module_location modules[] = {{"_rocm_sdk_libraries", "/hooked"}};
+    rsdk_sdk_free(f->sdk);
+    rsdk_error_clear(&f->error);
+    return rsdk_sdk_open(&(rsdk_sdk_options){.search_path = (const char *[]){f->site.path},
+                                             .search_path_count = 1,
+                                             .modules = modules,
+                                             .module_count = 1,
+                                             .fallback = "system",
+                                             .root = root,
+                                             .root_source = source},
+                         &f->sdk, &f->error);
+}
+
+static void root_is_the_whole_search_path(void **state) {
+    sample_fixture *f = *state;
+    sample_dist_info(&f->site);
+    sample_directory(&f->site, "_rocm_sdk_libraries");
+    sample_directory(&f->site, "root/rocm_sdk_core");
+    sample_file(&f->site, "root/rocm_sdk_core/_dist_info.py", "__version__ = '7.11.0'\n");
+    sample_directory(&f->site, "root/_rocm_sdk_core");
+    assert_int_equal(open_root(f, sample_path(&f->site, "root/"), "OPTION"), RSDK_OK);
+    assert_string_equal(rsdk_sdk_version(f->sdk), "7.11.0");
+    assert_string_equal(rsdk_sdk_root(f->sdk), sample_path(&f->site, "root"));
+    assert_directory(f, RSDK_CORE, "root/_rocm_sdk_core");
+    assert_not_installed(f, RSDK_LIBRARIES, ": no other directory is searched", "or unset OPTION");
+    assert_int_equal(rsdk_sdk_warning_count(f->sdk), 0);
+    assert_int_equal(open_root(f, "", NULL), RSDK_OK);
+    assert_null(rsdk_sdk_root(f->sdk));
+    assert_string_equal(rsdk_sdk_version(f->sdk), "7.10.0");
+}
+
+static void root_without_an_sdk_is_an_error(void **state) {
+    sample_fixture *f = *state;
+    sample_directory(&f->site, "empty");
+    assert_int_equal(open_root(f, "relative", NULL), RSDK_BAD_ARGUMENT);
+    assert_string_equal(f->error.message, "root: 'relative' is not an absolute path");
+    assert_int_equal(open_root(f, "/", "OPTION"), RSDK_BAD_ARGUMENT);
+    assert_string_equal(f->error.message, "OPTION: '/' has no ROCm SDK in it");
+    assert_int_equal(open_root(f, sample_path(&f->site, "empty"), "OPTION"), RSDK_BAD_ARGUMENT);
+    assert_int_equal(f->error.code, RSDK_E_ENV_008);
+    assert_null(f->sdk);
+}
+
 /* ---- dist_info.json ---- */
 
 static void build_info_is_offered(void **state) {
@@ -330,6 +376,8 @@ int main(void) {
         TEST(default_family_is_taken_of_several),
         TEST(wanted_family_is_taken_or_missed),
         TEST(neutral_libraries_do_where_no_family_is_installed),
+        TEST(root_is_the_whole_search_path),
+        TEST(root_without_an_sdk_is_an_error),
         TEST(build_info_is_offered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

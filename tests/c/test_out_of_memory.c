@@ -357,6 +357,23 @@ static rsdk_status check_host(rsdk_sdk *sdk, rsdk_error *error) {
     return status;
 }
 
+/* Another SDK, by its directory; and one that is not there, which is looked for in and above the directory. */
+static rsdk_status open_root(rsdk_sdk *sdk, rsdk_error *error) {
+    (void)sdk;
+    rsdk_sdk *other = NULL;
+    rsdk_status status = rsdk_sdk_open(&(rsdk_sdk_options){.root = site.path}, &other, error);
+    rsdk_sdk_free(other);
+    return status;
+}
+
+static const char *part_of_root;
+
+static rsdk_status open_part_of_root(rsdk_sdk *sdk, rsdk_error *error) {
+    (void)sdk;
+    rsdk_sdk *other = NULL;
+    return rsdk_sdk_open(&(rsdk_sdk_options){.root = part_of_root}, &other, error);
+}
+
 /* One attempt with allocation number `number` failing; returns whether there was such an allocation. */
 static bool attempt(work body, size_t number, rsdk_status wanted) {
     const char *search_path[] = {"", site.path};
@@ -458,6 +475,13 @@ static void planning_with_the_guard(void **state) {
     (void)state;
     run_in_child(try_all, &(series){make_guarded_plan, RSDK_OK});
     run_in_child(try_all, &(series){wish_nonsense, RSDK_BAD_ARGUMENT});
+}
+
+static void roots(void **state) {
+    (void)state;
+    run_in_child(try_all, &(series){open_root, RSDK_OK});
+    part_of_root = sample_path(&site, CORE_LIB);
+    run_in_child(try_all, &(series){open_part_of_root, RSDK_BAD_ARGUMENT});
 }
 
 static void device_code(void **state) {
@@ -563,7 +587,7 @@ int main(void) {
         cmocka_unit_test(errors),         cmocka_unit_test(problems),
         cmocka_unit_test(loading),        cmocka_unit_test(loading_one_by_one),
         cmocka_unit_test(failed_loading), cmocka_unit_test(planning_with_the_guard),
-        cmocka_unit_test(host_check),
+        cmocka_unit_test(host_check),     cmocka_unit_test(roots),
     };
     return cmocka_run_group_tests(tests, make_site, remove_site);
 }

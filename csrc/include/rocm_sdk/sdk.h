@@ -98,18 +98,23 @@ typedef struct rsdk_sdk_options {
     const char *fallback;
     const char *fallback_source; /* what messages call it, ROCM_SDK_FALLBACK for instance; NULL: fallback */
     const char *conda_prefix;    /* the environment that "conda" means; NULL: none */
+    /* The absolute path of a directory, laid out as site-packages, whose SDK is to be used whole: it takes the place of
+     * `search_path`, `modules` and `fallback`. NULL or "": none. */
+    const char *root;
+    const char *root_source; /* what messages call it, ROCM_SDK_ROOT for instance; NULL: root */
 } rsdk_sdk_options;
 
 typedef struct rsdk_sdk rsdk_sdk;
 
 /* Looks for an SDK. Finding none is not an error: then there is no version, and no package has a directory.
  * RSDK_BAD_METADATA: its `_dist_info.py` is damaged; RSDK_IO_ERROR: it cannot be read; RSDK_UNKNOWN_LIBRARY,
- * RSDK_BAD_ARGUMENT: an override is for no library, or its path is not absolute. */
+ * RSDK_BAD_ARGUMENT: an override is for no library, or its path is not absolute; `root` has no SDK. */
 rsdk_status rsdk_sdk_open(const rsdk_sdk_options *options, rsdk_sdk **sdk, rsdk_error *error);
 void rsdk_sdk_free(rsdk_sdk *sdk); /* NULL is allowed */
 
 const char *rsdk_sdk_version(const rsdk_sdk *sdk);        /* NULL: no SDK */
 const char *rsdk_sdk_fallback(const rsdk_sdk *sdk);       /* the place it was taken from; NULL: it is installed */
+const char *rsdk_sdk_root(const rsdk_sdk *sdk);           /* `root` without a '/' at its end; NULL: none */
 const char *rsdk_sdk_nonce(const rsdk_sdk *sdk);          /* suffix of the platform directories, mostly "" */
 const char *rsdk_sdk_default_family(const rsdk_sdk *sdk); /* NULL: none */
 bool rsdk_sdk_is_kpack_split(const rsdk_sdk *sdk);        /* one neutral libraries package instead of one per family */
