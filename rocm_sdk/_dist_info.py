@@ -5,7 +5,7 @@ SDK (`__version__`, `PY_PACKAGE_SUFFIX_NONCE`, the family lists) are read from i
 """
 
 import os
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 
 from . import _native
@@ -73,7 +73,8 @@ class PackageEntry:
 
     def get_py_package(self, target_family: str | None = None) -> ModuleSpec | None:
         """The platform package's module spec, whose `origin` is its `__init__.py`; None if it is not installed."""
-        return find_spec(self.get_py_package_name(target_family))
+        name, root = self.get_py_package_name(target_family), _native.sdk_root()
+        return find_spec(name) if root is None else PathFinder.find_spec(name, [root])
 
     def has_py_package(self, target_family: str | None = None) -> bool:
         """Whether the platform package is installed."""

@@ -34,6 +34,7 @@ INTERPRETER = (
     "loader/test_plan_against_maps.py",
     "loader/test_preload.py",
     "loader/test_preload_for.py",
+    "loader/test_root.py",
     "loader/test_surroundings.py",
     # installing, and what installers leave
     "installation/test_installation.py::test_pip_install",

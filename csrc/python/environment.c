@@ -89,6 +89,11 @@ static int take_overrides(rsdk_environment *environment) {
     return 0;
 }
 
+const char *rsdk_environment_root(void) {
+    const char *root = secure_getenv("ROCM_SDK_ROOT");
+    return root != NULL && root[0] != '\0' ? root : NULL;
+}
+
 int rsdk_environment_read(rsdk_environment *environment) {
     const char *verbose = getenv("ROCM_SDK_VERBOSE");
     *environment = (rsdk_environment){
@@ -105,7 +110,8 @@ int rsdk_environment_read(rsdk_environment *environment) {
                 .hsa_disable_gfx12_strict = getenv("HSA_DISABLE_GFX12_STRICT"),
                 .hsa_enable_dxg_detection = getenv("HSA_ENABLE_DXG_DETECTION"),
             },
-        .fallback = getauxval(AT_SECURE) == 0 ? getenv("ROCM_SDK_FALLBACK") : NULL,
+        .fallback = secure_getenv("ROCM_SDK_FALLBACK"),
+        .root = rsdk_environment_root(),
         .conda_prefix = getenv("CONDA_PREFIX"),
         .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
         .load_watch = getenv("ROCM_SDK_LOAD_WATCH"),
@@ -113,7 +119,7 @@ int rsdk_environment_read(rsdk_environment *environment) {
         .kpack_disable = getenv("ROCM_KPACK_DISABLE"),
         .kpack_path_prefix = getenv("ROCM_KPACK_PATH_PREFIX"),
         .ld_preload = getenv("LD_PRELOAD"),
-        .isolate = getauxval(AT_SECURE) == 0 ? getenv("ROCM_SDK_ISOLATE") : NULL,
+        .isolate = secure_getenv("ROCM_SDK_ISOLATE"),
         .unversioned_names = getenv("ROCM_SDK_UNVERSIONED_NAMES"),
         .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
     };

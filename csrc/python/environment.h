@@ -17,6 +17,7 @@ typedef struct rsdk_environment {
     rsdk_library_override *overrides; /* ROCM_SDK_LIBRARY_<shortname> */
     size_t override_count;
     const char *fallback;                                       /* ROCM_SDK_FALLBACK */
+    const char *root;                                           /* ROCM_SDK_ROOT; never "" */
     const char *conda_prefix;                                   /* CONDA_PREFIX */
     const char *target_family;                                  /* ROCM_SDK_TARGET_FAMILY */
     const char *load_watch;                                     /* ROCM_SDK_LOAD_WATCH */
@@ -31,5 +32,8 @@ typedef struct rsdk_environment {
  * exception. To be cleared in both cases. */
 int rsdk_environment_read(rsdk_environment *environment);
 void rsdk_environment_clear(rsdk_environment *environment);
+
+/* ROCM_SDK_ROOT as it is; NULL: it is not set or empty, or the program has other privileges than its caller's. */
+const char *rsdk_environment_root(void);
 
 #endif

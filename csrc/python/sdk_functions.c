@@ -21,8 +21,9 @@ static PyObject *build_families(const rsdk_sdk *sdk, rsdk_family_list list) {
 
 PyDoc_STRVAR(sdk_facts_doc,
              "sdk_facts()\n--\n\n"
-             "Facts of the installed SDK (dict): fallback (the place it was taken from, None where it is "
-             "installed), version, nonce, default_family, kpack_split, and the "
+             "Facts of the installed SDK (dict): root (the directory of ROCM_SDK_ROOT, None where it is not set), "
+             "fallback (the place it was taken from, None where it is installed), version, nonce, default_family, "
+             "kpack_split, and the "
              "tuples available_families,\n"
              "linux_families, windows_families. Raises PackageNotInstalledError where there is none.");
 
@@ -32,19 +33,30 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     PyObject *result = NULL;
     if (rsdk_session_run(module, &session, look, NULL) == 0) {
         const rsdk_sdk *sdk = session.sdk;
-        result = Py_BuildValue("{sNsNsNsNsNsNsNsN}", "fallback", rsdk_result_path(rsdk_sdk_fallback(sdk)), "version",
-                               rsdk_result_text(rsdk_sdk_version(sdk)), "nonce", rsdk_result_text(rsdk_sdk_nonce(sdk)),
-                               "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)), "kpack_split",
-                               PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
-                               build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families",
-                               build_families(sdk, RSDK_FAMILIES_LINUX), "windows_families",
-                               build_families(sdk, RSDK_FAMILIES_WINDOWS));
+        result = Py_BuildValue(
+            "{sNsNsNsNsNsNsNsNsN}", "root", rsdk_result_path(rsdk_sdk_root(sdk)), "fallback",
+            rsdk_result_path(rsdk_sdk_fallback(sdk)), "version", rsdk_result_text(rsdk_sdk_version(sdk)), "nonce",
+            rsdk_result_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)),
+            "kpack_split", PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
+            build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX),
+            "windows_families", build_families(sdk, RSDK_FAMILIES_WINDOWS));
         if (result != NULL && rsdk_session_warn(&session) < 0) {
             Py_CLEAR(result);
         }
     }
     rsdk_session_end(&session);
     return result;
+}
+
+PyDoc_STRVAR(sdk_root_doc,
+             "sdk_root()\n--\n\n"
+             "The directory that ROCM_SDK_ROOT names (str), as it is; None where it is not set, and where the program "
+             "has the rights of another user.");
+
+static PyObject *sdk_root(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    return rsdk_result_path(rsdk_environment_root());
 }
 
 PyDoc_STRVAR(sdk_version_doc,
@@ -150,6 +162,7 @@ static PyObject *packages(PyObject *module, PyObject *unused) {
 }
 
 PyMethodDef rsdk_sdk_methods[] = {
+    {"sdk_root", sdk_root, METH_NOARGS, sdk_root_doc},
     {"sdk_version", sdk_version, METH_NOARGS, sdk_version_doc},
     {"sdk_facts", sdk_facts, METH_NOARGS, sdk_facts_doc},
     {"built_targets", built_targets, METH_NOARGS, built_targets_doc},

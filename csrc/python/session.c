@@ -101,7 +101,9 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
                                      .gpus = &session->environment.gpus,
                                      .fallback = session->is_last_look ? fallback_of(session) : NULL,
                                      .fallback_source = session->fallback != NULL ? "fallback" : "ROCM_SDK_FALLBACK",
-                                     .conda_prefix = session->environment.conda_prefix};
+                                     .conda_prefix = session->environment.conda_prefix,
+                                     .root = session->environment.root,
+                                     .root_source = "ROCM_SDK_ROOT"};
     return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
@@ -207,7 +209,7 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
     int result = attempt(session, operation, context, &status, &error);
     /* Twice at most: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
     for (int round = 0; result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && round < 2; round++) {
-        int is_known = session->sdk != NULL ? ask_import_system(session) : 0;
+        int is_known = session->sdk != NULL && session->environment.root == NULL ? ask_import_system(session) : 0;
         result = is_known < 0 ? -1 : 0;
         if (is_known <= 0) {
             break;

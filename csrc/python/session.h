@@ -32,7 +32,7 @@ int rsdk_session_start(PyObject *module, rsdk_session *session);
 int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback);
 
 /* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
- * installation) and tries once more. */
+ * installation) and tries once more, unless a root is the whole search path. */
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context);
 
 /* Both. */

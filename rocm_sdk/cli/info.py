@@ -74,14 +74,15 @@ def collect() -> dict[str, Any]:
         "python": {"version": platform.python_version(), "executable": sys.executable},
         "sdk": {
             "version": facts.get("version"),
+            "root": facts.get("root"),
             "fallback": facts.get("fallback"),
             "targets": targets.split(";") if targets else None,
             "default_family": facts.get("default_family"),
             "available_families": facts.get("available_families"),
         },
-        "packages": _packages(),
+        "packages": ask(_packages) or [],
         "gpus": None if gpus is None else [{name: getattr(gpu, name) for name in _GPU_FACTS} for gpu in gpus],
-        "devel": tree_state(),
+        "devel": ask(tree_state),
         "problems": problems,
     }
 
@@ -100,11 +101,12 @@ def _ownership_problems() -> list[str]:
 
 def _packages() -> list[dict[str, Any]]:
     """The installed distributions of the SDK, and their platform directories."""
+    from rocm_sdk.installed import sdk_sites
     from rocm_sdk.installed.distributions import sdk_distributions
 
     found: dict[str, str] = {}
-    for entry in sys.path:
-        for distribution in sdk_distributions(os.path.abspath(entry)):
+    for site in sdk_sites():
+        for distribution in sdk_distributions(site):
             found.setdefault(distribution.spelling, distribution.version)
     directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(name))]
     return [
@@ -148,6 +150,8 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     strong, faint = style("bold", sys.stdout), style("faint", sys.stdout)
     sdk = facts["sdk"]
     yield f"{strong('ROCm SDK')}     {sdk['version'] or 'not installed'}"
+    if sdk["root"]:
+        yield f"{strong('taken from')}   {sdk['root']}  (ROCM_SDK_ROOT)"
     if sdk["fallback"]:
         yield f"{strong('taken from')}   {sdk['fallback']}  (ROCM_SDK_FALLBACK)"
     yield f"{strong('loader')}       {facts['loader']['version']}  {faint(facts['loader']['directory'])}"
@@ -155,7 +159,7 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     if sdk["version"]:
         yield f"{strong('targets')}      {' '.join(sdk['targets'] or ()) or 'unknown'}"
         yield f"{strong('families')}     {' '.join(_families(sdk)) or 'none'}"
-    yield f"{strong('development')}  {facts['devel']}"
+    yield f"{strong('development')}  {facts['devel'] or 'unknown'}"
     yield strong("packages")
     for package in facts["packages"]:
         yield f"  {package['name']} {package['version']}  {faint(package['directory'] or '')}".rstrip()

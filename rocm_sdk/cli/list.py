@@ -21,8 +21,10 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints a table with a line for each library; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
+    from rocm_sdk.installed import chosen_site
     from rocm_sdk.value_text import size_text
 
+    chosen_site()  # an error about it is not one about each library
     libraries = [_document(shortname, package, optional) for shortname, package, *_, optional in catalog()]
     if options.installed:
         libraries = [each for each in libraries if each["path"] is not None]

@@ -57,7 +57,7 @@ def run(options: "Namespace") -> int:
     if options.target and not os.path.isdir(options.target):
         complain(f"--target: {options.target} is not a directory", "name the directory that holds the packages")
         return 2
-    tested = installations.at(options.target) if options.target else installations.current()
+    tested = installations.at(options.target, "--target") if options.target else installations.current()
     if options.pid is not None:
         return _run_on_process(tested, options)
     recorders: list[Recorder] = []
@@ -65,7 +65,7 @@ def run(options: "Namespace") -> int:
     try:
         _run_subjects(tested, wanted, recorders, options)
         if options.fix and _fix(tested, recorders):
-            tested = installations.at(options.target) if options.target else installations.current()
+            tested = installations.at(options.target, "--target") if options.target else installations.current()
             recorders.clear()
             _run_subjects(tested, wanted, recorders, options)
     except KeyboardInterrupt:

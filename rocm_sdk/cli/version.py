@@ -39,7 +39,7 @@ def run(options: "Namespace") -> int:
 
         from .output import tell_json
 
-        tell_json(1, version=version, loader=loader_version, fallback=fallback)
+        tell_json(1, version=version, loader=loader_version, root=sdk_facts()["root"], fallback=fallback)
     else:
         print(version)
     return 0

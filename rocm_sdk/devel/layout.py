@@ -10,7 +10,8 @@ Imports next to nothing: commands that scripts call often pass through here.
 """
 
 import os
-import sys
+
+from rocm_sdk.installed import sdk_sites
 
 MODULE = "rocm_sdk_devel"
 DISTRIBUTION = "rocm-sdk-devel"
@@ -29,9 +30,11 @@ ABSENT, PACKED, EXTRACTED, INTERRUPTED, LOST = "absent", "packed", "extracted", 
 
 
 def find_site() -> str | None:
-    """The site-packages directory that holds the development package; None if it is not installed."""
-    for entry in sys.path:
-        site = os.path.abspath(entry)
+    """The site-packages directory that holds the development package; None if it is not installed.
+
+    Raises RocmSdkError if ROCM_SDK_ROOT cannot be used.
+    """
+    for site in sdk_sites():
         if os.path.exists(f"{site}/{MODULE}/__init__.py"):
             return site
     return None

@@ -6,7 +6,7 @@ import os
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from rocm_sdk._native import sdk_facts
+from rocm_sdk._native import sdk_facts, sdk_root
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
 from rocm_sdk.problems.fixes import install_fix, reinstall_fix
 
@@ -52,7 +52,7 @@ def make_ready(reporter: Reporter, request: Request = _DEFAULT_REQUEST) -> str:
     if site is None:
         raise PackageNotInstalledError(
             f"the development package ({DISTRIBUTION}) is not installed",
-            install_fix(f"rocm[devel]{_required_version()}"),
+            install_fix(f"rocm[devel]{_required_version()}", sdk_root()),
         )
     tree = _complete_tree(site)
     if tree is not None and is_current(site, tree) and not request.verify:

@@ -7,8 +7,29 @@ This module imports next to nothing: commands that scripts call often pass throu
 """
 
 import os
+import sys
+
+from rocm_sdk import _native
+
+TYPE_CHECKING = False  # for type checkers
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _PREFIXES = ("rocm_sdk_", "rocm_profiler")
+
+
+def chosen_site() -> str | None:
+    """The directory of ROCM_SDK_ROOT; None if the variable is not set. Raises RocmSdkError if it cannot be used."""
+    return None if _native.sdk_root() is None else _native.sdk_facts()["root"]
+
+
+def sdk_sites() -> "Iterable[str]":
+    """The directories to look for packages of the SDK in: that of ROCM_SDK_ROOT alone, else those of sys.path.
+
+    Raises RocmSdkError as chosen_site does.
+    """
+    root = chosen_site()
+    return map(os.path.abspath, sys.path) if root is None else (root,)
 
 
 def sdk_metadata(site: str) -> list[str]:

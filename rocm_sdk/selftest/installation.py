@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed import chosen_site
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 from rocm_sdk.installed.files import installed_file, names_in, read_beginning
 from rocm_sdk.installed.installer import own_site
@@ -30,6 +31,7 @@ class Installation:
     is_current: bool  # whether this process would use it
     distributions: tuple[Distribution, ...] = field(default=())
     fallback: str | None = None  # the place of ROCM_SDK_FALLBACK that it was taken from
+    chosen_by: str | None = None  # what named the directory: "ROCM_SDK_ROOT", "--target"; None: sys.path leads to it
 
     def distribution(self, name: str) -> Distribution | None:
         """The distribution of this name; None if it is not installed, or an empty placeholder."""
@@ -107,7 +109,9 @@ def _version_without_metadata(site: str) -> str | None:
 
 
 def current() -> Installation:
-    """The installation that this process would use: the directory of core, else our own."""
+    """The installation that this process would use: the directory of ROCM_SDK_ROOT, or of core, else our own."""
+    if (root := _native.sdk_root()) is not None:
+        return replace(at(root, "ROCM_SDK_ROOT"), is_current=True)
     try:
         directory = _native.package_directory("core")
         if (fallback := _native.sdk_facts()["fallback"]) is not None:
@@ -133,7 +137,16 @@ def _site_of(*beginnings: str) -> str | None:
     return None
 
 
-def at(directory: str) -> Installation:
-    """The installation in any directory."""
+def refused_root() -> RocmSdkError | None:
+    """Why the directory of ROCM_SDK_ROOT cannot be used; None if it can, or is not named."""
+    try:
+        chosen_site()
+    except RocmSdkError as error:
+        return error if error.facts.get("variable") == "ROCM_SDK_ROOT" else None
+    return None
+
+
+def at(directory: str, chosen_by: str | None = None) -> Installation:
+    """The installation in any directory. chosen_by: what named the directory."""
     site = os.path.abspath(directory)
-    return Installation(site, False, tuple(sdk_distributions(site)))
+    return Installation(site, False, tuple(sdk_distributions(site)), chosen_by=chosen_by)

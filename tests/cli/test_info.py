@@ -28,6 +28,7 @@ def test_json(call: Call, sdk: Site) -> None:
         "targets": ["gfx942", "gfx1100"],
         "default_family": "gfx94X-dcgpu",
         "available_families": ["gfx94X-dcgpu"],
+        "root": None,
         "fallback": None,
     }
     core = {"name": "rocm-sdk-core", "version": "7.10.0", "directory": f"{sdk.path}/{CORE}"}

@@ -20,6 +20,7 @@ def as_document(
         "schema": SCHEMA,
         "version": installation.version,
         "site": installation.site,
+        "chosen_by": installation.chosen_by,
         "distributions": {each.name: each.version for each in installation.distributions},
         "interrupted": interrupted,
         "subjects": [

@@ -36,7 +36,8 @@ def heading(installation: Installation) -> str:
         return one_line(f"ROCm {installation.version} in {installation.site}") + f"    taken from {harmless(place)}"
     parts = [each.name.removeprefix("rocm-sdk-") for each in installation.distributions if each.has_sdk_files]
     packages = harmless(", ".join(parts)) or "no packages"
-    return one_line(f"SDK {installation.version} in {installation.site}") + f"    {packages}"
+    chosen = f" ({installation.chosen_by})" if installation.chosen_by else ""
+    return one_line(f"SDK {installation.version} in {installation.site}{chosen}") + f"    {packages}"
 
 
 def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.installation import Installation, refused_root
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import linker_name, linker_names
@@ -20,6 +20,7 @@ _REPORTED = {
     "PYTHONNOUSERSITE": "whether Python uses the user's site-packages",
     "LD_PRELOAD": "what every program loads first",
     "ROCM_SDK_ROOTFS": "where this package looks for GPUs",
+    "ROCM_SDK_ROOT": "which SDK is used",
     "ROCM_SDK_TARGET_FAMILY": "which libraries package is used",
     "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
 }
@@ -32,6 +33,8 @@ _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
 def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
     """All checks."""
+    if (error := refused_root()) is not None:
+        recorder.bad(error.code, error.path, **error.facts)
     for path, variable, library in _foreign_directories(installation):
         recorder.bad("W-ENV-001", path, variable=variable, value=os.environ[variable], library=library)
     if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:

@@ -13,9 +13,10 @@ from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
+from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.files import read_beginning
-from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.installation import Installation, refused_root
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
@@ -32,6 +33,9 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     if installation.fallback is not None:
         recorder.good(f"a ROCm {installation.version} in {installation.site}")
         recorder.say("N-PKG-018", installation.site)
+        return
+    if installation.is_current and (error := refused_root()) is not None:
+        recorder.bad(error.code, error.path, **error.facts)
         return
     _check_profiler(installation, recorder)
     for each in installation.placeholders:
@@ -176,10 +180,9 @@ def _check_facts(recorder: Recorder) -> None:
 
 
 def _check_search_path(installation: Installation, recorder: Recorder) -> None:
-    """Checks for other SDKs on sys.path, and for one directory with two names."""
+    """Checks for other SDKs on the search path, and for one directory with two names."""
     seen = {installation.site}
-    for entry in sys.path:
-        directory = os.path.abspath(entry)
+    for directory in sdk_sites():
         if directory in seen or not os.path.isdir(directory):
             continue
         seen.add(directory)
@@ -199,7 +202,7 @@ def _check_search_path(installation: Installation, recorder: Recorder) -> None:
 
 def _check_user_site(installation: Installation, recorder: Recorder) -> None:
     user_site = site_module.getusersitepackages()
-    in_environment = sys.prefix != sys.base_prefix
+    in_environment = sys.prefix != sys.base_prefix and installation.chosen_by is None
     if in_environment and user_site in sys.path and sdk_distributions(user_site):
         recorder.bad("W-PKG-008", user_site)
     elif in_environment:
