@@ -41,6 +41,7 @@ GROUPS = {
     "failures/test_missing_file.py": "make",
     "failures/test_same_words.py": "make",
     "failures/test_noexec_mount.py": "machine",
+    "failures/test_read_only_root.py": "machine",
     "loader/test_load_watch.py": "machine",
     "loader/test_scale.py": "machine",
     "rewriting/test_room.py": "machine",

@@ -20,6 +20,12 @@ def is_writable(site: str) -> bool:
 
 def require_writable(site: str, record: str) -> None:
     """Raises DevelopmentTreeError if an extraction could not create, change or remove its files."""
+    if os.statvfs(site).f_flag & os.ST_RDONLY:
+        raise DevelopmentTreeError(
+            f"cannot write to {site}: it is on a file system that is mounted read-only",
+            "run `rocm-sdk init` before the file system is made of it, or use an SDK in a directory of your own",
+            site,
+        )
     for directory in (site, f"{site}/{MODULE}", os.path.dirname(record)):
         if not is_writable(directory):
             raise DevelopmentTreeError(
