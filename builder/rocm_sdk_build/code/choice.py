@@ -6,38 +6,60 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rocm_sdk import EmptySelectionError, gpus, targets
 from rocm_sdk.tooling import compatibility
 
 if TYPE_CHECKING:
     from rocm_sdk import DeviceImage
 
-_RUNS = ("exact", "compatible", "generic")
+_OWN = ("exact", "compatible")
+_GENERIC = "generic"
 _COMPILED = "SPIR-V"
 _UNOFFICIAL = "unofficial"
 
 
-def choose_images(images: Sequence[DeviceImage], gpus: Sequence[str], unofficial: bool) -> list[DeviceImage]:
+def chosen_gpus(selection: str, option: str) -> tuple[str, ...]:
+    """The targets of a list, or of this machine. Those of the machine have no features: its modes can change.
+
+    option: the option that has the list. Raises EmptySelectionError, and UnknownTargetError for what is no target.
+    """
+    if selection != "machine":
+        found = targets.expand(selection)
+        if not found:
+            raise EmptySelectionError(f"{option} {selection!r} names no target", "name some: gfx942,gfx110X-all")
+        return found
+    names = tuple(dict.fromkeys(gpu.processor for gpu in gpus() if gpu.processor != "unknown"))
+    if not names:
+        raise EmptySelectionError("no GPU of this machine is known", f"name the targets: {option} gfx942")
+    return names
+
+
+def choose_images(
+    images: Sequence[DeviceImage], gpus: Sequence[str], unofficial: bool, exact: bool = False
+) -> list[DeviceImage]:
     """The images that one of the GPUs runs, in their order.
 
-    SPIR-V counts if a GPU has no other code. Code that only patched runtimes try counts if it is asked for.
+    SPIR-V counts if a GPU has no other code. Code that only patched runtimes try counts if it is asked for. exact:
+    generic code does not count for a GPU that has code of its own.
     """
     versions = [(image.target, image.generic_version if image.format == "code object" else None) for image in images]
-    kept = _choose(versions, gpus, unofficial)
+    kept = _choose(versions, gpus, unofficial, exact)
     return [image for i, image in enumerate(images) if i in kept]
 
 
-def choose_targets(targets: Sequence[str], gpus: Sequence[str], unofficial: bool) -> list[str]:
+def choose_targets(targets: Sequence[str], gpus: Sequence[str], unofficial: bool, exact: bool = False) -> list[str]:
     """The same for the targets of code that is not looked at."""
-    kept = _choose([(target, None) for target in targets], gpus, unofficial)
+    kept = _choose([(target, None) for target in targets], gpus, unofficial, exact)
     return [target for i, target in enumerate(targets) if i in kept]
 
 
-def _choose(versions: Sequence[tuple[str, int | None]], gpus: Sequence[str], unofficial: bool) -> set[int]:
+def _choose(versions: Sequence[tuple[str, int | None]], gpus: Sequence[str], unofficial: bool, exact: bool) -> set[int]:
     """Indices of what is kept. versions: targets, and the generic versions of code objects."""
     kept: set[int] = set()
     for gpu in gpus:
         fits = [_fit(target, gpu, version, unofficial) for target, version in versions]
-        ready = {i for i, fit in enumerate(fits) if fit in _RUNS}
+        own = {i for i, fit in enumerate(fits) if fit in _OWN}
+        ready = own if own and exact else own | {i for i, fit in enumerate(fits) if fit == _GENERIC}
         kept |= ready or {i for i, fit in enumerate(fits) if fit == _COMPILED}
         kept |= {i for i, fit in enumerate(fits) if fit == _UNOFFICIAL}
     return kept

@@ -7,12 +7,13 @@ import tempfile
 from argparse import Namespace
 from functools import partial
 
-from rocm_sdk import EmptySelectionError, RocmSdkError, gpus, targets
+from rocm_sdk import RocmSdkError
 from rocm_sdk.gpu_code.options import is_asked_for, misuse
 from rocm_sdk.gpu_code.pieces import naming_place
 from rocm_sdk.tooling import complain, counted, size_text, succeeds, tell
 from rocm_sdk_build.files.new_file import is_directory
 
+from .choice import chosen_gpus
 from .extract import extract_code
 from .owners import checks_of
 from .retarget import parse_pair
@@ -32,7 +33,7 @@ def run(options: Namespace) -> int:
         done = [succeeds(name, partial(_extract, name, options)) for name in options.files]
         return 0 if all(done) else 1
     try:
-        kept = _gpus(options.keep) if options.keep else ()
+        kept = chosen_gpus(options.keep, "--keep") if options.keep else ()
         pairs = tuple(map(parse_pair, options.retarget))
     except RocmSdkError as error:
         complain(error.message, error.fix)
@@ -66,19 +67,6 @@ def _extract(name: str, options: Namespace) -> None:
         found = extract_code(name, options.extract, any_ratio=options.force)
     for made in found:
         tell(f"{made.path}   {size_text(made.size)}")
-
-
-def _gpus(selection: str) -> tuple[str, ...]:
-    """The targets of a list, or of this machine. Those of the machine have no features: its modes can change."""
-    if selection != "machine":
-        found = targets.expand(selection)
-        if not found:
-            raise EmptySelectionError(f"--keep {selection!r} names no target", "name some: gfx942,gfx110X-all")
-        return found
-    names = tuple(dict.fromkeys(gpu.processor for gpu in gpus() if gpu.processor != "unknown"))
-    if not names:
-        raise EmptySelectionError("no GPU of this machine is known", "name the targets: --keep gfx942")
-    return names
 
 
 def _tell_tree(made: RewrittenTree) -> None:

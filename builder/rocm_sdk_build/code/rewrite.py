@@ -49,6 +49,8 @@ class Wish(NamedTuple):
     retarget: tuple[Pair, ...] = ()  # what is offered for more targets, unofficially
     may_grow: bool = False  # to more than four times its size; bundles, to any
     check_loading: bool = True
+    exact: bool = False  # keep no generic code for a GPU that has code of its own
+    may_be_empty: bool = False  # a library without code for the GPUs loses all code, and is not refused
 
     def steps(self) -> tuple[Step, ...]:
         """What the note of the file says."""
@@ -118,7 +120,7 @@ def _rewrite_archive(archive: Archive, new: int, output: str | None, wish: Wish)
     start = perf_counter()
     names = {target: _normal(target) for target in archive.targets()}
     targets = _in_order(set(names.values()))
-    kept = choose_targets(targets, wish.gpus, wish.unofficial)
+    kept = choose_targets(targets, wish.gpus, wish.unofficial, wish.exact)
     wanted = {target for target, name in names.items() if name in kept}
     if not write_archive(archive, wanted, new):
         raise _without_code(path, targets, wish)
@@ -163,7 +165,7 @@ class _Rewriting:
         if host is None and self.code.kind not in _LOOSE:
             raise refusal(self.path, f"files of this kind ({self.code.kind}) are not rewritten")
         pairs = [(found, self._make(found)) for found in self.code.bundles]
-        if not any(self.wanted):
+        if not any(self.wanted) and (host is None or not self.wish.may_be_empty):
             raise _without_code(self.path, [each.target for each in self.code.targets], self.wish)
         if self.wish.retarget and not self.retargeted:
             wanted = ", ".join(f"{pair.code} without {pair.gpu}" for pair in self.wish.retarget)
@@ -196,7 +198,9 @@ class _Rewriting:
 
     def _make(self, found: DeviceBundle) -> tuple[Bundle, NewBundle]:
         """What takes the place of a bundle."""
-        chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial) if self.wish.gpus else found.images
+        chosen: Sequence[DeviceImage] = found.images
+        if self.wish.gpus:
+            chosen = choose_images(found.images, self.wish.gpus, self.wish.unofficial, self.wish.exact)
         kept_images = set(map(id, chosen))
         dropped = {image.id for image in found.images} - {image.id for image in chosen}
         bundle = read_bundle(
