@@ -5,9 +5,11 @@ A library often passes such a name to dlopen, and no DT_NEEDED entry says so. A 
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.tooling import inspect_library
@@ -16,6 +18,8 @@ from rocm_sdk_build.errors import PackagingError
 if TYPE_CHECKING:
     from rocm_sdk.tooling import LibraryFacts
 
+_CHUNK = 1 << 22
+_LONGEST = 255  # bytes of a file's name
 _LIBRARY_NAME = re.compile(rb"lib[A-Za-z0-9_+.-]+?\.so(?:\.[0-9]+)*")
 
 
@@ -44,7 +48,7 @@ def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
         known = {linker_name_of(name) for name in (library, *fact.needed)}
         others = linker_names - known
         found |= {
-            DlopenDependency(library, name) for name in _library_names(path, fact) if linker_name_of(name) in others
+            DlopenDependency(library, name) for name in library_names(path, fact) if linker_name_of(name) in others
         }
     return sorted(found)
 
@@ -61,15 +65,28 @@ def _inspect(path: Path) -> LibraryFacts:
         raise PackagingError(f"{path}: not a readable shared library: {error.detail}") from error
 
 
-def _library_names(path: Path, facts: LibraryFacts) -> set[str]:
+def library_names(path: str | Path, facts: LibraryFacts) -> set[str]:
+    """The names of libraries in the read-only data of a file. PackagingError if a section ends after the file."""
     names: set[str] = set()
-    size = path.stat().st_size
-    with path.open("rb") as file:
+    size = os.stat(path).st_size
+    with open(path, "rb") as file:
         for section in facts.sections:
             if not section.name.startswith(".rodata"):
                 continue
             if section.offset + section.size > size:
                 raise PackagingError(f"{path}: section {section.name!r} ends after the file")
             file.seek(section.offset)
-            names.update(name.decode() for name in _LIBRARY_NAME.findall(file.read(section.size)))
+            names.update(_names_in(file, section.size))
     return names
+
+
+def _names_in(file: BinaryIO, size: int) -> Iterator[str]:
+    """The names in the next `size` bytes. They are read in chunks: the data of some libraries is larger than memory."""
+    before = b""
+    while data := file.read(min(size, _CHUNK)):
+        size -= len(data)
+        buffer = before + data
+        for name in _LIBRARY_NAME.finditer(buffer):
+            if size == 0 or name.end() < len(buffer):  # what goes on is in the next chunk, which overlaps
+                yield name[0].decode()
+        before = buffer[-_LONGEST:]
