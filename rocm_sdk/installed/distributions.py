@@ -21,6 +21,9 @@ _SEPARATORS = str.maketrans("_.", "--")
 _PLACEHOLDER_VERSIONS = frozenset({"0.0.1.dev0", "0.0.1", "0.0.2", "0.1.0"})
 _PLACEHOLDER_FILES = 2
 _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
+_CLOSURE_NOTE, _NOTE_LIMIT = "closure.json", 1 << 20
+_CLOSURE_COMMAND = "rocm-sdk-build closure "
+_CLOSURE = "closure"  # begins what a closure adds to the version of a package
 
 
 class Distribution:
@@ -85,13 +88,25 @@ class Distribution:
 
     @property
     def requirement(self) -> str:
-        """The argument for pip that installs just this distribution."""
-        return f"{self.name}=={self.version}"
+        """The argument for pip that installs just this distribution; of a closure the one that it was made of."""
+        return f"{self.name}=={without_closure(self.version)}"
 
     @property
     def facts(self) -> dict[str, object]:
         """The facts that problems name."""
         return {"distribution": self.name, "version": self.version, "requirement": self.requirement}
+
+    @property
+    def closure(self) -> str | None:
+        """The command that made this of a whole package (`rocm-sdk-build closure`); None if none did."""
+        import json
+
+        try:
+            document = json.loads(read_beginning(f"{self.directory}/{_CLOSURE_NOTE}", _NOTE_LIMIT))
+            command = str(document["command"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return command if command.startswith(_CLOSURE_COMMAND) and command.isprintable() else None
 
     @property
     def _files_and_fault(self) -> tuple[tuple[RecordedFile, ...], str | None]:
@@ -147,8 +162,18 @@ def is_placeholder_version(version: str) -> bool:
 
 
 def same_release(one: str, other: str) -> bool:
-    """Whether two versions are equal, post-releases aside."""
-    return without_post_release(one) == without_post_release(other)
+    """Whether two versions are equal, post-releases and closures aside."""
+    return without_post_release(without_closure(one)) == without_post_release(without_closure(other))
+
+
+def without_closure(version: str) -> str:
+    """The version of the package that a closure was made of: 7.10.0 of 7.10.0+closure.gfx942."""
+    public, _, local = version.partition("+")
+    parts = local.split(".")
+    if _CLOSURE not in parts:
+        return version
+    before = ".".join(parts[: parts.index(_CLOSURE)])
+    return f"{public}+{before}" if before else public
 
 
 def without_post_release(version: str) -> str:

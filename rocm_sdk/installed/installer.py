@@ -61,6 +61,8 @@ def installation_facts(site: str, distribution: str | None = None) -> dict[str, 
         facts["source"] = source
     if note := _obstacle(site):
         facts["note"] = note
+    if metadata is not None and (command := metadata.closure) is not None:
+        facts["closure"] = command
     return facts
 
 
