@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from ._dist_info import ALL_LIBRARIES
 from ._native import (
     catalog,
+    check_host_files,
     compatibility,
     device_code_of_part,
+    host_packages,
     inspect_library,
     kernel_table_kind,
     kernel_table_names,
@@ -23,11 +25,15 @@ from ._native import (
     target_in_name,
 )
 from ._zstd import import_zstd
-from .cli.output import complain, end_without_output, succeeds, tell
+from .cli.output import complain, end_without_output, succeeds, tell, tell_table
+from .installed.distributions import Distribution, sdk_distributions
+from .installed.init_module import preload_names
 from .own_wheels import install_command
+from .targets.coverage import sdk_directories
 from .targets.image_kinds import image_kind
 from .targets.image_kinds import serves as image_kind_serves
-from .value_text import counted, size_text
+from .value_text import counted, quoted_for_shell, size_text
+from .verdicts.subject import open_subject
 
 if TYPE_CHECKING:
     from ._native import LibraryFacts
@@ -38,13 +44,16 @@ PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 __all__ = [
     "ALL_LIBRARIES",
     "PACKAGE_PARENT",
+    "Distribution",
     "LibraryFacts",
     "catalog",
+    "check_host_files",
     "compatibility",
     "complain",
     "counted",
     "device_code_of_part",
     "end_without_output",
+    "host_packages",
     "image_kind",
     "image_kind_serves",
     "import_zstd",
@@ -53,10 +62,16 @@ __all__ = [
     "kernel_table_kind",
     "kernel_table_names",
     "nearest_names",
+    "open_subject",
+    "preload_names",
+    "quoted_for_shell",
+    "sdk_directories",
+    "sdk_distributions",
     "sdk_facts",
     "size_text",
     "succeeds",
     "target_id",
     "target_in_name",
     "tell",
+    "tell_table",
 ]

@@ -36,7 +36,7 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "core": {"problems"},
-    "tooling": {"cli", "targets"},
+    "tooling": {"cli", "installed", "targets", "verdicts"},
     "gpu_code": {"problems"},
     "problems": {"installed"},
     "installed": set(),
@@ -229,7 +229,7 @@ def test_builder_layers() -> None:
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output")
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "closure")
 
 
 def test_folders_of_the_builder() -> None:

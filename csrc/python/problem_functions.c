@@ -10,6 +10,7 @@
 #include "methods.h"
 #include "result_types.h"
 #include "rocm_sdk/problem.h"
+#include "sdk/tables.h"
 
 static const char *const severities[] = {
     [RSDK_SEVERITY_ERROR] = "error", [RSDK_SEVERITY_WARNING] = "warning", [RSDK_SEVERITY_NOTE] = "note"};
@@ -144,6 +145,22 @@ PyDoc_STRVAR(
 static PyObject *installables(PyObject *module, PyObject *unused) {
     (void)unused;
     return rsdk_result_tuple(rsdk_state_get(module), build_installable, rsdk_installables, rsdk_installable_count);
+}
+
+static PyObject *build_host_package(const rsdk_module_state *state, const void *table, size_t index) {
+    (void)state;
+    const rsdk_host_package *row = (const rsdk_host_package *)table + index;
+    return Py_BuildValue("(ssssss)", row->soname, row->debian, row->fedora, row->suse, row->arch, row->gentoo);
+}
+
+PyDoc_STRVAR(host_packages_doc,
+             "host_packages()\n--\n\n"
+             "The packages of distributions that bring libraries of the system: tuples of str (SONAME, packages of\n"
+             "Debian and Ubuntu, Fedora and RHEL, SUSE, Arch, Gentoo).");
+
+static PyObject *host_packages(PyObject *module, PyObject *unused) {
+    (void)unused;
+    return rsdk_result_tuple(rsdk_state_get(module), build_host_package, rsdk_host_packages, rsdk_host_package_count);
 }
 
 /* ---- problems ---- */
@@ -291,6 +308,7 @@ PyMethodDef rsdk_problem_methods[] = {
     {"problem_aliases", problem_aliases, METH_NOARGS, problem_aliases_doc},
     {"sdk_indexes", sdk_indexes, METH_NOARGS, sdk_indexes_doc},
     {"choose_index", choose_index, METH_O, choose_index_doc},
+    {"host_packages", host_packages, METH_NOARGS, host_packages_doc},
     {"installables", installables, METH_NOARGS, installables_doc},
     {"problem_texts", problem_texts, METH_VARARGS, problem_texts_doc},
     {"explain_load", explain_load, METH_VARARGS, explain_load_doc},
