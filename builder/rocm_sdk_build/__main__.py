@@ -99,6 +99,10 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
 
     _add_code(commands.add_parser("code", help="write files with less GPU code, or with the code in another container"))
 
+    from .closure.command import add_arguments
+
+    add_arguments(commands.add_parser("closure", help="make an SDK of what an application needs for its GPUs"))
+
     stack = commands.add_parser("clear-execstack", help="make an installed library ask for no executable stack")
     stack.add_argument("file", metavar="FILE", help="the library")
     stack.add_argument("--record", metavar="RECORD", help="of its distribution: gets the new digest")

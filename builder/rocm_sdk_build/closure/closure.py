@@ -1,0 +1,111 @@
+"""The order of it all: roots, selection, writing, proof, form. The result appears when all is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import coverage
+from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.scratch import scratch_directory
+
+from .forms import FORMS
+from .installation import InstalledSdk
+from .metadata import ClosureVersion
+from .proof import Proof, prove
+from .roots import Roots, open_roots
+from .selection import GpuChoice, Selection, select
+from .writing import Recipe, Site, write_site
+
+
+class Request(NamedTuple):
+    """What the user asks for."""
+
+    words: tuple[str, ...]
+    libraries: tuple[str, ...]
+    preloads: tuple[str, ...]
+    tools: tuple[str, ...]
+    gpus: tuple[str, ...]  # targets; (): all
+    unofficial: bool
+    exact: bool
+    drops_code: bool
+    form: str
+    keeps_version: bool
+    is_proved: bool
+    output: Path
+    command: str
+
+
+class Made(NamedTuple):
+    """A closure that was written. Sizes are in bytes."""
+
+    request: Request
+    roots: Roots
+    selection: Selection
+    site: Site
+    proof: Proof | None
+    size_before: int
+    size: int  # of the files
+    output_size: int  # of the image or the wheels; that of the files for a directory
+
+
+def make_closure(request: Request) -> Made:
+    """Writes the closure. Raises PackagingError, RocmSdkError and OSError; nothing of the output is left then."""
+    if os.path.lexists(request.output):
+        raise PackagingError(f"{request.output}: exists, and is not written over", "remove it, or name another place")
+    sdk = InstalledSdk()
+    choice = GpuChoice(request.gpus, request.unofficial, request.exact)
+    with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
+        selection = select(sdk, roots, choice)
+        if selection.needed.missing:
+            raise PackagingError(
+                f"neither the SDK nor this system has {', '.join(selection.needed.missing)}",
+                "install what provides it: rocm-sdk check says which package",
+            )
+        with scratch_directory(request.output.absolute().parent) as scratch:
+            site = _write(sdk, selection, request, scratch / "root" / "closure")
+            proof = prove(sdk, roots, selection, site, request.gpus) if request.is_proved else None
+            output_size = FORMS[request.form](site, request.output, scratch)
+    return Made(
+        request,
+        roots,
+        selection,
+        site,
+        proof,
+        sum(file.size for file in sdk.files.values()),
+        sum(each.size for each in site.files),
+        output_size,
+    )
+
+
+def _write(sdk: InstalledSdk, selection: Selection, request: Request, place: Path) -> Site:
+    place.parent.mkdir()
+    wish = Wish(
+        request.gpus,
+        request.unofficial,
+        check_loading=False,  # the proof loads all of it
+        exact=request.exact,
+        may_be_empty=request.drops_code,
+    )
+    version = ClosureVersion(request.gpus, request.keeps_version)
+    site = write_site(sdk, selection, Recipe(wish, version, request.command), place)
+    _refuse_gpus_without_code(site, request.gpus)
+    return site
+
+
+def _refuse_gpus_without_code(site: Site, gpus: tuple[str, ...]) -> None:
+    """No library has code for a GPU, although some have code for others: the application would fail on it."""
+    if not gpus:
+        return
+    found = coverage(gpus, site.place)
+    having = {on.gpu for library in found.libraries for on in library.gpus if on.verdict not in ("none", "not needed")}
+    others = sorted({target.target for library in found.libraries for target in library.targets})
+    if missing := [gpu for gpu in gpus if gpu not in having] if others or _lost_code(site) else []:
+        what = f"there is code for {', '.join(others)}" if others else "all code was for other GPUs"
+        raise PackagingError(f"nothing that is needed has code for {', '.join(missing)}: {what}", "rocm-sdk check-gpu")
+
+
+def _lost_code(site: Site) -> bool:
+    return any(each.dropped or each.has_no_code for each in site.files)

@@ -1,0 +1,84 @@
+"""The command `closure`: the SDK that an application needs for its GPUs."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rocm_sdk_build.errors import PackagingError
+
+FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What the SDK is for, and what it becomes."""
+    roots = command.add_argument_group("what it is for")
+    word = "FILE|DIRECTORY|WHEEL|DISTRIBUTION"
+    roots.add_argument(
+        "--for", dest="words", action="append", default=[], metavar=word, help="an application (several times)"
+    )
+    for option, what in (
+        ("--library", "a library that the application opens itself (several times)"),
+        ("--preload", "a library that it preloads (several times)"),
+        ("--tool", "a program of the SDK, as hipcc (several times)"),
+    ):
+        roots.add_argument(option, action="append", default=[], metavar="NAME", help=what)
+    code = command.add_argument_group("GPU code")
+    code.add_argument("--gpu", metavar="TARGETS", help="targets and families with commas between, or `machine` (all)")
+    code.add_argument("--exact", action="store_true", help="no generic code for a GPU that has code of its own")
+    code.add_argument("--also-unofficial", action="store_true", help="also code that only patched runtimes try")
+    code.add_argument(
+        "--drop-code", action="store_true", help="libraries without code for the GPUs lose that for other GPUs"
+    )
+    place = command.add_argument_group("result")
+    place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file")
+    place.add_argument("--form", choices=FORMS, default="site", help="what is written (site)")
+    place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
+    place.add_argument("--no-proof", action="store_true", help="do not try the result before it appears")
+    place.add_argument("--json", action="store_true", help="print the report for programs")
+    place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with a picture of sizes")
+    command.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Makes the closure, and tells what it has."""
+    from rocm_sdk_build.code.choice import chosen_gpus
+
+    from .closure import Request, make_closure
+    from .page import write_page
+    from .report import report_json, tell_report
+
+    if options.output is None:
+        raise PackagingError("say where the result goes", "--output PLACE")
+    made = make_closure(
+        Request(
+            words=tuple(options.words),
+            libraries=tuple(options.library),
+            preloads=tuple(options.preload),
+            tools=tuple(options.tool),
+            gpus=chosen_gpus(options.gpu, "--gpu") if options.gpu is not None else (),
+            unofficial=options.also_unofficial,
+            exact=options.exact,
+            drops_code=options.drop_code,
+            form=options.form,
+            keeps_version=options.keep_version,
+            is_proved=not options.no_proof,
+            output=options.output,
+            command=command_text(sys.argv[1:]),
+        )
+    )
+    if options.html is not None:
+        write_page(made, options.html)
+    if options.json:
+        sys.stdout.write(report_json(made))
+    else:
+        tell_report(made)
+    return 0
+
+
+def command_text(words: Sequence[str]) -> str:
+    """The command as a user types it."""
+    return shlex.join(["rocm-sdk-build", *words])

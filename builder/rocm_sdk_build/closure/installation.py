@@ -1,0 +1,143 @@
+"""The installed SDK that a closure is made of: its distributions, and the files that their RECORDs list.
+
+A row of RECORD is used only if it leads to a regular file inside the directory, or to a relative link. A link of an
+installer (uv's --link-mode symlink) is used only if the file behind it is the one of RECORD.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk.installed.record import digest_text
+from rocm_sdk.tooling import Distribution, sdk_directories, sdk_distributions
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
+
+
+class SdkFile(NamedTuple):
+    """A file of a distribution. path is relative to the directory of the packages, source is where the file is.
+
+    link: the text of a relative link, else None. size is in bytes, that of a link 0.
+    """
+
+    path: str
+    source: Path
+    distribution: str
+    size: int
+    link: str | None
+
+    @property
+    def package(self) -> str:
+        """The top-level directory."""
+        return self.path.partition("/")[0]
+
+    @property
+    def place(self) -> str:
+        """The path below the package's directory."""
+        return self.path.partition("/")[2]
+
+
+class SdkPackage(NamedTuple):
+    """A distribution of the SDK, and its files that are not metadata, by path."""
+
+    distribution: Distribution
+    files: dict[str, SdkFile]
+    scripts: tuple[str, ...]  # rows of RECORD that lead to commands of the environment
+
+    @property
+    def name(self) -> str:
+        return self.distribution.name
+
+
+class InstalledSdk:
+    """The SDK of this environment, or that of ROCM_SDK_ROOT."""
+
+    def __init__(self) -> None:
+        """Raises PackageNotInstalledError without an SDK, PackagingError for one that was not installed as packages."""
+        directories = sdk_directories()
+        self.sites = tuple(dict.fromkeys(map(os.path.dirname, directories)))
+        self.packages = tuple(self._packages())
+        self.files = {path: file for package in self.packages for path, file in package.files.items()}
+        self._facts: dict[str, Facts] = {}
+        tops = {file.package for file in self.files.values()}
+        if missing := [each for each in directories if os.path.basename(each) not in tops]:
+            raise PackagingError(
+                f"{missing[0]}: no RECORD lists its files", "make packages of this ROCm: rocm-sdk-build prefix"
+            )
+
+    @cached_property
+    def by_source(self) -> dict[str, SdkFile]:
+        """The files by their real paths; of several links to one file the file itself."""
+        found: dict[str, SdkFile] = {}
+        for file in sorted(self.files.values(), key=lambda each: (each.link is None, each.path)):
+            found[os.path.realpath(file.source)] = file
+        return found
+
+    def facts(self, file: SdkFile) -> Facts:
+        """What a file is; errors as of look_at."""
+        if file.path not in self._facts:
+            self._facts[file.path] = Facts(Kind.DATA) if file.link is not None else look_at(file.source)
+        return self._facts[file.path]
+
+    def _packages(self) -> Iterator[SdkPackage]:
+        for site in self.sites:
+            for distribution in sdk_distributions(site):
+                if distribution.fault is not None and distribution.has_sdk_files:
+                    raise PackagingError(
+                        f"{distribution.directory}: {distribution.fault}", "rocm-sdk test says how to repair it"
+                    )
+                if distribution.has_sdk_files or distribution.name == "rocm":
+                    yield _package(site, distribution)
+
+
+def _package(site: str, distribution: Distribution) -> SdkPackage:
+    own = f"{os.path.basename(distribution.directory)}/"
+    files: dict[str, SdkFile] = {}
+    scripts = []
+    for row in distribution.files:
+        if row.path.startswith(own) or row.path.endswith(".pyc"):
+            continue
+        if row.path.startswith("../") or row.path.startswith("bin/"):
+            scripts.append(row.path)
+        elif (file := _file(site, row.path, row.digest, distribution.name)) is not None:
+            files[file.path] = file
+    return SdkPackage(distribution, files, tuple(scripts))
+
+
+def _file(site: str, path: str, digest: str, distribution: str) -> SdkFile | None:
+    """None for a file that is not there, which `rocm-sdk test` reports."""
+    if os.path.isabs(path) or "\0" in path:
+        raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is no file of a package")
+    source = Path(site, path)
+    if _leaves(site, path):
+        raise PackagingError(f"{source}: a directory of its path is a symbolic link", "install the package again")
+    try:
+        facts = source.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISREG(facts.st_mode):
+        return SdkFile(path, source, distribution, facts.st_size, None)
+    if not stat.S_ISLNK(facts.st_mode):
+        raise PackagingError(f"{source}: is neither a file nor a link", "install the package again")
+    text = str(source.readlink())
+    if not os.path.isabs(text):
+        if os.path.normpath(os.path.join(os.path.dirname(path), text)).startswith("../"):
+            raise PackagingError(f"{source}: the link leads out of the packages", "install the package again")
+        return SdkFile(path, source, distribution, 0, text)
+    real = Path(os.path.realpath(source))
+    if not real.is_file() or not digest or digest_text(sha256_of(real)) != digest:
+        what = f"{source}: the file behind the link is not the one of RECORD"
+        raise PackagingError(what, "install the package again")
+    return SdkFile(path, real, distribution, real.stat().st_size, None)
+
+
+def _leaves(site: str, path: str) -> bool:
+    """Whether a directory on the way is a link. Directories are looked at once."""
+    parent = os.path.dirname(path)
+    return bool(parent) and os.path.realpath(os.path.join(site, parent)) != os.path.join(os.path.realpath(site), parent)

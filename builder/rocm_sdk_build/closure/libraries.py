@@ -1,0 +1,118 @@
+"""Which libraries of the SDK the roots need: by DT_NEEDED, by the loader's table of dlopen, by names in their data.
+
+The plan of the loader answers the first two; it is asked again for what the third finds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocm_sdk import LoadPlan, RocmSdkError, load_plan
+from rocm_sdk.tooling import inspect_library
+from rocm_sdk_build.code.dlopen_dependencies import library_names, linker_name_of
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.file_kind import Kind
+
+from .installation import InstalledSdk, SdkFile
+from .roots import Roots
+
+if TYPE_CHECKING:
+    from rocm_sdk.tooling import LibraryFacts
+
+
+class Needed(NamedTuple):
+    """The libraries that are needed, with the reason for each: a sentence that names what needs it.
+
+    outside are the SONAMEs that the system provides, missing those that nobody does.
+    """
+
+    reasons: dict[str, str]  # path of an SdkFile -> reason
+    outside: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile]) -> Needed:
+    """What the roots and programs of the SDK need. Errors as of load_plan; PackagingError for a damaged file."""
+    search = _Search(sdk, roots)
+    files = [*roots.files, *(str(each.source) for each in programs)]
+    while True:
+        plan = load_plan(*roots.shortnames, files=files)
+        _refuse_other_libraries(sdk, plan)
+        search.take(plan)
+        opened = list(search.named_in_data(files))
+        files += opened
+        if not opened:
+            break
+    missing = [name for step in plan.steps for name in step.missing]
+    outside = [name for step in plan.steps for name in step.outside]
+    return Needed(search.reasons, tuple(dict.fromkeys(outside)), tuple(dict.fromkeys([*plan.missing, *missing])))
+
+
+def _refuse_other_libraries(sdk: InstalledSdk, plan: LoadPlan) -> None:
+    """An override or a library in this process would take the place of the SDK's."""
+    for step in plan.steps:
+        if os.path.realpath(step.path) not in sdk.by_source:
+            raise PackagingError(f"{step.path}: would be loaded in place of the SDK's", "unset ROCM_SDK_LIBRARY_*")
+
+
+class _Search:
+    def __init__(self, sdk: InstalledSdk, roots: Roots) -> None:
+        self.sdk, self.roots = sdk, roots
+        self.reasons: dict[str, str] = {}
+        self._by_name: dict[str, list[SdkFile]] = {}
+        self._looked_at: set[str] = set()
+        for file in sdk.files.values():
+            if file.link is None and sdk.facts(file).kind is Kind.LIBRARY:
+                soname = sdk.facts(file).soname
+                name = os.path.basename(file.path)
+                for each in {name, soname or name, linker_name_of(soname or name)}:
+                    self._by_name.setdefault(each, []).append(file)
+
+    def take(self, plan: LoadPlan) -> None:
+        """Takes the members of the plan's steps, with the reason why each is there."""
+        asked = set(self.roots.shortnames)
+        for step in plan.steps:
+            for path in step.members:
+                file = self.sdk.by_source[os.path.realpath(path)]
+                if file.path in self.reasons:
+                    continue
+                if path == step.path and step.shortname in asked:
+                    self.reasons[file.path] = f"asked for as {step.shortname}"
+                elif path == step.path and not step.requested:
+                    self.reasons[file.path] = step.reason
+                else:
+                    self.reasons[file.path] = self._needing(file)
+
+    def _needing(self, file: SdkFile) -> str:
+        """The first of the roots and of the libraries so far that has a DT_NEEDED entry for the file."""
+        names = {os.path.basename(file.path), self.sdk.facts(file).soname}
+        for path in (*self.roots.files, *(str(self.sdk.files[each].source) for each in self.reasons)):
+            if names.intersection(map(os.path.basename, _facts_of(path).needed)):
+                return f"{os.path.basename(self.roots.shown(path))} needs it"
+        return "a kept library needs it"
+
+    def named_in_data(self, files: Iterable[str]) -> Iterator[str]:
+        """Libraries of the SDK that are not kept yet, and whose names are in the data of a file that is; taken, too."""
+        kept = [str(self.sdk.files[path].source) for path in self.reasons]
+        for path in dict.fromkeys((*files, *kept)):
+            if path in self._looked_at:
+                continue
+            self._looked_at.add(path)
+            facts = _facts_of(path)
+            own = linker_name_of(facts.soname or os.path.basename(path))
+            for name in sorted(library_names(path, facts)):
+                for file in self._by_name.get(name, ()) if linker_name_of(name) != own else ():
+                    if file.path not in self.reasons:
+                        self.reasons[file.path] = f"{os.path.basename(self.roots.shown(path))} has its name in its data"
+                        yield str(file.source)
+
+
+@cache
+def _facts_of(path: str) -> LibraryFacts:
+    try:
+        return inspect_library(path)
+    except RocmSdkError as error:
+        raise PackagingError(f"{path}: {error.detail or error.message}") from error

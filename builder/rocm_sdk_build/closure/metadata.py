@@ -1,0 +1,176 @@
+"""The dist-info directories of a closure's packages: a version of their own, and RECORDs of what is there.
+
+The version says for which GPUs the package is (`7.10.0+closure.gfx942`), so that nobody takes it for the whole one. pip
+and uv accept it where `==7.10.0` is required. `_dist_info.py` stays as it is: programs compare the SDK's version.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
+
+from rocm_sdk.installed.record import Row, digest_text, record_text
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import read_small
+from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.text_files import write_text
+
+from .installation import SdkPackage
+
+NOTE = "closure.json"
+_SCHEMA = 1
+_LEFT_OUT = ("RECORD", "direct_url.json", "REQUESTED")  # they tell of an installation, or of the whole package
+_NAMED = 4  # GPUs; more become a digest in the version
+
+
+class ClosureVersion(NamedTuple):
+    """What a closure adds to the versions of its packages."""
+
+    gpus: tuple[str, ...]  # targets; (): all
+    is_kept: bool  # the versions stay as they are
+
+    def of(self, version: str) -> str:
+        """The version of a package. PackagingError for a version that is none."""
+        if self.is_kept:
+            return version
+        processors = sorted({gpu.partition(":")[0].replace("-", "") for gpu in self.gpus})
+        if len(processors) > _NAMED:
+            processors = [sha256(",".join(processors).encode()).hexdigest()[:8]]
+        local = ".".join(["closure", *processors])
+        try:
+            before = Version(version).local
+        except InvalidVersion as error:
+            raise PackagingError(f"{version}: is no version of a package", "install the package again") from error
+        return f"{version}.{local}" if before else f"{version}+{local}"
+
+
+class Note(NamedTuple):
+    """What `closure.json` in a dist-info directory says."""
+
+    command: str
+    gpus: tuple[str, ...]
+    version: str  # of the package that it was made of
+
+    @property
+    def text(self) -> str:
+        """JSON, as documented in docs/closure.md."""
+        return json.dumps({"schema": _SCHEMA, **self._asdict()}, indent=2) + "\n"
+
+
+def write_dist_info(
+    site: Path, package: SdkPackage, version: ClosureVersion, note: Note, commands: Iterable[str]
+) -> Path:
+    """Writes the dist-info directory without RECORD; returns it. commands: console scripts that stay."""
+    old = Path(package.distribution.directory)
+    new = version.of(package.distribution.version)
+    base = old.name.removesuffix(".dist-info").rpartition("-")[0]
+    target = site / f"{base}-{new}.dist-info"
+    target.mkdir()
+    for row in package.distribution.files:
+        directory, _, name = row.path.partition("/")
+        if directory != old.name or name in _LEFT_OUT or not name:
+            continue
+        text: bytes | None = _read(old / name)
+        if name == "METADATA":
+            text = _with_version(_read(old / name), package.distribution.version, new, old)
+        elif name == "entry_points.txt":
+            text = _with_commands(_read(old / name), frozenset(commands), old)
+        if text is not None:
+            place = target / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+    if new != package.distribution.version:
+        write_text(target / NOTE, note.text)
+    return target
+
+
+def write_record(site: Path, dist_info: Path, files: Iterable[str]) -> None:
+    """Writes RECORD: the given files, relative to the site, and those of the dist-info directory."""
+    own = [str(path.relative_to(site)) for path in dist_info.rglob("*") if path.is_file()]
+    rows = [_row(site, path) for path in sorted({*files, *own})]
+    record = dist_info / "RECORD"
+    write_text(record, record_text([*rows, Row(str(record.relative_to(site)))]))
+
+
+def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> frozenset[str]:
+    """The names of those packages that the requirements lead to, extras included."""
+    by_name = {package.name: package for package in packages}
+    pending = [(name, extra) for name, extra in map(_parsed, requirements) if name in by_name]
+    found: set[str] = set()
+    done: set[tuple[str, frozenset[str]]] = set()
+    while pending:
+        name, extras = pending.pop()
+        if name not in by_name or (name, extras) in done:
+            continue
+        done.add((name, extras))
+        found.add(name)
+        pending += _requires(by_name[name], extras)
+    return frozenset(found)
+
+
+def _requires(package: SdkPackage, extras: frozenset[str]) -> list[tuple[str, frozenset[str]]]:
+    headers = _read(Path(package.distribution.directory) / "METADATA").decode("utf-8", "replace").partition("\n\n")[0]
+    lines = [line.partition(":")[2].strip() for line in headers.splitlines() if line.startswith("Requires-Dist:")]
+    found = []
+    for line in lines:
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            found.append(_parsed(line))
+    return found
+
+
+def _parsed(line: str) -> tuple[str, frozenset[str]]:
+    try:
+        requirement = Requirement(line)
+    except InvalidRequirement:
+        return "", frozenset()
+    return re.sub(r"[-_.]+", "-", requirement.name).lower(), frozenset(requirement.extras)
+
+
+def _read(path: Path) -> bytes:
+    if path.is_symlink() and not os.path.isabs(path.readlink()):
+        raise PackagingError(f"{path}: is a symbolic link", "install the package again")
+    with path.open("rb") as file:
+        return read_small(file)
+
+
+def _with_version(text: bytes, old: str, new: str, place: Path) -> bytes:
+    pattern = rb"(?m)^Version: " + re.escape(old.encode()) + rb"[ \t\r]*$"
+    changed, count = re.subn(pattern, f"Version: {new}".encode(), text, count=1)
+    if not count:
+        raise PackagingError(f"{place}/METADATA: does not say the version {old}", "install the package again")
+    return changed
+
+
+def _with_commands(text: bytes, commands: frozenset[str], place: Path) -> bytes | None:
+    """entry_points.txt with the commands alone that stay; None if nothing is left."""
+    points = configparser.ConfigParser(delimiters="=", interpolation=None, strict=False)
+    points.optionxform = str  # type: ignore[assignment,method-assign]  # names are not lowered
+    try:
+        points.read_string(text.decode("utf-8"))
+    except (configparser.Error, UnicodeDecodeError) as error:
+        what = f"{place}/entry_points.txt: cannot be read: {error}"
+        raise PackagingError(what, "install the package again") from error
+    lines: list[str] = []
+    for group in points.sections():
+        is_commands = group in ("console_scripts", "gui_scripts")
+        rows = [f"{name} = {value}" for name, value in points.items(group) if not is_commands or name in commands]
+        lines += [f"[{group}]", *rows, ""] if rows else []
+    return "\n".join(lines).encode() if lines else None
+
+
+def _row(site: Path, path: str) -> Row:
+    return Row(path, digest_text(sha256_of(site / path)), str((site / path).stat().st_size))

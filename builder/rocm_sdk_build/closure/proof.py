@@ -1,0 +1,238 @@
+"""Tries the closure where nothing else is: in a root with Python and the loader, the application, and the libraries of
+the system that the plan names. What the closure lacks cannot be found elsewhere.
+
+The files of this system are copied to the same places in the root. Its programs are those of util-linux.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rocm_sdk import coverage
+from rocm_sdk.tooling import PACKAGE_PARENT
+from rocm_sdk_build.errors import PackagingError
+
+from .host_files import HostFiles, find_host_files
+from .installation import InstalledSdk
+from .proof_application import application_files, modules_of
+from .roots import Roots
+from .selection import Selection
+from .writing import Site
+
+_SECONDS = 1800
+_PROGRAM = Path(__file__).with_name("proof_program.py")
+_NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
+# Binds /proc and /dev, which are in no root that was made of files, and becomes the program in the root.
+_ENTER = """
+mkdir -p "$0/proc" "$0/dev"
+mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev"
+exec chroot "$0" "$@"
+"""
+
+
+class Proof(NamedTuple):
+    """What was tried. remarks say what was not, and why."""
+
+    preloaded: tuple[str, ...]
+    libraries: tuple[str, ...]  # each loaded alone, with all that it needs, every symbol found
+    files: tuple[str, ...]  # of applications, loaded behind what they need
+    modules: tuple[str, ...]  # imported
+    remarks: tuple[str, ...]
+    host_files: tuple[str, ...]  # of this system, that the libraries use
+    seconds: float
+
+
+def prove(sdk: InstalledSdk, roots: Roots, selection: Selection, site: Site, gpus: tuple[str, ...]) -> Proof:
+    """Tries the closure, which lies as `closure` in a directory that becomes the root.
+
+    PackagingError says what fails.
+    """
+    start = time.monotonic()
+    root = site.place.parent
+    enter = _way_in()
+    modules, remarks = modules_of(roots)
+    host = find_host_files(sdk, roots, selection)
+    _fill(root, host, roots)
+    wish = {
+        "preloads": roots.preloaded,
+        "libraries": roots.shortnames,
+        "paths": list(selection.needed.reasons),
+        "files": roots.files,
+        "modules": modules,
+    }
+    answer = _run(enter, root, wish)
+    if wrong := answer["wrong"]:
+        shown = "\n".join(f"{each['what']}: {each['why']}" for each in wrong)
+        raise PackagingError(f"the closure does not work where nothing else is:\n{shown}", _fix_of(wrong))
+    _compare_coverage(sdk, selection, site, gpus)
+    _empty(root)
+    return Proof(
+        roots.preloaded,
+        tuple(wish["paths"]),
+        roots.files,
+        tuple(modules),
+        tuple(remarks),
+        host.of_libraries,
+        time.monotonic() - start,
+    )
+
+
+def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
+    codes = dict.fromkeys(each["code"] for each in wrong if each.get("code"))
+    explained = " && ".join(f"rocm-sdk explain {code}" for code in codes)
+    return explained or "--library NAME, or --trace, adds what is missing"
+
+
+# ---- the root ----
+
+
+def _fill(root: Path, host: HostFiles, roots: Roots) -> None:
+    """Copies Python, the loader, the application and the system's libraries to their places."""
+    for name in ("bin", "lib", "lib64", "lib32", "sbin"):
+        if os.path.islink(f"/{name}"):
+            (root / name).symlink_to(os.readlink(f"/{name}"))
+            (root / "usr" / name).mkdir(parents=True, exist_ok=True)
+    for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")):
+        _copy_tree(Path(path), root, _NO_STDLIB)
+    _copy_tree(Path(PACKAGE_PARENT, "rocm_sdk"), root, ("__pycache__",), Path("/loader/rocm_sdk"))
+    python = os.path.realpath(_python())
+    _copy(python, root, python)
+    for path in (*host.paths, *application_files(roots)):
+        _copy(path, root, path)
+    for link, target in host.links.items():
+        place = _inside(root, link)
+        if not os.path.lexists(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(target)
+    (root / "etc").mkdir(exist_ok=True)
+    (root / "tmp").mkdir(exist_ok=True)
+    (root / "etc/ld.so.conf").write_text("".join(f"{each}\n" for each in host.directories), encoding="utf-8")
+    shutil.copyfile(_PROGRAM, root / "proof_program.py")
+    if (program := shutil.which("ldconfig", path=f"{os.environ.get('PATH', os.defpath)}:/sbin:/usr/sbin")) is not None:
+        subprocess.run([program, "-r", str(root)], check=False, capture_output=True)
+
+
+def _python() -> str:
+    return getattr(sys, "_base_executable", None) or sys.executable
+
+
+def _copy_tree(source: Path, root: Path, without: Iterable[str], place: Path | None = None) -> None:
+    target = _inside(root, str(place or source))
+    if not target.exists():
+        ignored = shutil.ignore_patterns(*without)
+        shutil.copytree(source, target, ignore=ignored, ignore_dangling_symlinks=True)
+
+
+def _copy(path: str, root: Path, name: str) -> None:
+    target = _inside(root, name)
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+
+
+def _inside(root: Path, path: str) -> Path:
+    """The place of an absolute path in the root, whose links lead inside it."""
+    parts = Path(path).relative_to("/").parts
+    if (root / parts[0]).is_symlink():
+        parts = ("usr", *parts)
+    return root.joinpath(*parts)
+
+
+def _empty(root: Path) -> None:
+    """Removes what was copied beside the closure."""
+    for path in root.iterdir():
+        if path.name == "closure":
+            continue
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+
+
+# ---- the run ----
+
+
+def _way_in() -> list[str]:
+    """The command that starts a program in a root: as root of a namespace, else by chroot."""
+    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+    for words in (namespace, ["sh", "-c", "exec true"] if os.geteuid() == 0 else None):
+        if words is None:
+            continue
+        try:
+            tried = subprocess.run([*words, "true"] if words is namespace else words, check=False, capture_output=True)
+        except OSError:
+            continue
+        if tried.returncode == 0:
+            return [*namespace, "sh", "-c", _ENTER] if words is namespace else ["sh", "-c", 'exec chroot "$0" "$@"']
+    raise PackagingError(
+        "the closure cannot be tried here: this system allows neither a user namespace (unshare) nor chroot",
+        "run as root, allow user namespaces, or leave it out: --no-proof",
+    )
+
+
+def _run(enter: Sequence[str], root: Path, wish: dict[str, Any]) -> dict[str, Any]:
+    (root / "wish.json").write_text(json.dumps(wish), encoding="utf-8")
+    command = [*enter, str(root), os.path.realpath(_python()), "/proof_program.py", "/wish.json"]
+    environment = {
+        "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+        "PYTHONPATH": "/loader:/closure",
+        "LD_BIND_NOW": "1",
+        "HOME": "/tmp",
+    }
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PackagingError(f"trying the closure takes longer than {_SECONDS} seconds", "--no-proof") from error
+    try:
+        answer = json.loads(done.stdout.splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        told = done.stderr.strip()[-2000:] or f"exit status {done.returncode}"
+        raise PackagingError(f"the closure cannot be tried: {told}", "--no-proof leaves this out") from error
+    if not isinstance(answer, dict):
+        raise PackagingError("the closure cannot be tried: no answer", "--no-proof leaves this out")
+    return answer
+
+
+# ---- the code ----
+
+
+def _compare_coverage(sdk: InstalledSdk, selection: Selection, site: Site, gpus: tuple[str, ...]) -> None:
+    """check-gpu must say the same of each kept library as before."""
+    if not gpus:
+        return
+    kept = {os.path.basename(path) for path in selection.needed.reasons}
+    before = {
+        (library.name, on.gpu): (on.verdict, on.tables)
+        for directory in sdk.sites
+        for name in sorted({file.package for file in sdk.files.values() if file.package.startswith("_")})
+        if os.path.isdir(os.path.join(directory, name))
+        for library in coverage(gpus, os.path.join(directory, name)).libraries
+        for on in library.gpus
+    }
+    for library in coverage(gpus, site.place).libraries:
+        for on in library.gpus if kept.intersection(map(os.path.basename, library.files)) else ():
+            was = before.get((library.name, on.gpu))
+            if was is not None and was != (on.verdict, on.tables):
+                raise PackagingError(
+                    f"{library.name}: the code for {on.gpu} is {on.verdict} in the closure, and {was[0]} in the SDK",
+                    "report this as a fault of rocm-sdk-build",
+                )

@@ -1,0 +1,79 @@
+"""The application in a proof: which files of it go into the root, and which modules are imported there."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.metadata
+import os
+from collections.abc import Iterator
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from .roots import Application, Roots
+
+_OWN = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+
+
+def application_files(roots: Roots) -> tuple[str, ...]:
+    """The files of the applications, and of the distributions that they require."""
+    found = dict.fromkeys(roots.files)
+    for each in roots.applications:
+        if each.kind == "distribution":
+            found |= dict.fromkeys(_files_of_distribution(each.name))
+        elif each.kind != "file":
+            found |= dict.fromkeys(_files_below(each))
+    return tuple(found)
+
+
+def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
+    """The modules that are imported: packages of distributions, extensions by their paths; and remarks."""
+    modules: list[str] = []
+    remarks: list[str] = []
+    for each in roots.applications:
+        if each.kind == "distribution":
+            modules += _packages_of(each)
+        else:
+            own = [path for path in each.files if path.endswith(_OWN) and ".cpython-" in os.path.basename(path)]
+            others = [path for path in each.files if ".cpython-" in os.path.basename(path) and path not in own]
+            modules += own
+            remarks += [f"{each.shown(path)}: not imported, it is for another Python" for path in others]
+    return modules, remarks
+
+
+def _packages_of(application: Application) -> list[str]:
+    """The top-level packages that have ELF files."""
+    site = str(importlib.metadata.distribution(application.name).locate_file(""))
+    tops = dict.fromkeys(os.path.relpath(path, site).split(os.sep)[0] for path in application.files)
+    return [top.partition(".")[0] for top in tops if not top.endswith(".libs") and top != ".."]
+
+
+def _files_below(application: Application) -> Iterator[str]:
+    top = application.directory or os.path.abspath(application.name)
+    for parent, _, names in os.walk(top):
+        yield from (os.path.join(parent, name) for name in names)
+
+
+def _files_of_distribution(name: str) -> Iterator[str]:
+    """With those of what it requires. The SDK's own packages are not among them: the closure takes their place."""
+    pending, done = [name], set[str]()
+    while pending:
+        current = pending.pop()
+        key = current.lower().replace("_", "-")
+        if key in done or key.startswith(("rocm-sdk-", "rocm-profiler")):
+            continue
+        done.add(key)
+        try:
+            found = importlib.metadata.distribution(current)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for file in found.files or ():
+            path = os.path.normpath(str(found.locate_file(file)))
+            if os.path.isfile(path) and not path.endswith(".pyc"):
+                yield path
+        for line in found.requires or ():
+            try:
+                requirement = Requirement(line)
+            except InvalidRequirement:
+                continue
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                pending.append(requirement.name)

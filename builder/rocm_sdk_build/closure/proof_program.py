@@ -1,0 +1,110 @@
+"""Runs in the root of a proof: loads and imports what the closure is for, each in a process of its own.
+
+argv: a file with the wish (JSON). Prints one line of JSON: what is wrong. It is a program of its own, which imports
+nothing of rocm-sdk-build: that is not in the root.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+
+CLOSURE = "/closure"
+_SHOWN = 2000  # letters of what a child says
+
+Wrong = dict[str, str]
+
+
+def in_child(what: str, action: Callable[[], object]) -> Wrong | None:
+    """What is wrong if an action fails in a child; its standard error is the answer if it dies."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        os.dup2(writing, 2)
+        status = 1
+        try:
+            action()
+            status = 0
+        except BaseException as error:  # noqa: BLE001, RUF100  whatever it is, it is the answer
+            text = str(getattr(error, "message", "") or error or type(error).__name__)
+            os.write(writing, text.encode(errors="replace")[-_SHOWN:])
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, errors="replace") as answer:
+        told = answer.read().strip()[-_SHOWN:]
+    _, status = os.waitpid(child, 0)
+    if status == 0:
+        return None
+    ended = f"ends with signal {status & 127}" if status & 127 else ""
+    return {"what": what, "why": " ".join(filter(None, (ended, told))) or f"status {status}"}
+
+
+def preload(names: Sequence[str]) -> None:
+    """As a framework does it."""
+    import rocm_sdk
+
+    rocm_sdk.preload_libraries(*names)
+
+
+def load(path: str) -> None:
+    """A file behind what it needs; LD_BIND_NOW makes the linker look for every symbol."""
+    import rocm_sdk
+
+    rocm_sdk.preload_for(path)
+    ctypes.CDLL(path, os.RTLD_NOW)
+
+
+def import_module(name: str) -> None:
+    """A module by its name, or an extension by its path."""
+    if not name.startswith("/"):
+        importlib.import_module(name)
+        return
+    import rocm_sdk
+
+    rocm_sdk.preload_for(name)
+    spec = importlib.util.spec_from_file_location(os.path.basename(name).partition(".")[0], name)
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def self_test() -> list[Wrong]:
+    """The errors that `rocm-sdk test` has."""
+    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", CLOSURE, "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        problems = json.loads(done.stdout)["problems"]
+    except (ValueError, KeyError):
+        return [{"what": "rocm-sdk test", "why": done.stderr.strip()[-_SHOWN:] or f"exit status {done.returncode}"}]
+    return [
+        {"what": f"rocm-sdk test: {each['code']} {each['title']}", "why": each["cause"], "code": each["code"]}
+        for each in problems
+        if each["severity"] == "error"
+    ]
+
+
+def main() -> None:
+    """Tries all that the wish names."""
+    with open(sys.argv[1], encoding="utf-8") as file:
+        wish = json.load(file)
+    names, modules = wish["preloads"], set(wish["modules"])
+    tries: list[tuple[str, Callable[[], object]]] = []
+    tries += [("the preloaded libraries", partial(preload, names))] if names else []
+    tries += [(name, partial(preload, [name])) for name in wish["libraries"]]
+    tries += [(path, partial(load, f"{CLOSURE}/{path}")) for path in wish["paths"]]
+    tries += [(path, partial(load, path)) for path in wish["files"] if path not in modules]
+    tries += [(f"import {name}", partial(import_module, name)) for name in wish["modules"]]
+    wrong = [found for what, action in tries if (found := in_child(what, action)) is not None]
+    print(json.dumps({"wrong": [*wrong, *self_test()]}))
+
+
+if __name__ == "__main__":
+    main()

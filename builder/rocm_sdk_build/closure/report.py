@@ -1,0 +1,148 @@
+"""The report of a closure: what it has and why, what was left out, what it takes from the system, what was tried."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from rocm_sdk.tooling import counted, host_packages, size_text, tell, tell_table
+
+from .closure import Made
+from .selection import group_sizes
+from .writing import Written
+
+SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+_NUMBERS = frozenset({"before", "after", "size", "files"})
+_SHOWN = 3  # names of a row that stands for many files
+_LIBC = frozenset({"libc", "libm", "libdl", "libpthread", "librt", "libutil"})
+_SYSTEMS = ("Debian, Ubuntu", "Fedora, RHEL", "SUSE", "Arch", "Gentoo")
+
+
+def tell_report(made: Made) -> None:
+    """Prints it."""
+    request = made.request
+    gpus = f" for {', '.join(request.gpus)}" if request.gpus else ""
+    image = f", {size_text(made.output_size)} as {request.form}" if request.form != "site" else ""
+    tell(f"{request.output}   {size_text(made.size_before)} -> {size_text(made.size)}{gpus}{image}")
+    tell("")
+    rows = [
+        (os.path.basename(e.kept.file.path), size_text(e.kept.file.size), size_text(e.size), e.kept.reason)
+        for e in libraries_of(made)
+    ]
+    tell_table(("library", "before", "after", "why"), rows, _NUMBERS)
+    data = [(kind, str(count), size_text(size), why) for kind, (count, size, why) in data_of(made).items()]
+    if data:
+        tell("")
+        tell_table(("data", "files", "size", "why"), data, _NUMBERS)
+    left = group_sizes(made.selection.left_out)
+    if left:
+        tell("")
+        rows_left = [(reason, str(count), size_text(size)) for reason, (count, size) in left.items()]
+        tell_table(("left out", "files", "size"), rows_left, _NUMBERS)
+    tell("")
+    for line in _notes(made):
+        tell(line)
+
+
+def libraries_of(made: Made) -> list[Written]:
+    """The libraries and programs, the largest first."""
+    found = [each for each in made.site.files if each.kept.kind in ("library", "program")]
+    return sorted(found, key=lambda each: (-each.size, each.kept.file.path))
+
+
+def data_of(made: Made) -> dict[str, tuple[int, int, str]]:
+    """Kind of data -> number and bytes of files, and the first one's reason; the largest first."""
+    sums: dict[str, tuple[int, int, str]] = {}
+    for each in made.site.files:
+        kind = each.kept.kind
+        if kind not in ("library", "program", "module", "link"):
+            count, size, why = sums.get(kind, (0, 0, each.kept.reason))
+            sums[kind] = (count + 1, size + each.size, why)
+    return dict(sorted(sums.items(), key=lambda row: (-row[1][1], row[0])))
+
+
+def _notes(made: Made) -> Iterator[str]:
+    for each in made.site.files:
+        if each.has_no_code:
+            name = os.path.basename(each.kept.file.path)
+            yield f"warning: {name} ({size_text(each.size)}) has no code for these GPUs, and stays whole: {each.remark}"
+        elif each.remark:
+            yield f"warning: {each.kept.file.path} ({size_text(each.size)}) stays whole: {each.remark}"
+    if unknown := made.selection.unknown:
+        names = ", ".join(each.file.path for each in unknown[:_SHOWN])
+        more = f", and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
+        yield f"unknown data stays beside the libraries: {names}{more}"
+    yield from _host_lines(made)
+    if (proof := made.proof) is None:
+        yield "not tried: --no-proof"
+        return
+    done = [counted(len(proof.libraries), "library").replace("librarys", "libraries") + " loaded"]
+    done += [f"{counted(len(proof.files), 'file')} of applications loaded"] if proof.files else []
+    done += [f"{', '.join(map(os.path.basename, proof.modules))} imported"] if proof.modules else []
+    yield f"tried where nothing else is: {', '.join(done)}, rocm-sdk test without errors ({proof.seconds:.1f} s)"
+    yield from (f"not tried: {remark}" for remark in proof.remarks)
+
+
+def _host_lines(made: Made) -> Iterator[str]:
+    """What must be installed on a system, by its packages."""
+    names = [name for name in made.selection.needed.outside if not _is_of_libc(name)]
+    if not names:
+        return
+    yield f"from the system: {', '.join(names)}"
+    rows = {row[0]: row[1:] for row in host_packages()}
+    for number, system in enumerate(_SYSTEMS):
+        packages = sorted({rows[name][number] for name in names if name in rows})
+        if packages:
+            yield f"  {system}: {' '.join(packages)}"
+
+
+def _is_of_libc(name: str) -> bool:
+    return name.partition(".so")[0] in _LIBC or name.startswith("ld-")
+
+
+def report_json(made: Made) -> str:
+    """The same for programs (docs/closure.md)."""
+    proof = made.proof
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "output": str(made.request.output),
+        "form": made.request.form,
+        "gpus": list(made.request.gpus),
+        "size_before": made.size_before,
+        "size": made.size,
+        "output_size": made.output_size,
+        "packages": [{"name": name, "version": version} for name, version in made.site.packages],
+        "files": [_file(each) for each in made.site.files],
+        "left_out": [
+            {"reason": reason, "files": count, "size": size}
+            for reason, (count, size) in group_sizes(made.selection.left_out).items()
+        ],
+        "outside": list(made.selection.needed.outside),
+        "proof": None
+        if proof is None
+        else {
+            "preloaded": list(proof.preloaded),
+            "libraries": list(proof.libraries),
+            "files": list(proof.files),
+            "modules": list(proof.modules),
+            "remarks": list(proof.remarks),
+            "host_files": list(proof.host_files),
+        },
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _file(each: Written) -> dict[str, Any]:
+    return {
+        "path": each.kept.file.path,
+        "distribution": each.kept.file.distribution,
+        "kind": each.kept.kind,
+        "reason": each.kept.reason,
+        "size_before": each.kept.file.size,
+        "size": each.size,
+        "dropped_targets": list(each.dropped),
+        "remark": each.remark,
+        "has_code": not each.has_no_code,
+    }

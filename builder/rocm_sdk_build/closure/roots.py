@@ -1,0 +1,116 @@
+"""What the user names: applications, libraries and tools, as the files and names that the rest follows from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk.tooling import ALL_LIBRARIES, nearest_names, open_subject, preload_names
+from rocm_sdk_build.errors import PackagingError
+
+_INIT = "_rocm_init.py"
+_DEPTH = 3  # directories below a wheel or directory in which a framework's module is looked for
+
+
+class Application(NamedTuple):
+    """A word of `--for`. files are its ELF files; preloads are the libraries that its `_rocm_init.py` lists.
+
+    shown gives a path as the user knows it: that of a wheel's file begins with the wheel.
+    """
+
+    name: str
+    kind: str  # "file", "wheel", "directory", "distribution"
+    files: tuple[str, ...]
+    preloads: tuple[str, ...]
+    directory: str | None  # of a wheel that was unpacked
+
+    def shown(self, path: str) -> str:
+        """The path of one of its files as the user knows it."""
+        if self.directory is not None:
+            return f"{self.name}/{os.path.relpath(path, self.directory)}"
+        return path
+
+
+class Roots(NamedTuple):
+    """All that the user names. Short names are of the catalog, each once."""
+
+    applications: tuple[Application, ...]
+    libraries: tuple[str, ...]
+    preloads: tuple[str, ...]
+    tools: tuple[str, ...]
+
+    @property
+    def preloaded(self) -> tuple[str, ...]:
+        """The short names that are preloaded together, in their order: the user's, then those of applications."""
+        names = (*self.preloads, *(name for each in self.applications for name in each.preloads))
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def shortnames(self) -> tuple[str, ...]:
+        """All short names, in the order in which they are planned."""
+        return tuple(dict.fromkeys((*self.preloaded, *self.libraries)))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The ELF files of all applications, each once."""
+        return tuple(dict.fromkeys(path for each in self.applications for path in each.files))
+
+    def shown(self, path: str) -> str:
+        """The path of an application's file as the user knows it."""
+        return next((each.shown(path) for each in self.applications if path in each.files), path)
+
+
+@contextmanager
+def open_roots(
+    words: Iterable[str], libraries: Sequence[str], preloads: Sequence[str], tools: Sequence[str]
+) -> Iterator[Roots]:
+    """The roots of a command line; wheels are unpacked for the time of the block.
+
+    PackagingError for a short name that is not in the catalog, and if nothing is named; RocmSdkError for a word that
+    is no file and no distribution.
+    """
+    for name in (*libraries, *preloads):
+        _refuse_unknown(name, "")
+    with ExitStack() as block:
+        applications = tuple(_application(word, block) for word in words)
+        roots = Roots(applications, tuple(libraries), tuple(preloads), tuple(tools))
+        if not (applications or libraries or preloads or tools):
+            raise PackagingError("nothing is named that the SDK is for", "--for torch, --library hipsparse")
+        yield roots
+
+
+def _application(word: str, block: ExitStack) -> Application:
+    subject = block.enter_context(open_subject(word))
+    names = tuple(dict.fromkeys(_preloads_of(subject.directories, subject.kind, word)))
+    if not subject.files and not names:
+        raise PackagingError(f"{word}: has neither ELF files nor a list of libraries ({_INIT})", "name what is run")
+    return Application(word, subject.kind, tuple(map(os.path.abspath, subject.files)), names, subject.root)
+
+
+def _preloads_of(directories: Iterable[str], kind: str, word: str) -> Iterator[str]:
+    if kind == "file":
+        return
+    for directory in directories:
+        for path in _init_modules(Path(directory), 1 if kind == "distribution" else _DEPTH):
+            try:
+                names = preload_names(str(path))
+            except (OSError, ValueError, SyntaxError, RecursionError) as error:
+                raise PackagingError(f"{path}: cannot be read as a list of libraries: {error}") from error
+            for name in names:
+                _refuse_unknown(name, f"{word}: {path.name}: ")
+            yield from names
+
+
+def _init_modules(directory: Path, depth: int) -> Iterator[Path]:
+    for level in range(depth):
+        yield from sorted(path for path in directory.glob("*/" * level + _INIT) if path.is_file())
+
+
+def _refuse_unknown(name: str, where: str) -> None:
+    if name not in ALL_LIBRARIES:
+        near = nearest_names(name, tuple(ALL_LIBRARIES))
+        fix = f"nearest: {', '.join(near)}" if near else "`rocm-sdk list --all` lists them"
+        raise PackagingError(f"{where}{name!r} is not a library of the SDK", fix)

@@ -1,0 +1,218 @@
+"""Decides for each file of the SDK whether it belongs to the closure, and why."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import device_code
+from rocm_sdk_build.code.dlopen_dependencies import linker_name_of
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
+from rocm_sdk_build.inputs.file_kind import Kind
+from rocm_sdk_build.inputs.globs import matches
+from rocm_sdk_build.inputs.rules import read_rules
+
+from .installation import InstalledSdk, SdkFile
+from .libraries import Needed, needed_libraries
+from .roots import Roots
+from .tools import tool_files
+
+# Small files from which the loader and tools read what this SDK is; patterns below a package's directory.
+ARCHIVE = ".kpack"
+_TARGET = re.escape("@GFXARCH@")  # in the marker of a library whose code is in archives
+_ABOUT = ("__init__.py", ".info/**", "lib/.hipInfo", "share/therock/**")
+
+
+class Kept(NamedTuple):
+    """A file of the closure. reason is a sentence; kind is a word for a group of files."""
+
+    file: SdkFile
+    kind: str  # "library", "program", "module", a kind of data
+    reason: str
+
+
+class LeftOut(NamedTuple):
+    """A file of the SDK that is not in the closure. reason is the same for files of one sort."""
+
+    file: SdkFile
+    reason: str
+
+
+class Selection(NamedTuple):
+    """All files of the SDK, in the order of their paths."""
+
+    kept: tuple[Kept, ...]
+    left_out: tuple[LeftOut, ...]
+    needed: Needed
+
+    @property
+    def unknown(self) -> tuple[Kept, ...]:
+        """Data that no table knows, and that stays because it lies beside a kept library."""
+        return tuple(each for each in self.kept if each.kind == UNKNOWN)
+
+
+class GpuChoice(NamedTuple):
+    """For which GPUs code and data stay. gpus: targets; (): for all."""
+
+    gpus: tuple[str, ...] = ()
+    unofficial: bool = False
+    exact: bool = False
+
+
+def select(sdk: InstalledSdk, roots: Roots, choice: GpuChoice, traced: Mapping[str, str] | None = None) -> Selection:
+    """Errors as of load_plan; PackagingError for a damaged file, and for roots that need nothing of the SDK.
+
+    traced: paths of files that a run of the application used -> reason; they stay.
+    """
+    asked = {**tool_files(sdk, roots.tools), **(traced or {})}
+    data = _Data(sdk, choice)
+    more = {path for path in asked if _is_elf(sdk, sdk.files[path])}
+    while True:
+        needed = needed_libraries(sdk, roots, [sdk.files[path] for path in sorted(more)])
+        own = data.of({*needed.reasons, *more})
+        engines = {file.path for file in own if _is_elf(sdk, sdk.files[file.path])} - more
+        if not engines:
+            break
+        more |= engines
+    if not needed.reasons and not asked:
+        raise PackagingError("what is named needs nothing of the SDK", "name more: --library, --preload, --tool")
+    return _Decision(sdk, data, needed, asked).selection()
+
+
+def _is_elf(sdk: InstalledSdk, file: SdkFile) -> bool:
+    return sdk.facts(file).kind in (Kind.LIBRARY, Kind.PROGRAM)
+
+
+class _Data:
+    """The data files of the SDK, and which of them the GPUs do without."""
+
+    def __init__(self, sdk: InstalledSdk, choice: GpuChoice) -> None:
+        self._sdk = sdk
+        self.files: dict[str, DataFile] = {}
+        self.dropped: set[str] = set()
+        self.held: dict[str, str] = {}
+        self._patterns: dict[str, list[re.Pattern[str]]] = {}
+        for site in sdk.sites:
+            paths = [file.path for file in sdk.files.values() if file.link is None and _is_below(file, site)]
+            found = data_files(Path(site), sorted(paths))
+            self.files |= {each.path: each for each in found}
+            if choice.gpus:
+                other = not_needed(Path(site), found, choice.gpus, choice.unofficial)
+                self.dropped |= {each.path for each in other.dropped}
+                self.held |= {each.file.path: each.why for each in other.held}
+
+    def of(self, libraries: Iterable[str]) -> list[DataFile]:
+        """What the libraries, by their paths, read and the GPUs use."""
+        paths = tuple(libraries)
+        readers = {linker_name_of(os.path.basename(path)) for path in paths}
+        archives = self._archives_of(paths)
+        return [
+            each
+            for each in self.files.values()
+            if each.path not in self.dropped and (readers.intersection(each.libraries) or each.path in archives)
+        ]
+
+    def _archives_of(self, libraries: Iterable[str]) -> set[str]:
+        """The kpack archives that the markers of the libraries lead to."""
+        archives = [path for path in self.files if path.endswith(ARCHIVE)]
+        patterns = [pattern for path in libraries for pattern in self._patterns_of(path)] if archives else []
+        return {path for path in archives if any(pattern.fullmatch(path) for pattern in patterns)}
+
+    def _patterns_of(self, library: str) -> list[re.Pattern[str]]:
+        if library not in self._patterns:
+            places = device_code(self._sdk.files[library].source).kpack_paths
+            full = [os.path.normpath(os.path.join(os.path.dirname(library), place)) for place in places]
+            self._patterns[library] = [re.compile(re.escape(each).replace(_TARGET, "[^/]+")) for each in full]
+        return self._patterns[library]
+
+
+def _is_below(file: SdkFile, site: str) -> bool:
+    return os.fspath(file.source) == os.path.join(site, file.path)
+
+
+class _Decision:
+    def __init__(self, sdk: InstalledSdk, data: _Data, needed: Needed, asked: Mapping[str, str]) -> None:
+        self.sdk, self.data, self.needed, self.asked = sdk, data, needed, asked
+        self._own = {file.path: file for file in data.of({*needed.reasons, *asked})}
+        self._development = [glob for part, glob in read_rules().prefix.parts if part == "devel"]
+        self._real = {file.path: os.path.realpath(file.source) for file in sdk.files.values()}
+
+    def selection(self) -> Selection:
+        """All files; links follow what they lead to."""
+        kept: dict[str, Kept] = {}
+        left: dict[str, LeftOut] = {}
+        for file in sorted(self.sdk.files.values(), key=lambda each: (each.link is not None, each.path)):
+            found = self._link(file, kept) if file.link is not None else self._file(file)
+            if isinstance(found, Kept):
+                kept[file.path] = found
+            else:
+                left[file.path] = LeftOut(file, found)
+        return Selection(
+            tuple(kept[path] for path in sorted(kept)), tuple(left[path] for path in sorted(left)), self.needed
+        )
+
+    def _link(self, file: SdkFile, kept: Mapping[str, Kept]) -> Kept | str:
+        target = self.sdk.by_source.get(self._real[file.path])
+        if target is not None and target.path in kept:
+            return Kept(file, "link", f"leads to {os.path.basename(target.path)}")
+        return self.asked_for(file) or "a link to what is left out"
+
+    def asked_for(self, file: SdkFile) -> Kept | None:
+        """A file of a tool, or of a traced run."""
+        if file.path not in self.asked:
+            return None
+        kind = "program" if self.sdk.facts(file).kind in (Kind.PROGRAM, Kind.STATIC) else "file of a tool"
+        return Kept(file, kind, self.asked[file.path])
+
+    def _file(self, file: SdkFile) -> Kept | str:
+        """What is kept, or why a file is left out."""
+        if file.path in self.needed.reasons:
+            return Kept(file, "library", self.needed.reasons[file.path])
+        if (asked := self.asked_for(file)) is not None:
+            return asked
+        if not file.package.startswith("_") or any(matches(file.place, glob) for glob in _ABOUT):
+            is_devel = file.distribution == "rocm-sdk-devel"
+            return "the development tree" if is_devel else Kept(file, "module", "says what the SDK is")
+        return self._data_file(file)
+
+    def _data_file(self, file: SdkFile) -> Kept | str:
+        data = self.data.files.get(file.path)
+        if data is not None and ANY_LIBRARY in data.libraries and not file.path.endswith(ARCHIVE):
+            return Kept(file, data.kind, "always stays")
+        if file.path in self._own and data is not None:
+            why = self.data.held.get(file.path)
+            return Kept(file, data.kind, f"data of {_readers(data)}{f'; {why}' if why else ''}")
+        if data is not None:
+            return f"{data.kind}: for other GPUs" if file.path in self.data.dropped else f"{data.kind}: not needed"
+        if any(matches(file.place, glob) for glob in self._development):
+            return "headers, static libraries and files of CMake"
+        kind = self.sdk.facts(file).kind
+        if kind is Kind.LIBRARY:
+            return "libraries that nothing needs"
+        return "programs" if kind is not Kind.DATA or file.place.startswith("bin/") else self._beside(file)
+
+    def _beside(self, file: SdkFile) -> Kept | str:
+        """A file of no table stays in a directory that has a kept library."""
+        directory = os.path.dirname(file.path)
+        neighbours = (path for path in self.needed.reasons if os.path.dirname(path) == directory)
+        if (library := next(neighbours, None)) is not None:
+            return Kept(file, UNKNOWN, f"lies beside {os.path.basename(library)}")
+        return "what no kept library reads"
+
+
+def _readers(data: DataFile) -> str:
+    return ", ".join(data.libraries)
+
+
+def group_sizes(left_out: Sequence[LeftOut]) -> dict[str, tuple[int, int]]:
+    """Reason -> number and bytes of the files that are left out for it, the largest first."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for each in left_out:
+        sums[each.reason][0] += 1
+        sums[each.reason][1] += each.file.size
+    return {reason: (count, size) for reason, (count, size) in sorted(sums.items(), key=lambda row: -row[1][1])}

@@ -1,0 +1,110 @@
+"""Writes the closure as a directory like site-packages: files with the GPU code that stays, links, dist-info."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_code.bundles import read_code
+from rocm_sdk.gpu_code.pieces import Piece
+from rocm_sdk_build.code.copying import write_pieces
+from rocm_sdk_build.code.kpack import is_archive
+from rocm_sdk_build.code.rewrite import Wish, rewrite_input
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.input_file import InputFile, open_input
+from rocm_sdk_build.files.new_file import new_file
+
+from .installation import InstalledSdk, SdkPackage
+from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
+from .selection import Kept, Selection
+from .tools import command_names
+
+_WITHOUT_CODE = "E-CODE-012"
+# Problems of one file that leave it as it is.
+_LEFT = (_WITHOUT_CODE, "E-CODE-010", "E-LIB-006")
+
+
+class Written(NamedTuple):
+    """A file of the closure. Sizes are in bytes. dropped: targets whose code went; remark: why it stays whole."""
+
+    kept: Kept
+    size: int
+    dropped: tuple[str, ...] = ()
+    remark: str | None = None
+    has_no_code: bool = False  # for the GPUs, though for others
+
+
+class Site(NamedTuple):
+    """The directory that was written."""
+
+    place: Path
+    files: tuple[Written, ...]
+    packages: tuple[tuple[str, str], ...]  # name, version
+
+
+class Recipe(NamedTuple):
+    """What files and packages become. command: of the user, for the note in each package."""
+
+    wish: Wish
+    version: ClosureVersion
+    command: str
+
+
+def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
+    """Writes the new directory `place`. Raises OSError; ChangedInputError for a file that changes meanwhile."""
+    place.mkdir()
+    wish, version, command = recipe
+    files = tuple(_write(each, wish, place) for each in selection.kept)
+    packages = []
+    commands = command_names(each.file for each in selection.kept)
+    for package in _packages(sdk, selection):
+        note = Note(command, wish.gpus, package.distribution.version)
+        info = write_dist_info(place, package, version, note, commands)
+        write_record(place, info, (each.file.path for each in selection.kept if each.file.path in package.files))
+        packages.append((package.name, version.of(package.distribution.version)))
+    return Site(place, files, tuple(packages))
+
+
+def _packages(sdk: InstalledSdk, selection: Selection) -> Sequence[SdkPackage]:
+    """The packages that have a kept file that is more than their module, and those that they or `rocm` require."""
+    own = {each.file.distribution for each in selection.kept if each.kind != "module"}
+    own |= {package.name for package in sdk.packages if package.name in ("rocm", "rocm-sdk-core")}
+    extras = ["rocm[libraries]"] if "rocm-sdk-libraries" in own else []
+    names = own | required(sdk.packages, [*own, *extras])
+    return [package for package in sdk.packages if package.name in names]
+
+
+def _write(kept: Kept, wish: Wish, place: Path) -> Written:
+    target = place / kept.file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if kept.file.link is not None:
+        target.symlink_to(kept.file.link)
+        return Written(kept, 0)
+    with open_input(str(kept.file.source)) as source:
+        found = _rewritten(kept, source, str(target), wish) if wish.gpus else None
+        if found is None or found.remark is not None:
+            with new_file(str(target), source, is_synced=False) as new:
+                write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], source.path)
+        os.utime(target, ns=(source.facts.st_atime_ns, source.facts.st_mtime_ns))
+    return found or Written(kept, source.facts.st_size)
+
+
+def _rewritten(kept: Kept, source: InputFile, target: str, wish: Wish) -> Written | None:
+    """A file with GPU code; with a remark if it stays as it is. None for a file without."""
+    if not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
+        return None
+    try:
+        if not is_archive(source.descriptor):
+            code = read_code(source.descriptor, source.path)
+            if not code.bundles:
+                return None
+        made = rewrite_input(source, target, wish)
+    except RocmSdkError as error:
+        if error.code not in _LEFT:
+            raise PackagingError(f"{source.path}: {error.message}", error.fix or "") from error
+        return Written(kept, source.facts.st_size, (), error.detail, error.code == _WITHOUT_CODE)
+    return Written(kept, made.size, made.dropped)
