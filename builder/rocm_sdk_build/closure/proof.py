@@ -29,6 +29,7 @@ from .selection import Selection
 from .writing import Site
 
 _SECONDS = 1800
+_WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
 _PROGRAM = Path(__file__).with_name("proof_program.py")
 _NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
 # Binds /proc and /dev, which are in no root that was made of files, and becomes the program in the root.
@@ -231,7 +232,8 @@ def _compare_coverage(sdk: InstalledSdk, selection: Selection, site: Site, gpus:
     for library in coverage(gpus, site.place).libraries:
         for on in library.gpus if kept.intersection(map(os.path.basename, library.files)) else ():
             was = before.get((library.name, on.gpu))
-            if was is not None and was != (on.verdict, on.tables):
+            now = (on.verdict, on.tables)
+            if was is not None and was != now and not {was[0], on.verdict} <= _WITHOUT:
                 raise PackagingError(
                     f"{library.name}: the code for {on.gpu} is {on.verdict} in the closure, and {was[0]} in the SDK",
                     "report this as a fault of rocm-sdk-build",

@@ -64,12 +64,14 @@ def data_of(made: Made) -> dict[str, tuple[int, int, str]]:
 
 
 def _notes(made: Made) -> Iterator[str]:
+    whole: dict[str, list[Written]] = {}
     for each in made.site.files:
-        if each.has_no_code:
-            name = os.path.basename(each.kept.file.path)
-            yield f"warning: {name} ({size_text(each.size)}) has no code for these GPUs, and stays whole: {each.remark}"
-        elif each.remark:
-            yield f"warning: {each.kept.file.path} ({size_text(each.size)}) stays whole: {each.remark}"
+        if each.remark is not None:
+            whole.setdefault(each.remark, []).append(each)
+    for remark, files in whole.items():
+        shown = [f"{os.path.basename(each.kept.file.path)} ({size_text(each.size)})" for each in files[:_SHOWN]]
+        more = f" and {len(files) - _SHOWN} more" if len(files) > _SHOWN else ""
+        yield f"warning: with all code: {', '.join(shown)}{more}: {remark}"
     if unknown := made.selection.unknown:
         names = ", ".join(each.file.path for each in unknown[:_SHOWN])
         more = f", and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -91,22 +92,26 @@ def _application(word: str, block: ExitStack) -> Application:
 
 
 def _preloads_of(directories: Iterable[str], kind: str, word: str) -> Iterator[str]:
+    for path in _init_modules(directories, kind, word):
+        try:
+            names = preload_names(str(path))
+        except (OSError, ValueError, SyntaxError, RecursionError) as error:
+            raise PackagingError(f"{path}: cannot be read as a list of libraries: {error}") from error
+        for name in names:
+            _refuse_unknown(name, f"{word}: {path.name}: ")
+        yield from names
+
+
+def _init_modules(directories: Iterable[str], kind: str, word: str) -> list[Path]:
+    """The modules in which frameworks list what they preload."""
     if kind == "file":
-        return
-    for directory in directories:
-        for path in _init_modules(Path(directory), 1 if kind == "distribution" else _DEPTH):
-            try:
-                names = preload_names(str(path))
-            except (OSError, ValueError, SyntaxError, RecursionError) as error:
-                raise PackagingError(f"{path}: cannot be read as a list of libraries: {error}") from error
-            for name in names:
-                _refuse_unknown(name, f"{word}: {path.name}: ")
-            yield from names
-
-
-def _init_modules(directory: Path, depth: int) -> Iterator[Path]:
-    for level in range(depth):
-        yield from sorted(path for path in directory.glob("*/" * level + _INIT) if path.is_file())
+        return []
+    if kind == "distribution":
+        found = importlib.metadata.distribution(word)
+        listed = (file for file in found.files or () if file.name == _INIT and len(file.parts) <= _DEPTH)
+        return [path for path in sorted(Path(str(found.locate_file(file))) for file in listed) if path.is_file()]
+    below = (path for each in directories for level in range(_DEPTH) for path in Path(each).glob("*/" * level + _INIT))
+    return sorted(path for path in below if path.is_file())
 
 
 def _refuse_unknown(name: str, where: str) -> None:

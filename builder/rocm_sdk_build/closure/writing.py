@@ -23,6 +23,7 @@ from .metadata import ClosureVersion, Note, required, write_dist_info, write_rec
 from .selection import Kept, Selection
 from .tools import command_names
 
+_ONE_TARGET = "code object"  # its target is that of the file, by which it was chosen
 _WITHOUT_CODE = "E-CODE-012"
 # Problems of one file that leave it as it is.
 _LEFT = (_WITHOUT_CODE, "E-CODE-010", "E-LIB-006")
@@ -100,7 +101,7 @@ def _rewritten(kept: Kept, source: InputFile, target: str, wish: Wish) -> Writte
     try:
         if not is_archive(source.descriptor):
             code = read_code(source.descriptor, source.path)
-            if not code.bundles:
+            if not code.bundles or code.kind == _ONE_TARGET:
                 return None
         made = rewrite_input(source, target, wish)
     except RocmSdkError as error:

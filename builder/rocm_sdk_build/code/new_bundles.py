@@ -55,11 +55,12 @@ def build_plain(entries: Iterable[Entry], scratch: Scratch) -> NewBundle:
     header_size = FIXED.size + sum(ENTRY.size + len(entry.id) for entry in kept)
     header = bytearray(FIXED.pack(MAGIC, len(kept)))
     position = header_size
+    has_code = any(entry.size for entry in kept)  # without, the place of the host's entry must lie in the bundle, too
     places: dict[object, int] = {}
     pieces: list[Piece] = []
     for entry in kept:
         place = entry[1:]
-        offset = -(-position // entry.align) * entry.align
+        offset = -(-position // entry.align) * entry.align if has_code else position
         if place not in places:
             places[place] = offset
             if entry.size:

@@ -1,0 +1,220 @@
+"""`rocm-sdk-build closure`: what belongs to an SDK for an application, what goes, and why."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sample_closure import VERSION, closure, names_in, report, write_application, write_distribution
+from sample_site import CORE, LIBRARIES, clean_environment, run_python
+
+from rocm_sdk import device_code
+from rocm_sdk.installed.record import digest_text, read_record
+from rocm_sdk_build.files.digest import sha256_of
+
+
+def targets(path: Path) -> list[str]:
+    return [each.target for each in device_code(path).targets]
+
+
+@pytest.fixture(scope="module")
+def small(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The closure of hipsparse for one GPU."""
+    output = tmp_path_factory.mktemp("small") / "small"
+    closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", output)
+    return output
+
+
+def test_the_libraries_that_one_needs(small: Path) -> None:
+    libraries = {name for name in names_in(small) if name.startswith("lib")}
+    assert libraries == {
+        *("libamd_comgr.so.3", "libamdhip64.so.7", "libhipsparse.so.4", "libhsa-runtime64.so.1", "librocsparse.so.1"),
+    }
+    assert {"LICENSE.md", "_dist_info.py"} <= names_in(small)
+    assert not {"hip_runtime.h", "rocminfo", "libstatic.a", "rocblas-config.cmake", "ocml.bc"} & names_in(small)
+
+
+def test_code_of_the_gpu_alone(small: Path, sdk: Path) -> None:
+    library = f"{LIBRARIES}/lib/librocsparse.so.1"
+    assert targets(small / library) == ["gfx1030"]
+    assert (small / library).stat().st_size < (sdk / library).stat().st_size - 50_000
+
+
+def test_it_loads_from_its_place(small: Path) -> None:
+    program = "import rocm_sdk; rocm_sdk.preload_libraries('hipsparse'); print(rocm_sdk.locate('hipsparse').path)"
+    answer = run_python(program, ROCM_SDK_ROOT=str(small)).stdout.strip()
+    assert answer == f"{small}/{LIBRARIES}/lib/libhipsparse.so.4"
+
+
+def test_packages_say_what_they_are(small: Path, sdk: Path) -> None:
+    info = small / f"rocm_sdk_libraries-{VERSION}+closure.gfx1030.dist-info"
+    assert f"Version: {VERSION}+closure.gfx1030\n" in (info / "METADATA").read_text()
+    note = json.loads((info / "closure.json").read_text())
+    assert note["version"] == VERSION
+    assert note["gpus"] == ["gfx1030"]
+    assert note["command"].startswith("rocm-sdk-build closure --library hipsparse ")
+    assert (small / "rocm_sdk_core/_dist_info.py").read_bytes() == (sdk / "rocm_sdk_core/_dist_info.py").read_bytes()
+    core = small / f"rocm_sdk_core-{VERSION}+closure.gfx1030.dist-info"
+    assert not (core / "entry_points.txt").exists()
+    assert "../../../bin" not in (core / "RECORD").read_text()
+
+
+def test_every_row_of_record_is_right(small: Path) -> None:
+    listed = set()
+    for record in small.glob("*.dist-info/RECORD"):
+        for row in read_record(str(record)).rows:
+            listed.add(row.path)
+            if row.digest:
+                assert row.digest == digest_text(sha256_of(small / row.path)), row
+    assert listed == {str(path.relative_to(small)) for path in small.rglob("*") if not path.is_dir()}
+
+
+def test_installers_are_content(small: Path) -> None:
+    checked = subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"],
+        env=clean_environment() | {"PYTHONPATH": str(small)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "rocm" not in checked.stdout, checked.stdout
+
+
+def test_data_of_a_library(sdk: Path, tmp_path: Path) -> None:
+    closure(sdk, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
+    names = names_in(tmp_path / "out")
+    tensile = {name for name in names if "Tensile" in name or name.startswith("Kernels")}
+    assert {"Kernels.so-000-gfx90a.hsaco", "TensileLibrary_lazy_gfx90a.dat", "TensileManifest.txt"} <= tensile
+    assert not [name for name in tensile if "gfx1030" in name or "gfx942" in name]
+    assert [name for name in tensile if name.endswith("_fallback.dat")]
+    assert "librocblas.so" in names  # a link
+    assert "librocsolver.so.0" in names  # its name is in rocblas's data
+    assert "tuning.table" in names  # nobody knows it, and it lies beside the library
+
+
+def test_the_report(sdk: Path, tmp_path: Path) -> None:
+    done = closure(sdk, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
+    lines = done.stdout.splitlines()
+    assert any(line.startswith("librocsolver.so.0") and "librocblas.so.5 has its name" in line for line in lines)
+    assert any(line.startswith("libraries that nothing needs") for line in lines)
+    assert "unknown data stays beside the libraries: _rocm_sdk_libraries/lib/tuning.table" in done.stdout
+    assert "tried where nothing else is: 5 libraries loaded" in done.stdout
+
+
+def test_all_code_stays_without_gpus(sdk: Path, tmp_path: Path) -> None:
+    closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out")
+    library = f"{LIBRARIES}/lib/librocsparse.so.1"
+    assert (tmp_path / "out" / library).read_bytes() == (sdk / library).read_bytes()
+    assert (tmp_path / "out" / f"rocm_sdk_core-{VERSION}+closure.dist-info").is_dir()
+
+
+def test_versions_can_stay(sdk: Path, tmp_path: Path) -> None:
+    closure(sdk, "--library", "hipsparse", "--keep-version", "--output", tmp_path / "out")
+    assert (tmp_path / "out" / f"rocm_sdk_core-{VERSION}.dist-info").is_dir()
+
+
+def test_an_extension_of_the_application(sdk: Path, tmp_path: Path) -> None:
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    document = report(sdk, "--for", extension, "--gpu", "gfx942", "--output", tmp_path / "out")
+    assert document["proof"]["modules"] == [str(extension)]  # type: ignore[index]
+    assert "libhipsparse.so.4" in names_in(tmp_path / "out")
+    assert "librocblas.so.5" not in names_in(tmp_path / "out")
+
+
+def test_a_framework_that_lists_its_libraries(sdk: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    (site / "framework").mkdir(parents=True)
+    (site / "framework/__init__.py").write_text("from . import _rocm_init\n_rocm_init.initialize()\n")
+    (site / "framework/_rocm_init.py").write_text(
+        "def initialize():\n    import rocm_sdk\n"
+        "    rocm_sdk.initialize_process(preload_shortnames=['amd_comgr', 'hipsparse'], check_version='7.10.*')\n"
+    )
+    write_distribution(site, "framework", "1.0", ("framework",))
+    variables = {"PYTHONPATH": f"{sdk}:{site}"}
+    done = closure(sdk, "--for", "framework", "--gpu", "gfx942", "--output", tmp_path / "out", **variables)
+    assert "libhipsparse.so.4" in names_in(tmp_path / "out")
+    assert "asked for as hipsparse" in done.stdout
+
+
+def test_a_tool_with_what_it_reads(sdk: Path, tmp_path: Path) -> None:
+    closure(sdk, "--tool", "hipcc", "--output", tmp_path / "out")
+    names = names_in(tmp_path / "out")
+    assert {"hipcc", "hip_runtime.h", "stddef.h", "ocml.bc"} <= names
+    assert "rocminfo" not in names
+    core = next((tmp_path / "out").glob("rocm_sdk_core-*.dist-info"))
+    assert "hipcc =" in (core / "entry_points.txt").read_text()
+    assert "rocminfo" not in (core / "entry_points.txt").read_text()
+
+
+def test_a_library_without_code_for_the_gpu(sdk: Path, tmp_path: Path) -> None:
+    words = ("--library", "rocblas", "--gpu", "gfx942")
+    whole = closure(sdk, *words, "--output", tmp_path / "whole")
+    assert "warning: with all code: librocsolver.so.0" in whole.stdout
+    library = f"{LIBRARIES}/lib/librocsolver.so.0"
+    assert (tmp_path / "whole" / library).read_bytes() == (sdk / library).read_bytes()
+    closure(sdk, *words, "--drop-code", "--output", tmp_path / "without")
+    assert targets(tmp_path / "without" / library) == []
+    assert (tmp_path / "without" / library).stat().st_size < CODE_LIMIT
+
+
+CODE_LIMIT = 30_000
+
+
+def test_no_code_for_a_gpu_at_all(sdk: Path, tmp_path: Path) -> None:
+    words = ("--library", "hipsparse", "--gpu", "gfx1030,gfx1100", "--output", tmp_path / "out")
+    done = closure(sdk, *words, check=False)
+    assert done.returncode == 1
+    assert "nothing that is needed has code for gfx1100" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+REFUSALS = {
+    "no root": ((), "nothing is named that the SDK is for"),
+    "unknown library": (("--library", "hipsparze"), "'hipsparze' is not a library of the SDK"),
+    "not installed": (("--library", "miopen"), "miopen"),
+    "unknown application": (("--for", "nothing-of-the-kind"), "there is no such file"),
+    "unknown tool": (("--tool", "hipc"), "--tool hipc: the SDK has no such program"),
+    "unknown GPU": (("--library", "hipsparse", "--gpu", "gfx"), "gfx"),
+    "no output": (("--library", "hipsparse", "--no-output"), "unrecognized arguments"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals(sdk: Path, tmp_path: Path, case: str) -> None:
+    words, message = REFUSALS[case]
+    done = closure(sdk, *words, "--output", tmp_path / "out", check=False)
+    assert done.returncode != 0
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_exists_stays(sdk: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    done = closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out", check=False)
+    assert "exists, and is not written over" in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A selection that forgets a library is refused, although this system could load it from the SDK."""
+    from rocm_sdk_build.closure import selection
+    from rocm_sdk_build.closure.closure import Request, make_closure
+    from rocm_sdk_build.errors import PackagingError
+
+    monkeypatch.setattr(selection, "_ABOUT", ())
+    monkeypatch.syspath_prepend(str(sdk))
+    original = selection.needed_libraries
+
+    def forgetful(*arguments: object) -> object:
+        found = original(*arguments)  # type: ignore[arg-type]
+        found.reasons.pop(f"{CORE}/lib/libhsa-runtime64.so.1", None)
+        return found
+
+    monkeypatch.setattr(selection, "needed_libraries", forgetful)
+    request = Request((), ("hipsparse",), (), (), (), False, False, False, "site", False, True, tmp_path / "out", "x")
+    with pytest.raises(PackagingError, match="libhsa-runtime64.so.1"):
+        make_closure(request)
+    assert list(tmp_path.iterdir()) == []
