@@ -472,8 +472,9 @@ def _debian(options: argparse.Namespace) -> int:
 
 def _code(options: argparse.Namespace) -> int:
     from .code.command import run
+    from .inputs.data_selection import select_for
 
-    return run(options)
+    return run(options, select_for)
 
 
 def _clear_execstack(options: argparse.Namespace) -> int:

@@ -96,7 +96,12 @@ def with_new_digests(rows: Iterable[Row], site: str, files: Mapping[str, str]) -
     return [_row_of_file(row.path, files[path]) if (path := _reached(site, row.path, files)) else row for row in rows]
 
 
-def _reached(site: str, name: str, files: Mapping[str, str]) -> str:
+def without_files(rows: Iterable[Row], site: str, files: Mapping[str, object]) -> list[Row]:
+    """The rows of a RECORD in `site` that lead to none of the files. files: their paths, as in with_new_digests."""
+    return [row for row in rows if not _reached(site, row.path, files)]
+
+
+def _reached(site: str, name: str, files: Mapping[str, object]) -> str:
     """The one of the files that a row leads to, or ""."""
     path = os.path.join(site, name)
     parent, last = os.path.split(path)

@@ -256,6 +256,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"{_INPUTS}/download.py", _WEB), ("tests/builder/test_download.py", *_BROKEN, *_SERVERS)),
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("catalog", "file_kind", "globs", "offload_targets", "rules")),
                     ("tests/builder/test_reading_elf.py", "tests/builder/test_archives.py", "tests/builder/test_bad_artifacts.py", "tests/builder/test_artifacts.py")),
+    **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("data_files", "data_selection", "kernel_indexes")),
+                    ("tests/builder/test_data_files.py", "tests/rewriting/test_data_of_trees.py")),
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
     **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
                                                                "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from argparse import Namespace
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from rocm_sdk import RocmSdkError
@@ -18,13 +19,16 @@ from .extract import extract_code
 from .owners import checks_of
 from .retarget import parse_pair
 from .rewrite import Rewritten, Wish, rewrite_file
-from .trees import RewrittenTree, rewrite_directory, rewrite_wheel
+from .trees import Left, Order, RewrittenTree, Select, rewrite_directory, rewrite_wheel, select_all
 
 _SHOWN = 3  # of files that are left for one reason
 
 
-def run(options: Namespace) -> int:
-    """Writes each file; status 1 if one cannot be rewritten, 2 for options that do not go together."""
+def run(options: Namespace, select_for: Callable[[tuple[str, ...], bool], Select]) -> int:
+    """Writes each file; status 1 if one cannot be rewritten, 2 for options that do not go together.
+
+    select_for: gives what trees hold for GPUs, with what only patched runtimes try or without.
+    """
     wrong = misuse(options) if is_asked_for(options) else "say what new files are to have: --keep TARGETS"
     if wrong is not None:
         complain(wrong)
@@ -40,24 +44,26 @@ def run(options: Namespace) -> int:
         return 1
     compressed = True if options.compress else False if options.decompress else None
     wish = Wish(kept, options.also_unofficial, compressed, pairs, options.force, not options.no_load)
+    order = Order(wish, select_for(kept, options.also_unofficial) if kept else select_all)
     place = None if options.dry_run else options.output
-    done = [succeeds(name, partial(_rewrite, name, place, wish)) for name in options.files]
+    done = [succeeds(name, partial(_rewrite, name, place, order)) for name in options.files]
     return 0 if all(done) else 1
 
 
-def _rewrite(name: str, place: str | None, wish: Wish) -> None:
+def _rewrite(name: str, place: str | None, order: Order) -> None:
     base = os.path.basename(os.path.normpath(name))
     output = os.path.join(place, base) if place is not None and is_directory(place) else place
     with naming_place(output or tempfile.gettempdir()):
-        _make(name, output, wish)
+        _make(name, output, order)
 
 
-def _make(name: str, output: str | None, wish: Wish) -> None:
+def _make(name: str, output: str | None, order: Order) -> None:
     if os.path.isdir(name) or name.endswith(".whl"):
-        _tell_tree((rewrite_directory if os.path.isdir(name) else rewrite_wheel)(name, output, wish))
+        write = rewrite_directory if os.path.isdir(name) else rewrite_wheel
+        _tell_tree(write(name, output, order.wish, order.select))
     else:
         check = checks_of(output) if output is not None and os.path.exists(output) else None
-        _tell(rewrite_file(name, output, wish))
+        _tell(rewrite_file(name, output, order.wish))
         if check is not None:
             complain(f"{output} took the place of an installed file: {check} will tell that it differs")
 
@@ -71,20 +77,34 @@ def _extract(name: str, options: Namespace) -> None:
 
 def _tell_tree(made: RewrittenTree) -> None:
     sizes = f"{size_text(made.size_before)} -> {size_text(made.size)}"
+    count = sum(kind.dropped for kind in made.kinds)
+    dropped = f", {counted(count, 'file')} dropped" if count else ""
     end = "" if made.output else ", nothing written"
-    tell(f"{made.output or made.path}   {sizes}, {counted(len(made.rewritten), 'file')} rewritten{end}")
+    tell(f"{made.output or made.path}   {sizes}, {counted(len(made.rewritten), 'file')} rewritten{dropped}{end}")
     for each in made.rewritten:
-        tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}{_check_of(each)}")
-        _tell_targets(each, "    ")
+        if each.dropped or each.path not in made.selection.kinds:
+            tell(f"  {each.path}   {size_text(each.size_before)} -> {size_text(each.size)}{_check_of(each)}")
+            _tell_targets(each, "    ")
+    for kind in made.kinds:
+        kept = f"{counted(kind.kept, 'file')} kept ({size_text(kind.kept_size)})"
+        tell(f"  {kind.kind}: {kept}, {kind.dropped:,} dropped ({size_text(kind.dropped_size)})")
+    held = {each.path for each in made.selection.held}
+    _tell_left(made.selection.held, "for other GPUs, and")
+    _tell_left([each for each in made.left if each.path not in held])
+
+
+def _tell_left(files: Iterable[Left], about: str = "") -> None:
+    """One line for each reason."""
+    lead = f"{about} left".lstrip()
     reasons: dict[str, list[str]] = {}
-    for left in made.left:
+    for left in files:
         reasons.setdefault(left.why, []).append(left.path)
     for why, paths in reasons.items():
         if len(paths) == 1:
-            tell(f"  left as it is: {paths[0]}: {why}")
+            tell(f"  {lead} as it is: {paths[0]}: {why}")
         else:
             more = f", and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-            tell(f"  left as they are: {counted(len(paths), 'file')}: {why}: {', '.join(paths[:_SHOWN])}{more}")
+            tell(f"  {lead} as they are: {counted(len(paths), 'file')}: {why}: {', '.join(paths[:_SHOWN])}{more}")
 
 
 def _tell(made: Rewritten) -> None:

@@ -1,4 +1,7 @@
-"""Whole directories and wheels with less GPU code: each file that has code is rewritten, the others are copied."""
+"""Whole directories and wheels with less GPU code: each file that has code is rewritten, the others are copied.
+
+A selection says which files and directories the new tree does not get.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import shutil
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -19,7 +22,7 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_code.bundles import read_code
 from rocm_sdk.gpu_code.pieces import Piece, write_all
 from rocm_sdk.gpu_code.refusal import refusal
-from rocm_sdk.installed.record import read_record, record_text, with_new_digests
+from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.files.damaged import refusing_damage
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.members import wrong_member
@@ -41,6 +44,48 @@ class Left(NamedTuple):
     why: str
 
 
+class Selection(NamedTuple):
+    """What a new tree does not get. Paths are those in the tree."""
+
+    left_out: Mapping[str, str] = {}  # path of a file, link or directory with all that is below it -> why
+    kinds: Mapping[str, str] = {}  # path -> kind, of the files that are counted by kinds
+    held: tuple[Left, ...] = ()  # files that are for other GPUs, and stay
+    suffices: bool = False  # the tree is worth writing if no file is rewritten
+
+
+Select = Callable[[str], Selection]  # of the files of a directory
+
+
+def select_all(_directory: str) -> Selection:
+    """Leaves nothing out."""
+    return Selection()
+
+
+class Order(NamedTuple):
+    """What a tree is to become."""
+
+    wish: Wish  # of its files
+    select: Select = select_all
+
+
+class LeftOut(NamedTuple):
+    """A file, link or directory that the new tree does not have."""
+
+    path: str  # in the tree
+    why: str
+    size: int  # bytes; 0 if it is no file
+
+
+class KindSum(NamedTuple):
+    """The files of one kind. Sizes are in bytes; that of the kept ones is their new one."""
+
+    kind: str
+    kept: int
+    kept_size: int
+    dropped: int
+    dropped_size: int
+
+
 class RewrittenTree(NamedTuple):
     """What a directory or wheel became. Sizes are the sums of its files, in bytes; those of a wheel its own."""
 
@@ -50,12 +95,16 @@ class RewrittenTree(NamedTuple):
     size: int
     rewritten: tuple[Rewritten, ...]
     left: tuple[Left, ...]
+    left_out: tuple[LeftOut, ...]
+    kinds: tuple[KindSum, ...]
+    selection: Selection
 
 
-def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTree:
+def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select = select_all) -> RewrittenTree:
     """Copies a directory to `output`, which must not exist, with each file of GPU code rewritten as the wish says.
 
-    The digests in each RECORD are made anew. None: only tells the sizes. Raises RewriteError and OSError; nothing of
+    The new directory has neither what the selection leaves out nor links to it, and RECORD no rows for them. The
+    digests in each RECORD are made anew. None: only tells the sizes. Raises RewriteError and OSError; nothing of
     `output` is left then.
     """
     if output is not None:
@@ -66,7 +115,7 @@ def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTre
             raise refusal(path, f"{output} lies in it, and would be copied into itself; name an output beside it")
     with scratch_directory(_parent_of(output)) as scratch:
         target = scratch / "tree"
-        tree = _Tree(path, str(target), wish, output, path)
+        tree = _Tree(path, str(target), Order(wish, select), output, path)
         made = tree.make()
         if output is not None:
             target.rename(output)
@@ -74,7 +123,7 @@ def rewrite_directory(path: str, output: str | None, wish: Wish) -> RewrittenTre
     return made
 
 
-def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
+def rewrite_wheel(path: str, output: str | None, wish: Wish, select: Select = select_all) -> RewrittenTree:
     """The same of a wheel, whose members keep their order, times and attributes."""
     if output is not None:
         _refuse_name(path, output)
@@ -86,7 +135,9 @@ def rewrite_wheel(path: str, output: str | None, wish: Wish) -> RewrittenTree:
         archive = open_zip(path, wheel.file)
         before, after = str(scratch / "before"), str(scratch / "after")
         members = _unpack(archive, before, path)
-        made = _Tree(before, after, wish, output, path).make()
+        made = _Tree(before, after, Order(wish, select), output, path).make()
+        gone = {os.path.join(before, each.path) for each in made.left_out}
+        members = [each for each in members if os.path.normpath(each[1]) not in gone]
         with new_file(output, wheel) as new, open(os.dup(new), "wb") as packed:
             _pack(archive, members, before, after, packed)
             packed.flush()
@@ -107,42 +158,92 @@ class _Directory(NamedTuple):
 
 
 class _Tree:
-    def __init__(self, source: str, target: str, wish: Wish, output: str | None, shown: str) -> None:
-        self.source, self.target, self.wish, self.output = source, target, wish, output
+    def __init__(self, source: str, target: str, order: Order, output: str | None, shown: str) -> None:
+        self.source, self.target, self.order, self.output = source, target, order, output
+        self.selection = Selection()
         self.shown = shown  # in messages: the directory, or the wheel
         self.rewritten: list[Rewritten] = []
         self.left: list[Left] = []
+        self.gone: dict[str, LeftOut] = {}  # by path
+        self.links: list[str] = []  # of the new tree
+        self.sizes: dict[str, int] = {}  # of the new tree's files that are counted by kinds
         self.size_before = self.size = 0
         self.mode = 0  # of the directory itself, for the one who moves it
 
     def make(self) -> RewrittenTree:
         """Writes the new tree. Refuses one without GPU code that can be rewritten."""
         made: list[_Directory] = []
+        self.selection = self.order.select(self.source)
         for parent, directories, files, descriptor in os.fwalk(self.source, onerror=_raise):
             directories.sort()
             place = os.path.normpath(os.path.join(self.target, os.path.relpath(parent, self.source)))
-            made.append(_make_directory(parent, descriptor, place))
+            if not self._leaves_out(parent, os.fstat(descriptor)):
+                made.append(_make_directory(parent, descriptor, place))
             links = [name for name in directories if stat.S_ISLNK(_mode_of(name, descriptor))]
             for name in sorted(files + links):
                 self._take(os.path.join(parent, name), os.path.join(place, name), descriptor)
-        if not self.rewritten:
+        if not self.rewritten and not self.selection.suffices:
             if not self.left:
                 raise refusal(self.shown, "it holds no GPU code")
             first = f"{self.left[0].path}: {self.left[0].why}"
             raise refusal(self.shown, f"it has no file whose code can be rewritten: {first}")
+        self._remove_links()
         self._renew_records(each.path for each in made)
         for each in reversed(made[1:]):
             os.chmod(each.path, each.mode)
             os.utime(each.path, ns=each.times)
         os.utime(self.target, ns=made[0].times)
         self.mode = made[0].mode
+        return self._result()
+
+    def _result(self) -> RewrittenTree:
         return RewrittenTree(
-            self.source, self.output, self.size_before, self.size, tuple(self.rewritten), tuple(self.left)
+            path=self.source,
+            output=self.output,
+            size_before=self.size_before,
+            size=self.size,
+            rewritten=tuple(self.rewritten),
+            left=tuple(self.left),
+            left_out=tuple(self.gone.values()),
+            kinds=tuple(self._sums()),
+            selection=self.selection,
         )
 
+    def _sums(self) -> Iterator[KindSum]:
+        kinds = self.selection.kinds
+        for kind in sorted(set(kinds.values())):
+            kept = [size for name, size in self.sizes.items() if kinds[name] == kind]
+            dropped = [each.size for name, each in self.gone.items() if kinds.get(name) == kind]
+            yield KindSum(kind, len(kept), sum(kept), len(dropped), sum(dropped))
+
+    def _leaves_out(self, path: str, facts: os.stat_result) -> bool:
+        """Whether the file or directory is left out, itself or with the directory that it is in."""
+        name = os.path.relpath(path, self.source)
+        whole = self.gone.get(os.path.dirname(name))
+        why = self.selection.left_out.get(name, whole.why if whole is not None else None)
+        if why is None:
+            return False
+        size = facts.st_size if stat.S_ISREG(facts.st_mode) else 0
+        self.gone[name] = LeftOut(name, why, size)
+        self.size_before += size
+        return True
+
+    def _remove_links(self) -> None:
+        """Removes the links that led to what is left out."""
+        root = os.path.realpath(self.source)
+        for name in self.links:
+            end = os.path.relpath(os.path.realpath(os.path.join(self.source, name)), root)
+            if end in self.gone:
+                os.unlink(os.path.join(self.target, name))
+                self.gone[name] = LeftOut(name, f"it leads to {end}, which is left out", 0)
+
     def _take(self, path: str, place: str, parent: int) -> None:
-        mode = _mode_of(os.path.basename(path), parent)
+        facts = os.stat(os.path.basename(path), dir_fd=parent, follow_symlinks=False)
+        mode, name = facts.st_mode, os.path.relpath(path, self.source)
+        if self._leaves_out(path, facts):
+            return
         if stat.S_ISLNK(mode):
+            self.links.append(name)
             os.symlink(os.readlink(os.path.basename(path), dir_fd=parent), place)
             return
         if not stat.S_ISREG(mode):
@@ -153,7 +254,10 @@ class _Tree:
                     write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], path)
             os.utime(place, ns=_times_of(source.facts))
             self.size_before += source.facts.st_size
-        self.size += os.path.getsize(place)
+        size = os.path.getsize(place)
+        self.size += size
+        if name in self.selection.kinds:
+            self.sizes[name] = size
 
     def _rewrite(self, source: InputFile, place: str) -> bool:
         if not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
@@ -164,7 +268,7 @@ class _Tree:
             code = read_code(source.descriptor, path)
             if not code.bundles and code.kernel_name is None:
                 return False
-            self.rewritten.append(rewrite_input(source, place, self.wish)._replace(path=name))
+            self.rewritten.append(rewrite_input(source, place, self.order.wish)._replace(path=name))
         except RocmSdkError as error:
             shown = self._shown(path)
             message, detail = (text.replace(path, shown) for text in (error.message, error.detail))
@@ -182,6 +286,7 @@ class _Tree:
         """The digests and sizes of what was rewritten, in each RECORD."""
         root = os.path.realpath(self.target)
         changed = {path: path for path in (os.path.join(root, each.path) for each in self.rewritten)}
+        gone = {os.path.join(root, name): name for name in self.gone}
         for directory in directories:
             record = os.path.join(directory, "RECORD")
             if not directory.endswith(".dist-info") or not os.path.isfile(record) or os.path.islink(record):
@@ -190,7 +295,9 @@ class _Tree:
                 shown = self._shown(os.path.join(self.source, os.path.relpath(record, self.target)))
                 with refusing_damage(partial(_no_record, shown)):
                     rows = read_record(record).rows
-                text = record_text(with_new_digests(rows, os.path.dirname(directory), changed)).encode()
+                site = os.path.dirname(directory)
+                kept = without_files(rows, site, gone) if gone else rows
+                text = record_text(with_new_digests(kept, site, changed)).encode()
                 with new_file(record, source, is_synced=False) as new:
                     write_all(new, text, 0)
                 self.size += len(text) - source.facts.st_size

@@ -29,6 +29,7 @@ ANY_LIBRARY = "*"
 
 _TABLE = Path(__file__).with_name("data_files.txt")
 _WAYS, _WITHOUT = ("name", "code", "images"), ("stays", "goes")
+_ABOVE = 3  # directories: rocblas/4.4.1/library
 _COLUMNS = ("TARGETS", "WITHOUT", "LIBRARIES", "GLOB", "KIND")
 # What lies beside a library's data and is none: libraries, programs' texts, what compilers and build tools read.
 _NO_DATA = frozenset([".a", ".bc", ".c", ".cmake", ".cpp", ".h", ".hpp", ".inc", ".pc", ".py", ".pyc", ".pyi", ".sh"])
@@ -42,7 +43,7 @@ class DataFile(NamedTuple):
     kind: str  # in words
     libraries: tuple[str, ...]  # linker names of those that read it; ANY_LIBRARY
     targets: tuple[str, ...]  # that it is for; (): every GPU
-    group: str  # directory of the files among which a library chooses
+    group: str  # directory of the files among which a library chooses, with names above the tree
     is_optional: bool  # the library does without any file of the group that is for the GPU
 
 
@@ -71,10 +72,14 @@ def files_below(directory: Path) -> tuple[str, ...]:
 
 
 def data_files(directory: Path, paths: Iterable[str]) -> tuple[DataFile, ...]:
-    """Those of the regular files that are data of ROCm's libraries, in their order. paths: below the directory."""
+    """Those of the regular files that are data of ROCm's libraries, in their order. paths: below the directory.
+
+    The directory may itself be one of a library's data: its own name and those above it count.
+    """
     listed = tuple(paths)
     owners = _owners(listed)
-    found = (_known(directory, path) or _unknown(path, owners) for path in listed)
+    above = PurePosixPath(*directory.resolve().parts[1:][-_ABOVE:])
+    found = (_known(directory, above, path) or _unknown(path, owners) for path in listed)
     return tuple(file for file in found if file is not None)
 
 
@@ -126,12 +131,14 @@ def read_table(path: Path = _TABLE) -> tuple[_Row, ...]:
     return tuple(rows)
 
 
-def _known(directory: Path, path: str) -> DataFile | None:
-    row = next((row for row in read_table() if matches(path, row.glob)), None)
+def _known(directory: Path, above: PurePosixPath, path: str) -> DataFile | None:
+    place = str(above / path)
+    row = next((row for row in read_table() if matches(place, row.glob)), None)
     if row is None:
         return None
-    group = _group_of(path, row.glob)
-    found = (_TELL[way](directory, path, group) for way in row.ways)
+    group = _group_of(place, row.glob)
+    inner = PurePosixPath(place).relative_to(group)
+    found = (_TELL[way](directory / path, inner) for way in row.ways)
     return DataFile(path, row.kind, row.libraries, next(filter(None, found), ()), group, row.is_optional)
 
 
@@ -144,9 +151,8 @@ def _group_of(path: str, glob: str) -> str:
 # ---- targets ----
 
 
-def _by_name(_directory: Path, path: str, group: str) -> tuple[str, ...]:
-    parts = PurePosixPath(path).relative_to(group).parts
-    return next(filter(None, map(_in_name, reversed(parts))), ())
+def _by_name(_: Path, inner: PurePosixPath) -> tuple[str, ...]:
+    return next(filter(None, map(_in_name, reversed(inner.parts))), ())
 
 
 def _in_name(name: str) -> tuple[str, ...]:
@@ -155,9 +161,8 @@ def _in_name(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(target for start in starts if (target := target_in_name(name[start:])) is not None))
 
 
-def _by_code(directory: Path, path: str, _group: str) -> tuple[str, ...]:
+def _by_code(file: Path, _: PurePosixPath) -> tuple[str, ...]:
     """The targets of the file's GPU code; what cannot be read is for every GPU."""
-    file = directory / path
     with file.open("rb") as start:
         if not is_candidate(start.read(HEAD_SIZE)):
             return ()
@@ -167,12 +172,13 @@ def _by_code(directory: Path, path: str, _group: str) -> tuple[str, ...]:
         return ()
 
 
-def _by_images(_directory: Path, path: str, group: str) -> tuple[str, ...]:
+def _by_images(_: Path, inner: PurePosixPath) -> tuple[str, ...]:
     """The known targets of a kind of GPU."""
-    kind = image_kind(PurePosixPath(path).relative_to(group).parts[0])
+    kind = image_kind(inner.parts[0])
     return tuple(row.name for row in targets.table() if kind is not None and image_kind_serves((kind,), row.name))
 
 
+# How the targets are told of a file, whose place in its group is `inner`.
 _TELL = {"name": _by_name, "code": _by_code, "images": _by_images}
 
 

@@ -1,0 +1,46 @@
+"""What a tree with the code of fewer GPUs does without: the data files that none of the GPUs uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rocm_sdk.gpu_code.refusal import refusal
+from rocm_sdk_build.code.trees import Left, Select, Selection
+
+from .data_files import DataFile, data_files, files_below, not_needed
+from .kernel_indexes import absent_tables
+
+
+def select_for(gpus: tuple[str, ...], unofficial: bool) -> Select:
+    """The selection for GPUs. unofficial: what only patched runtimes try on them stays, too."""
+    return lambda directory: _select(Path(directory), gpus, unofficial)
+
+
+def _select(directory: Path, gpus: tuple[str, ...], unofficial: bool) -> Selection:
+    paths = files_below(directory)
+    files = data_files(directory, paths)
+    choice = not_needed(directory, files, gpus, unofficial)
+    dropped = {file.path for file in choice.dropped}
+    held = {each.file.path for each in choice.held}
+    _prove(directory, paths, dropped, gpus, unofficial)
+    return Selection(
+        left_out=dict.fromkeys(sorted(dropped), f"it is not for {', '.join(gpus)}"),
+        kinds=_counted(files),
+        held=tuple(Left(each.file.path, each.why) for each in choice.held),
+        suffices=bool(dropped) and any(file.targets and file.path not in dropped | held for file in files),
+    )
+
+
+def _counted(files: tuple[DataFile, ...]) -> dict[str, str]:
+    """The kinds that have files for single targets."""
+    kinds = {file.kind for file in files if file.targets}
+    return {file.path: file.kind for file in files if file.kind in kinds}
+
+
+def _prove(directory: Path, paths: tuple[str, ...], dropped: set[str], gpus: tuple[str, ...], unofficial: bool) -> None:
+    """Refuses a choice after which an index names a table that is no longer there."""
+    before = set(absent_tables(directory, paths, gpus, unofficial))
+    after = absent_tables(directory, (path for path in paths if path not in dropped), gpus, unofficial)
+    lost = next((each for each in after if each not in before), None)
+    if lost is not None:
+        raise refusal(lost.named_in, f"it names {lost.table}, which would not be there", "E-CODE-013")
