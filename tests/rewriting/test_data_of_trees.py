@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from sample_data_files import GEMM, OTHER_DATA, by_directory, flat, hipblaslt, merged, write
-from sample_device_code import bundle, kernel_index, library, objects
+from sample_device_code import FLAGS, bundle, code_object, kernel_index, library, objects
 
 from rocm_sdk import RewriteError, coverage
 from rocm_sdk.installed.record import read_record, row_of
@@ -109,6 +109,7 @@ def test_what_is_said(site: Path, tmp_path: Path) -> None:
     assert held == [
         f"  for other GPUs, and left as they are: 2 files: {BLAS}/TensileLibrary.dat names it: {', '.join(names)}"
     ]
+    assert [line for line in told if line.startswith("  left")] == []  # code objects of the GPU are as they should be
     assert len(told) < 20, told
 
 
@@ -144,6 +145,15 @@ def test_loose_files_alone(tmp_path: Path) -> None:
     with pytest.raises(RewriteError, match="it holds no GPU code"):
         rewrite_directory(str(root), str(tmp_path / "none"), Wish(("gfx1200",)), select_for(("gfx1200",), False))
     assert not (tmp_path / "none").exists()
+
+
+def test_code_of_the_gpu_alone(tmp_path: Path) -> None:
+    files = {f"rocblas/library/Kernels.so-000-{each}.hsaco": code_object(FLAGS[each], size=64) for each in FLAGS}
+    root = write(tmp_path / "data", files)
+    rewrite_directory(str(root), str(tmp_path / "slim"), KEEP, SELECT)
+    assert files_below(tmp_path / "slim") == ("rocblas/library/Kernels.so-000-gfx1030.hsaco",)
+    with pytest.raises(RewriteError, match="it has no code of other GPUs"):
+        rewrite_directory(str(tmp_path / "slim"), None, KEEP, SELECT)
 
 
 @pytest.mark.parametrize("words", [("--compress",), ("--decompress",)])

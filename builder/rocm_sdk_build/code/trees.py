@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
@@ -29,11 +29,16 @@ from rocm_sdk_build.files.members import wrong_member
 from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
 from rocm_sdk_build.files.scratch import scratch_directory
 
+from .choice import choose_images
 from .copying import write_pieces
 from .rewrite import Rewritten, Wish, rewrite_input
 
+if TYPE_CHECKING:
+    from rocm_sdk import DeviceCode
+
 # Problems of one file that do not stop the work on a tree: the file stays as it is.
 _LEFT = ("E-CODE-010", "E-CODE-012", "E-LIB-006")
+_OBJECT = "code object"
 _CHUNK = 1 << 20
 
 
@@ -164,6 +169,7 @@ class _Tree:
         self.shown = shown  # in messages: the directory, or the wheel
         self.rewritten: list[Rewritten] = []
         self.left: list[Left] = []
+        self.complete = 0  # files that hold code for the GPUs alone
         self.gone: dict[str, LeftOut] = {}  # by path
         self.links: list[str] = []  # of the new tree
         self.sizes: dict[str, int] = {}  # of the new tree's files that are counted by kinds
@@ -184,7 +190,7 @@ class _Tree:
                 self._take(os.path.join(parent, name), os.path.join(place, name), descriptor)
         if not self.rewritten and not self.selection.suffices:
             if not self.left:
-                raise refusal(self.shown, "it holds no GPU code")
+                raise refusal(self.shown, "it has no code of other GPUs" if self.complete else "it holds no GPU code")
             first = f"{self.left[0].path}: {self.left[0].why}"
             raise refusal(self.shown, f"it has no file whose code can be rewritten: {first}")
         self._remove_links()
@@ -268,6 +274,9 @@ class _Tree:
             code = read_code(source.descriptor, path)
             if not code.bundles and code.kernel_name is None:
                 return False
+            if _is_object_to_keep(code, self.order.wish):
+                self.complete += 1
+                return False
             self.rewritten.append(rewrite_input(source, place, self.order.wish)._replace(path=name))
         except RocmSdkError as error:
             shown = self._shown(path)
@@ -302,6 +311,13 @@ class _Tree:
                     write_all(new, text, 0)
                 self.size += len(text) - source.facts.st_size
                 os.utime(record, ns=_times_of(source.facts))
+
+
+def _is_object_to_keep(code: DeviceCode, wish: Wish) -> bool:
+    """Whether a file is a code object, which cannot be made smaller, and one of the GPUs runs it."""
+    is_kept = bool(wish.gpus) and wish.compressed is None and not wish.retarget
+    images = [image for bundle in code.bundles for image in bundle.images] if is_kept and code.kind == _OBJECT else []
+    return bool(images) and choose_images(images, wish.gpus, wish.unofficial) == images
 
 
 def _no_record(shown: str, what: str) -> RocmSdkError:

@@ -208,7 +208,8 @@ def _choose(directory: Path, group: Sequence[DataFile], gpus: tuple[str, ...], u
     chosen = set(choose_targets(known, gpus, unofficial))
     others = [file for file in group if file.targets and not chosen.intersection(file.targets)]
     if not chosen and not all(file.is_optional for file in others):
-        return NotNeeded((), tuple(Held(file, f"nothing in {file.group} is for {', '.join(gpus)}") for file in others))
+        why = f"none of the {group[0].kind} is for {', '.join(gpus)}"
+        return NotNeeded((), tuple(Held(file, why) for file in others))
     held: dict[str, Held] = {}
     while True:
         left = [file for file in others if file.path not in held]
