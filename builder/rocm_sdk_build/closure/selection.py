@@ -15,6 +15,7 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.data_files import ANY_LIBRARY, UNKNOWN, DataFile, data_files, not_needed
 from rocm_sdk_build.inputs.file_kind import Kind
 from rocm_sdk_build.inputs.globs import matches
+from rocm_sdk_build.inputs.kernel_indexes import absent_tables
 from rocm_sdk_build.inputs.rules import read_rules
 
 from .installation import InstalledSdk, SdkFile
@@ -81,7 +82,21 @@ def select(sdk: InstalledSdk, roots: Roots, choice: GpuChoice, traced: Mapping[s
         more |= engines
     if not needed.reasons and not asked:
         raise PackagingError("what is named needs nothing of the SDK", "name more: --library, --preload, --tool")
-    return _Decision(sdk, data, needed, asked).selection()
+    found = _Decision(sdk, data, needed, asked).selection()
+    _refuse_lost_tables(sdk, found, choice)
+    return found
+
+
+def _refuse_lost_tables(sdk: InstalledSdk, selection: Selection, choice: GpuChoice) -> None:
+    """Each table that a kept index leads a GPU to is there, unless the SDK does not have it either."""
+    kept = {each.file.path for each in selection.kept}
+    for site in sdk.sites if choice.gpus else ():
+        paths = [file.path for file in sdk.files.values() if file.link is None and _is_below(file, site)]
+        before = set(absent_tables(Path(site), paths, choice.gpus, choice.unofficial))
+        own = [path for path in paths if path in kept]
+        for lost in absent_tables(Path(site), own, choice.gpus, choice.unofficial):
+            if lost not in before:
+                raise PackagingError(f"{lost.named_in}: names {lost.table}, which would be left out")
 
 
 def _is_elf(sdk: InstalledSdk, file: SdkFile) -> bool:

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.bundles import read_code
-from rocm_sdk.gpu_code.pieces import Piece
-from rocm_sdk_build.code.copying import write_pieces
-from rocm_sdk_build.code.kpack import is_archive
-from rocm_sdk_build.code.rewrite import Wish, rewrite_input
+from rocm_sdk_build.code.rewrite import Wish
+from rocm_sdk_build.code.tree_file import write_tree_file
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.input_file import InputFile, open_input
-from rocm_sdk_build.files.new_file import new_file
+from rocm_sdk_build.files.input_file import open_input
 
 from .installation import InstalledSdk, SdkPackage
 from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
 from .selection import Kept, Selection
 from .tools import command_names
 
-_ONE_TARGET = "code object"  # its target is that of the file, by which it was chosen
 _WITHOUT_CODE = "E-CODE-012"
-# Problems of one file that leave it as it is.
-_LEFT = (_WITHOUT_CODE, "E-CODE-010", "E-LIB-006")
 
 
 class Written(NamedTuple):
@@ -86,26 +77,11 @@ def _write(kept: Kept, wish: Wish, place: Path) -> Written:
         target.symlink_to(kept.file.link)
         return Written(kept, 0)
     with open_input(str(kept.file.source)) as source:
-        found = _rewritten(kept, source, str(target), wish) if wish.gpus else None
-        if found is None or found.remark is not None:
-            with new_file(str(target), source, is_synced=False) as new:
-                write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], source.path)
-        os.utime(target, ns=(source.facts.st_atime_ns, source.facts.st_mtime_ns))
-    return found or Written(kept, source.facts.st_size)
-
-
-def _rewritten(kept: Kept, source: InputFile, target: str, wish: Wish) -> Written | None:
-    """A file with GPU code; with a remark if it stays as it is. None for a file without."""
-    if not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
-        return None
-    try:
-        if not is_archive(source.descriptor):
-            code = read_code(source.descriptor, source.path)
-            if not code.bundles or code.kind == _ONE_TARGET:
-                return None
-        made = rewrite_input(source, target, wish)
-    except RocmSdkError as error:
-        if error.code not in _LEFT:
+        try:
+            made = write_tree_file(source, str(target), wish)
+        except RocmSdkError as error:
             raise PackagingError(f"{source.path}: {error.message}", error.fix or "") from error
-        return Written(kept, source.facts.st_size, (), error.detail, error.code == _WITHOUT_CODE)
-    return Written(kept, made.size, made.dropped)
+    remark = made.left.detail if made.left is not None else None
+    dropped = made.rewritten.dropped if made.rewritten is not None else ()
+    has_none = made.left is not None and made.left.code == _WITHOUT_CODE
+    return Written(kept, made.size, dropped, remark, has_none)

@@ -14,13 +14,11 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
-from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.gpu_code.bundles import read_code
-from rocm_sdk.gpu_code.pieces import Piece, write_all
+from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
 from rocm_sdk_build.files.damaged import refusing_damage
@@ -29,16 +27,9 @@ from rocm_sdk_build.files.members import wrong_member
 from rocm_sdk_build.files.new_file import copy_attributes, new_file, refuse_output
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .choice import choose_images
-from .copying import write_pieces
-from .rewrite import Rewritten, Wish, rewrite_input
+from .rewrite import Rewritten, Wish
+from .tree_file import TreeFile, write_tree_file
 
-if TYPE_CHECKING:
-    from rocm_sdk import DeviceCode
-
-# Problems of one file that do not stop the work on a tree: the file stays as it is.
-_LEFT = ("E-CODE-010", "E-CODE-012", "E-LIB-006")
-_OBJECT = "code object"
 _CHUNK = 1 << 20
 
 
@@ -255,37 +246,26 @@ class _Tree:
         if not stat.S_ISREG(mode):
             raise refusal(self._shown(path), "it is neither a file nor a directory nor a link")
         with open_input(path, place=parent) as source:
-            if not self._rewrite(source, place):
-                with new_file(place, source, is_synced=False) as new:
-                    write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], path)
-            os.utime(place, ns=_times_of(source.facts))
-            self.size_before += source.facts.st_size
-        size = os.path.getsize(place)
-        self.size += size
+            made = self._write(source, place)
+        self.size_before += source.facts.st_size
+        self.size += made.size
         if name in self.selection.kinds:
-            self.sizes[name] = size
+            self.sizes[name] = made.size
 
-    def _rewrite(self, source: InputFile, place: str) -> bool:
-        if not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
-            return False
+    def _write(self, source: InputFile, place: str) -> TreeFile:
         path = source.path
-        name = os.path.relpath(path, self.source)
+        name, shown = os.path.relpath(path, self.source), self._shown(path)
         try:
-            code = read_code(source.descriptor, path)
-            if not code.bundles and code.kernel_name is None:
-                return False
-            if _is_object_to_keep(code, self.order.wish):
-                self.complete += 1
-                return False
-            self.rewritten.append(rewrite_input(source, place, self.order.wish)._replace(path=name))
+            made = write_tree_file(source, place, self.order.wish)
         except RocmSdkError as error:
-            shown = self._shown(path)
             message, detail = (text.replace(path, shown) for text in (error.message, error.detail))
-            if error.code not in _LEFT:
-                raise type(error)(message, error.fix, shown, error.code, error.problem, detail=detail) from None
-            self.left.append(Left(name, detail))
-            return False
-        return True
+            raise type(error)(message, error.fix, shown, error.code, error.problem, detail=detail) from None
+        self.complete += made.is_complete
+        if made.rewritten is not None:
+            self.rewritten.append(made.rewritten._replace(path=name))
+        if made.left is not None:
+            self.left.append(Left(name, made.left.detail.replace(path, shown)))
+        return made
 
     def _shown(self, path: str) -> str:
         """The name of a file in messages. A wheel's file was unpacked to a directory that will be gone."""
@@ -311,13 +291,6 @@ class _Tree:
                     write_all(new, text, 0)
                 self.size += len(text) - source.facts.st_size
                 os.utime(record, ns=_times_of(source.facts))
-
-
-def _is_object_to_keep(code: DeviceCode, wish: Wish) -> bool:
-    """Whether a file is a code object, which cannot be made smaller, and one of the GPUs runs it."""
-    is_kept = bool(wish.gpus) and wish.compressed is None and not wish.retarget
-    images = [image for bundle in code.bundles for image in bundle.images] if is_kept and code.kind == _OBJECT else []
-    return bool(images) and choose_images(images, wish.gpus, wish.unofficial) == images
 
 
 def _no_record(shown: str, what: str) -> RocmSdkError:

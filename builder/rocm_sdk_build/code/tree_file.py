@@ -1,0 +1,68 @@
+"""One file of a new tree: rewritten if it has GPU code that can be, else copied."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_code.bundles import read_code
+from rocm_sdk.gpu_code.pieces import Piece
+from rocm_sdk_build.files.input_file import InputFile
+from rocm_sdk_build.files.new_file import new_file
+
+from .choice import choose_images
+from .copying import write_pieces
+from .rewrite import Rewritten, Wish, rewrite_input
+
+if TYPE_CHECKING:
+    from rocm_sdk import DeviceCode
+
+# Problems of one file that do not stop the work on a tree: the file stays as it is.
+_LEFT = ("E-CODE-010", "E-CODE-012", "E-LIB-006")
+_OBJECT = "code object"
+
+
+class TreeFile(NamedTuple):
+    """What became of a file. size is that of the new one, in bytes."""
+
+    size: int
+    rewritten: Rewritten | None = None
+    left: RocmSdkError | None = None  # why it stays as it is, although it has GPU code
+    is_complete: bool = False  # it is a code object that one of the GPUs runs
+
+
+def write_tree_file(source: InputFile, place: str, wish: Wish) -> TreeFile:
+    """Writes the new file `place`, with the times of the original. Raises RocmSdkError for what stops the tree."""
+    found = _rewritten(source, place, wish)
+    if found.rewritten is None:
+        with new_file(place, source, is_synced=False) as new:
+            write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], source.path)
+    os.utime(place, ns=(source.facts.st_atime_ns, source.facts.st_mtime_ns))
+    return found
+
+
+def _rewritten(source: InputFile, place: str, wish: Wish) -> TreeFile:
+    size = source.facts.st_size
+    if not wish.steps() or not is_candidate(os.pread(source.descriptor, HEAD_SIZE, 0)):
+        return TreeFile(size)
+    try:
+        code = read_code(source.descriptor, source.path)
+        if not code.bundles and code.kernel_name is None:
+            return TreeFile(size)
+        if _is_object_to_keep(code, wish):
+            return TreeFile(size, is_complete=True)
+        made = rewrite_input(source, place, wish)
+    except RocmSdkError as error:
+        if error.code not in _LEFT:
+            raise
+        return TreeFile(size, left=error)
+    return TreeFile(os.path.getsize(place), made)
+
+
+def _is_object_to_keep(code: DeviceCode, wish: Wish) -> bool:
+    """Whether a file is a code object, which cannot be made smaller, and one of the GPUs runs it."""
+    is_kept = bool(wish.gpus) and wish.compressed is None and not wish.retarget
+    images = [image for bundle in code.bundles for image in bundle.images] if is_kept and code.kind == _OBJECT else []
+    return bool(images) and choose_images(images, wish.gpus, wish.unofficial) == images
