@@ -23,7 +23,7 @@ from rocm_sdk_build.errors import PackagingError
 
 from .host_files import HostFiles, find_host_files
 from .installation import InstalledSdk
-from .proof_application import application_files, modules_of
+from .proof_application import ApplicationFiles, application_files, is_program, modules_of
 from .roots import Roots
 from .selection import Selection
 from .writing import Site
@@ -62,15 +62,17 @@ def prove(sdk: InstalledSdk, roots: Roots, selection: Selection, site: Site, gpu
     enter = _way_in()
     modules, remarks = modules_of(roots)
     host = find_host_files(sdk, roots, selection)
-    _fill(root, host, roots)
-    wish = {
+    application = application_files(roots)
+    _fill(root, host, application)
+    loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
+    wish: dict[str, Any] = {
         "preloads": roots.preloaded,
         "libraries": roots.shortnames,
         "paths": list(selection.needed.reasons),
-        "files": roots.files,
+        "files": loaded,
         "modules": modules,
     }
-    answer = _run(enter, root, wish)
+    answer = _run(enter, root, wish, application.search_path)
     if wrong := answer["wrong"]:
         shown = "\n".join(f"{each['what']}: {each['why']}" for each in wrong)
         raise PackagingError(f"the closure does not work where nothing else is:\n{shown}", _fix_of(wrong))
@@ -79,7 +81,7 @@ def prove(sdk: InstalledSdk, roots: Roots, selection: Selection, site: Site, gpu
     return Proof(
         roots.preloaded,
         tuple(wish["paths"]),
-        roots.files,
+        tuple(loaded),
         tuple(modules),
         tuple(remarks),
         host.of_libraries,
@@ -96,7 +98,7 @@ def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
 # ---- the root ----
 
 
-def _fill(root: Path, host: HostFiles, roots: Roots) -> None:
+def _fill(root: Path, host: HostFiles, application: ApplicationFiles) -> None:
     """Copies Python, the loader, the application and the system's libraries to their places."""
     for name in ("bin", "lib", "lib64", "lib32", "sbin"):
         if os.path.islink(f"/{name}"):
@@ -107,8 +109,10 @@ def _fill(root: Path, host: HostFiles, roots: Roots) -> None:
     _copy_tree(Path(PACKAGE_PARENT, "rocm_sdk"), root, ("__pycache__",), Path("/loader/rocm_sdk"))
     python = os.path.realpath(_python())
     _copy(python, root, python)
-    for path in (*host.paths, *application_files(roots)):
+    for path in host.paths:
         _copy(path, root, path)
+    for path in application.files:
+        _link(path, root)
     for link, target in host.links.items():
         place = _inside(root, link)
         if not os.path.lexists(place):
@@ -137,6 +141,18 @@ def _copy(path: str, root: Path, name: str) -> None:
     target = _inside(root, name)
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
+
+
+def _link(path: str, root: Path) -> None:
+    """A file of the application at its place: a link to it, as a framework has gigabytes; a copy elsewhere."""
+    target = _inside(root, path)
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(os.path.realpath(path), target)
+    except OSError:  # on another file system, or of another user
         shutil.copy(path, target)
 
 
@@ -180,12 +196,12 @@ def _way_in() -> list[str]:
     )
 
 
-def _run(enter: Sequence[str], root: Path, wish: dict[str, Any]) -> dict[str, Any]:
+def _run(enter: Sequence[str], root: Path, wish: dict[str, Any], search_path: Iterable[str]) -> dict[str, Any]:
     (root / "wish.json").write_text(json.dumps(wish), encoding="utf-8")
     command = [*enter, str(root), os.path.realpath(_python()), "/proof_program.py", "/wish.json"]
     environment = {
         "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
-        "PYTHONPATH": "/loader:/closure",
+        "PYTHONPATH": ":".join(("/loader", "/closure", *search_path)),
         "LD_BIND_NOW": "1",
         "HOME": "/tmp",
     }

@@ -6,23 +6,38 @@ import importlib.machinery
 import importlib.metadata
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
+
+from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 from .roots import Application, Roots
 
 _OWN = tuple(importlib.machinery.EXTENSION_SUFFIXES)
 
 
-def application_files(roots: Roots) -> tuple[str, ...]:
+class ApplicationFiles(NamedTuple):
+    """What of the applications goes into the root, at the same places. search_path: for modules."""
+
+    files: tuple[str, ...]
+    search_path: tuple[str, ...]
+
+
+def application_files(roots: Roots) -> ApplicationFiles:
     """The files of the applications, and of the distributions that they require."""
     found = dict.fromkeys(roots.files)
+    places: dict[str, None] = {}
     for each in roots.applications:
         if each.kind == "distribution":
-            found |= dict.fromkeys(_files_of_distribution(each.name))
+            for site, path in _files_of_distribution(each.name):
+                found[path] = None
+                places[site] = None
         elif each.kind != "file":
             found |= dict.fromkeys(_files_below(each))
-    return tuple(found)
+            places[_top_of(each)] = None
+    return ApplicationFiles(tuple(found), tuple(places))
 
 
 def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
@@ -47,14 +62,25 @@ def _packages_of(application: Application) -> list[str]:
     return [top.partition(".")[0] for top in tops if not top.endswith(".libs") and top != ".."]
 
 
+def is_program(path: str) -> bool:
+    """Whether the kernel starts a file, so that nothing can open it as a library. Starting it would be its business."""
+    return look_at(Path(path)).kind in (Kind.PROGRAM, Kind.STATIC)
+
+
+def _top_of(application: Application) -> str:
+    return application.directory or os.path.abspath(application.name)
+
+
 def _files_below(application: Application) -> Iterator[str]:
-    top = application.directory or os.path.abspath(application.name)
-    for parent, _, names in os.walk(top):
+    for parent, _, names in os.walk(_top_of(application)):
         yield from (os.path.join(parent, name) for name in names)
 
 
-def _files_of_distribution(name: str) -> Iterator[str]:
-    """With those of what it requires. The SDK's own packages are not among them: the closure takes their place."""
+def _files_of_distribution(name: str) -> Iterator[tuple[str, str]]:
+    """Pairs of site-packages and file, with those of what it requires.
+
+    The SDK's own packages are not among them: the closure takes their place.
+    """
     pending, done = [name], set[str]()
     while pending:
         current = pending.pop()
@@ -69,7 +95,7 @@ def _files_of_distribution(name: str) -> Iterator[str]:
         for file in found.files or ():
             path = os.path.normpath(str(found.locate_file(file)))
             if os.path.isfile(path) and not path.endswith(".pyc"):
-                yield path
+                yield os.path.normpath(str(found.locate_file(""))), path
         for line in found.requires or ():
             try:
                 requirement = Requirement(line)

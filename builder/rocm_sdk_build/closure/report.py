@@ -76,6 +76,8 @@ def _notes(made: Made) -> Iterator[str]:
         names = ", ".join(each.file.path for each in unknown[:_SHOWN])
         more = f", and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         yield f"unknown data stays beside the libraries: {names}{more}"
+    if made.selection.needed.unread:
+        yield _unread_line(made)
     yield from _host_lines(made)
     if (proof := made.proof) is None:
         yield "not tried: --no-proof"
@@ -85,6 +87,14 @@ def _notes(made: Made) -> Iterator[str]:
     done += [f"{', '.join(map(os.path.basename, proof.modules))} imported"] if proof.modules else []
     yield f"tried where nothing else is: {', '.join(done)}, rocm-sdk test without errors ({proof.seconds:.1f} s)"
     yield from (f"not tried: {remark}" for remark in proof.remarks)
+
+
+def _unread_line(made: Made) -> str:
+    """Files of applications that were not looked at, of one sort."""
+    files = made.selection.needed.unread
+    first, why = next(iter(files.items()))
+    more = f", and {len(files) - 1} more files" if len(files) > 1 else ""
+    return f"not looked at: {made.roots.shown(first)}{more}: {why.removeprefix(f'{first}: ')}"
 
 
 def _host_lines(made: Made) -> Iterator[str]:
@@ -122,6 +132,7 @@ def report_json(made: Made) -> str:
             for reason, (count, size) in group_sizes(made.selection.left_out).items()
         ],
         "outside": list(made.selection.needed.outside),
+        "unread": made.selection.needed.unread,
         "proof": None
         if proof is None
         else {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.tooling import inspect_library
+from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
 from rocm_sdk_build.errors import PackagingError
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
         library = fact.soname or path.name
         known = {linker_name_of(name) for name in (library, *fact.needed)}
         others = linker_names - known
-        found |= {
-            DlopenDependency(library, name) for name in library_names(path, fact) if linker_name_of(name) in others
-        }
+        found |= {DlopenDependency(library, name) for name in library_names(path) if linker_name_of(name) in others}
     return sorted(found)
 
 
@@ -65,16 +64,20 @@ def _inspect(path: Path) -> LibraryFacts:
         raise PackagingError(f"{path}: not a readable shared library: {error.detail}") from error
 
 
-def library_names(path: str | Path, facts: LibraryFacts) -> set[str]:
-    """The names of libraries in the read-only data of a file. PackagingError if a section ends after the file."""
+def library_names(path: str | Path) -> set[str]:
+    """The names of libraries in the read-only data of a library or program. PackagingError for a damaged file."""
     names: set[str] = set()
-    size = os.stat(path).st_size
     with open(path, "rb") as file:
-        for section in facts.sections:
-            if not section.name.startswith(".rodata"):
+        try:
+            sections = read_elf(file.fileno(), str(path)).sections
+        except RocmSdkError as error:
+            raise PackagingError(f"{path}: not a readable shared library: {error.detail}") from error
+        size = os.fstat(file.fileno()).st_size
+        for section in sections:
+            if not section.name.startswith(b".rodata") or section.type == SHT_NOBITS:
                 continue
             if section.offset + section.size > size:
-                raise PackagingError(f"{path}: section {section.name!r} ends after the file")
+                raise PackagingError(f"{path}: section {section.shown} ends after the file")
             file.seek(section.offset)
             names.update(_names_in(file, section.size))
     return names

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.tooling import inspect_library
-from rocm_sdk_build.code.elf64 import ET_DYN, HEADER, PT_DYNAMIC, PT_INTERP, SEGMENT
+from rocm_sdk_build.code.elf64 import ET_DYN, ET_EXEC, HEADER, PT_DYNAMIC, PT_INTERP, SEGMENT
 from rocm_sdk_build.errors import PackagingError
 
 _GIT_LFS = b"version https://git-lfs.github.com/spec/"
 _NAME = re.compile(r"[^/\\]*")
-_ET_EXEC = 2
 _AMD_GPU = 224
 
 
@@ -52,7 +51,7 @@ def look_at(path: Path) -> Facts:
         if start[:6] != b"\x7fELF\x02\x01" or len(start) < 64:
             return Facts(Kind.DATA)
         _, kind, machine, _, _, table, _, _, _, size, count, *_ = HEADER.unpack(start)
-        if machine == _AMD_GPU or kind not in (_ET_EXEC, ET_DYN):
+        if machine == _AMD_GPU or kind not in (ET_EXEC, ET_DYN):
             return Facts(Kind.DATA)
         if table + size * count > os.fstat(file.fileno()).st_size:
             raise PackagingError(f"{path}: is damaged: its program headers lie outside the file")
@@ -61,7 +60,7 @@ def look_at(path: Path) -> Facts:
     types = {SEGMENT.unpack_from(rows, at)[0] for at in range(0, len(rows) - SEGMENT.size + 1, max(size, 1))}
     if PT_INTERP in types:
         return Facts(Kind.PROGRAM, None, machine)
-    if PT_DYNAMIC not in types or kind == _ET_EXEC:
+    if PT_DYNAMIC not in types or kind == ET_EXEC:
         return Facts(Kind.STATIC, None, machine)
     try:
         facts = inspect_library(path)
