@@ -136,8 +136,8 @@ def write_application(directory: Path, sdk: Path, *names: str) -> Path:
     PyMODINIT_FUNC PyInit_app(void) { return PyModule_Create(&definition); }
     """
     include = f"-I{sysconfig.get_path('include')}"
-    words = ["cc", "-shared", "-fPIC", include, "-Wl,--no-as-needed,--allow-shlib-undefined", "-x", "c", "-", "-x", "none"]
-    return compile_file([*words, *places], path, source)
+    words = ["cc", "-shared", "-fPIC", include, "-Wl,--no-as-needed,--allow-shlib-undefined"]
+    return compile_file([*words, "-x", "c", "-", "-x", "none", *places], path, source)
 
 
 def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:

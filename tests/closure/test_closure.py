@@ -214,7 +214,6 @@ def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch:
         return found
 
     monkeypatch.setattr(selection, "needed_libraries", forgetful)
-    request = Request((), ("hipsparse",), (), (), (), False, False, False, "site", False, True, tmp_path / "out", "x")
-    with pytest.raises(PackagingError, match="libhsa-runtime64.so.1"):
-        make_closure(request)
+    with pytest.raises(PackagingError, match="libhsa-runtime64"):
+        make_closure(Request(tmp_path / "out", "a test", libraries=("hipsparse",)))
     assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,25 +18,27 @@ from .metadata import ClosureVersion
 from .proof import Proof, prove
 from .roots import Roots, open_roots
 from .selection import GpuChoice, Selection, select
+from .trace import trace
 from .writing import Recipe, Site, write_site
 
 
 class Request(NamedTuple):
     """What the user asks for."""
 
-    words: tuple[str, ...]
-    libraries: tuple[str, ...]
-    preloads: tuple[str, ...]
-    tools: tuple[str, ...]
-    gpus: tuple[str, ...]  # targets; (): all
-    unofficial: bool
-    exact: bool
-    drops_code: bool
-    form: str
-    keeps_version: bool
-    is_proved: bool
     output: Path
-    command: str
+    command: str  # as the user typed it
+    words: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    preloads: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    traced: tuple[str, ...] = ()  # a command that is run, and what it uses kept
+    gpus: tuple[str, ...] = ()  # targets; (): all
+    unofficial: bool = False
+    exact: bool = False
+    drops_code: bool = False
+    form: str = "site"
+    keeps_version: bool = False
+    is_proved: bool = True
 
 
 class Made(NamedTuple):
@@ -58,7 +61,7 @@ def make_closure(request: Request) -> Made:
     sdk = InstalledSdk()
     choice = GpuChoice(request.gpus, request.unofficial, request.exact)
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
-        selection = select(sdk, roots, choice)
+        selection = select(sdk, roots, choice, _traced(sdk, request))
         if selection.needed.missing:
             raise PackagingError(
                 f"neither the SDK nor this system has {', '.join(selection.needed.missing)}",
@@ -78,6 +81,13 @@ def make_closure(request: Request) -> Made:
         sum(each.size for each in site.files),
         output_size,
     )
+
+
+def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
+    if not request.traced:
+        return {}
+    with scratch_directory(Path(tempfile.gettempdir())) as scratch:
+        return trace(sdk, request.traced, scratch)
 
 
 def _write(sdk: InstalledSdk, selection: Selection, request: Request, place: Path) -> Site:

@@ -26,6 +26,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         ("--tool", "a program of the SDK, as hipcc (several times)"),
     ):
         roots.add_argument(option, action="append", default=[], metavar="NAME", help=what)
+    roots.add_argument(
+        "--trace", action="store_true", help="run the application, and keep what else it uses: -- COMMAND"
+    )
+    roots.add_argument("traced", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
     code = command.add_argument_group("GPU code")
     code.add_argument("--gpu", metavar="TARGETS", help="targets and families with commas between, or `machine` (all)")
     code.add_argument("--exact", action="store_true", help="no generic code for a GPU that has code of its own")
@@ -51,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     from .page import write_page
     from .report import report_json, tell_report
 
+    if options.trace != bool(options.traced):
+        raise PackagingError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     if options.output is None:
         raise PackagingError("say where the result goes", "--output PLACE")
     made = make_closure(
@@ -59,6 +65,7 @@ def run(options: argparse.Namespace) -> int:
             libraries=tuple(options.library),
             preloads=tuple(options.preload),
             tools=tuple(options.tool),
+            traced=tuple(options.traced),
             gpus=chosen_gpus(options.gpu, "--gpu") if options.gpu is not None else (),
             unofficial=options.also_unofficial,
             exact=options.exact,

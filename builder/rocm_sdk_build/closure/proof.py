@@ -112,7 +112,10 @@ def _fill(root: Path, host: HostFiles, application: ApplicationFiles) -> None:
     for path in host.paths:
         _copy(path, root, path)
     for path in application.files:
-        _link(path, root)
+        place = _inside(root, path)
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _link(path, place)
     for link, target in host.links.items():
         place = _inside(root, link)
         if not os.path.lexists(place):
@@ -134,7 +137,7 @@ def _copy_tree(source: Path, root: Path, without: Iterable[str], place: Path | N
     target = _inside(root, str(place or source))
     if not target.exists():
         ignored = shutil.ignore_patterns(*without)
-        shutil.copytree(source, target, ignore=ignored, ignore_dangling_symlinks=True)
+        shutil.copytree(source, target, copy_function=_link, ignore=ignored, ignore_dangling_symlinks=True)
 
 
 def _copy(path: str, root: Path, name: str) -> None:
@@ -144,12 +147,8 @@ def _copy(path: str, root: Path, name: str) -> None:
         shutil.copy(path, target)
 
 
-def _link(path: str, root: Path) -> None:
-    """A file of the application at its place: a link to it, as a framework has gigabytes; a copy elsewhere."""
-    target = _inside(root, path)
-    if target.exists():
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
+def _link(path: str, target: str | Path) -> None:
+    """A link to a file, as Python has thousands and a framework gigabytes; a copy where there can be none."""
     try:
         os.link(os.path.realpath(path), target)
     except OSError:  # on another file system, or of another user

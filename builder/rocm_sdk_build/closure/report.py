@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from rocm_sdk import gpus
 from rocm_sdk.tooling import counted, host_packages, size_text, tell, tell_table
 
 from .closure import Made
@@ -23,9 +24,9 @@ _SYSTEMS = ("Debian, Ubuntu", "Fedora, RHEL", "SUSE", "Arch", "Gentoo")
 def tell_report(made: Made) -> None:
     """Prints it."""
     request = made.request
-    gpus = f" for {', '.join(request.gpus)}" if request.gpus else ""
+    targets = f" for {', '.join(request.gpus)}" if request.gpus else ""
     image = f", {size_text(made.output_size)} as {request.form}" if request.form != "site" else ""
-    tell(f"{request.output}   {size_text(made.size_before)} -> {size_text(made.size)}{gpus}{image}")
+    tell(f"{request.output}   {size_text(made.size_before)} -> {size_text(made.size)}{targets}{image}")
     tell("")
     rows = [
         (os.path.basename(e.kept.file.path), size_text(e.kept.file.size), size_text(e.size), e.kept.reason)
@@ -79,6 +80,7 @@ def _notes(made: Made) -> Iterator[str]:
     if made.selection.needed.unread:
         yield _unread_line(made)
     yield from _host_lines(made)
+    yield from _trace_lines(made)
     if (proof := made.proof) is None:
         yield "not tried: --no-proof"
         return
@@ -87,6 +89,16 @@ def _notes(made: Made) -> Iterator[str]:
     done += [f"{', '.join(map(os.path.basename, proof.modules))} imported"] if proof.modules else []
     yield f"tried where nothing else is: {', '.join(done)}, rocm-sdk test without errors ({proof.seconds:.1f} s)"
     yield from (f"not tried: {remark}" for remark in proof.remarks)
+
+
+def _trace_lines(made: Made) -> Iterator[str]:
+    if not made.request.traced:
+        return
+    reasons = {each.file.path: each.reason for each in made.selection.kept}
+    yield f"traced: {counted(len(made.selection.surprises), 'file')} that no rule finds"
+    yield from (f"  {path}: {reasons[path]}" for path in made.selection.surprises)
+    if not gpus():
+        yield "traced without a GPU: what kernels load was not seen"
 
 
 def _unread_line(made: Made) -> str:
@@ -127,6 +139,7 @@ def report_json(made: Made) -> str:
         "output_size": made.output_size,
         "packages": [{"name": name, "version": version} for name, version in made.site.packages],
         "files": [_file(each) for each in made.site.files],
+        "surprises": list(made.selection.surprises),
         "left_out": [
             {"reason": reason, "files": count, "size": size}
             for reason, (count, size) in group_sizes(made.selection.left_out).items()

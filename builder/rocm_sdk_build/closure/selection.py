@@ -29,6 +29,9 @@ _TARGET = re.escape("@GFXARCH@")  # in the marker of a library whose code is in 
 _ABOUT = ("__init__.py", ".info/**", "lib/.hipInfo", "share/therock/**")
 
 
+_KINDS = {Kind.LIBRARY: "library", Kind.PROGRAM: "program", Kind.STATIC: "program"}
+
+
 class Kept(NamedTuple):
     """A file of the closure. reason is a sentence; kind is a word for a group of files."""
 
@@ -50,6 +53,7 @@ class Selection(NamedTuple):
     kept: tuple[Kept, ...]
     left_out: tuple[LeftOut, ...]
     needed: Needed
+    surprises: tuple[str, ...] = ()  # paths of files that a traced run used, and that no rule found
 
     @property
     def unknown(self) -> tuple[Kept, ...]:
@@ -68,23 +72,41 @@ class GpuChoice(NamedTuple):
 def select(sdk: InstalledSdk, roots: Roots, choice: GpuChoice, traced: Mapping[str, str] | None = None) -> Selection:
     """Errors as of load_plan; PackagingError for a damaged file, and for roots that need nothing of the SDK.
 
-    traced: paths of files that a run of the application used -> reason; they stay.
+    traced: paths of files that a run of the application used -> how; they stay.
     """
-    asked = {**tool_files(sdk, roots.tools), **(traced or {})}
     data = _Data(sdk, choice)
+    asked = tool_files(sdk, roots.tools)
+    by_rules = _decide(sdk, roots, data, asked)
+    known = {each.file.path for each in by_rules.kept}
+    surprises = {path: _without_rule(sdk, data, path, how) for path, how in (traced or {}).items() if path not in known}
+    found = _decide(sdk, roots, data, {**asked, **surprises}) if surprises else by_rules
+    if not found.needed.reasons and not asked and not surprises:
+        raise PackagingError("what is named needs nothing of the SDK", "name more: --library, --preload, --tool")
+    _refuse_lost_tables(sdk, found, choice)
+    return found._replace(surprises=tuple(sorted(surprises)))
+
+
+def _decide(sdk: InstalledSdk, roots: Roots, data: _Data, asked: Mapping[str, str]) -> Selection:
     more = {path for path in asked if _is_elf(sdk, sdk.files[path])}
     while True:
         needed = needed_libraries(sdk, roots, [sdk.files[path] for path in sorted(more)])
         own = data.of({*needed.reasons, *more})
         engines = {file.path for file in own if _is_elf(sdk, sdk.files[file.path])} - more
         if not engines:
-            break
+            return _Decision(sdk, data, needed, asked).selection()
         more |= engines
-    if not needed.reasons and not asked:
-        raise PackagingError("what is named needs nothing of the SDK", "name more: --library, --preload, --tool")
-    found = _Decision(sdk, data, needed, asked).selection()
-    _refuse_lost_tables(sdk, found, choice)
-    return found
+
+
+def _without_rule(sdk: InstalledSdk, data: _Data, path: str, how: str) -> str:
+    """Why a traced file stays, and which rule would have found it."""
+    kind = sdk.facts(sdk.files[path]).kind
+    if path in data.dropped:
+        return f"{how} when traced, although it is for other GPUs"
+    if kind is Kind.LIBRARY:
+        return f"{how} when traced; no row of the table of dlopen dependencies leads to it"
+    if kind in (Kind.PROGRAM, Kind.STATIC):
+        return f"{how} when traced; no row of tools.txt leads to it"
+    return f"{how} when traced; no row of data_files.txt leads to it"
 
 
 def _refuse_lost_tables(sdk: InstalledSdk, selection: Selection, choice: GpuChoice) -> None:
@@ -181,8 +203,7 @@ class _Decision:
         """A file of a tool, or of a traced run."""
         if file.path not in self.asked:
             return None
-        kind = "program" if self.sdk.facts(file).kind in (Kind.PROGRAM, Kind.STATIC) else "file of a tool"
-        return Kept(file, kind, self.asked[file.path])
+        return Kept(file, _KINDS.get(self.sdk.facts(file).kind, "file of a tool"), self.asked[file.path])
 
     def _file(self, file: SdkFile) -> Kept | str:
         """What is kept, or why a file is left out."""
