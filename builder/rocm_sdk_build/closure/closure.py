@@ -68,7 +68,7 @@ def make_closure(request: Request) -> Made:
                 "install what provides it: rocm-sdk check says which package",
             )
         with scratch_directory(request.output.absolute().parent) as scratch:
-            site = _write(sdk, selection, request, scratch / "root" / "closure")
+            site = _write(sdk, selection, roots, request, scratch / "root" / "closure")
             proof = prove(sdk, roots, selection, site, request.gpus) if request.is_proved else None
             output_size = FORMS[request.form](site, request.output, scratch)
     return Made(
@@ -90,7 +90,7 @@ def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
         return trace(sdk, request.traced, scratch)
 
 
-def _write(sdk: InstalledSdk, selection: Selection, request: Request, place: Path) -> Site:
+def _write(sdk: InstalledSdk, selection: Selection, roots: Roots, request: Request, place: Path) -> Site:
     place.parent.mkdir()
     wish = Wish(
         request.gpus,
@@ -100,7 +100,8 @@ def _write(sdk: InstalledSdk, selection: Selection, request: Request, place: Pat
         may_be_empty=request.drops_code,
     )
     version = ClosureVersion(request.gpus, request.keeps_version)
-    site = write_site(sdk, selection, Recipe(wish, version, request.command), place)
+    requires = tuple(line for each in roots.applications for line in each.requires)
+    site = write_site(sdk, selection, Recipe(wish, version, request.command, requires), place)
     _refuse_gpus_without_code(site, request.gpus)
     return site
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
@@ -50,6 +49,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Makes the closure, and tells what it has."""
     from rocm_sdk_build.code.choice import chosen_gpus
+    from rocm_sdk_build.files.new_file import refuse_output
 
     from .closure import Request, make_closure
     from .page import write_page
@@ -59,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
         raise PackagingError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
     if options.output is None:
         raise PackagingError("say where the result goes", "--output PLACE")
+    if options.html is not None:
+        refuse_output(str(options.html))
     made = make_closure(
         Request(
             words=tuple(options.words),
@@ -74,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
             keeps_version=options.keep_version,
             is_proved=not options.no_proof,
             output=options.output,
-            command=command_text(sys.argv[1:]),
+            command=command_text(options),
         )
     )
     if options.html is not None:
@@ -86,6 +88,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def command_text(words: Sequence[str]) -> str:
-    """The command as a user types it."""
-    return shlex.join(["rocm-sdk-build", *words])
+# Options that decide what the closure has, in the order of its command; values, then flags.
+_VALUES = (("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool"))
+_FLAGS = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
+
+
+def command_text(options: argparse.Namespace) -> str:
+    """The command that makes the same again. It does not say where: the same closure has the same bytes elsewhere."""
+    words = [word for option, name in _VALUES for value in getattr(options, name) for word in (option, value)]
+    words += ["--gpu", options.gpu] if options.gpu is not None else []
+    words += [option for option, name in _FLAGS if getattr(options, name)]
+    words += ["--keep-version"] if options.keep_version else []
+    words += ["--trace", "--", *options.traced] if options.trace else []
+    return shlex.join(["rocm-sdk-build", "closure", *words])

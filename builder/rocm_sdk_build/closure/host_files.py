@@ -18,7 +18,6 @@ from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
 from rocm_sdk_build.errors import PackagingError
 
 from .installation import InstalledSdk
-from .roots import Roots
 from .selection import Selection
 
 # What the proof's program imports, and one file in /proc that lists what is mapped. argv: the names to open.
@@ -49,10 +48,10 @@ class HostFiles(NamedTuple):
     of_libraries: tuple[str, ...]  # the libraries that the closure and the application use; not Python's own
 
 
-def find_host_files(sdk: InstalledSdk, roots: Roots, selection: Selection) -> HostFiles:
-    """PackagingError if the system lacks one of the names."""
+def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterable[str]) -> HostFiles:
+    """PackagingError if the system lacks one of the names. application: its files, and those that come with it."""
     libraries = tuple(str(sdk.files[path].source) for path in selection.needed.reasons)
-    names = (*selection.needed.outside, *_needs_of_applications(roots, libraries))
+    names = (*selection.needed.outside, *_needs_of_application(application, libraries))
     document = _ask([name for name in dict.fromkeys(names) if not name.startswith("ld-linux")])
     if document["missing"]:
         what = f"this system lacks a library: {document['missing'][0]}"
@@ -75,10 +74,15 @@ def find_host_files(sdk: InstalledSdk, roots: Roots, selection: Selection) -> Ho
     )
 
 
-def _needs_of_applications(roots: Roots, libraries: tuple[str, ...]) -> list[str]:
+def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
     """DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
-    files = check_host_files(roots.files, libraries) if roots.files else ()
-    return [need.name for file in files for need in file.needs if need.place == "system"]
+    own = tuple(path for path in files if _is_elf(path))
+    return [need.name for file in check_host_files(own, libraries) for need in file.needs if need.place == "system"]
+
+
+def _is_elf(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
 
 
 def _ask(names: Iterable[str]) -> dict[str, list[str]]:

@@ -19,6 +19,8 @@ from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
+_TREE = "_rocm_sdk_devel"  # begins the names of extracted development trees: links to files of packages
+
 
 class SdkFile(NamedTuple):
     """A file of a distribution. path is relative to the directory of the packages, source is where the file is.
@@ -101,7 +103,7 @@ def _package(site: str, distribution: Distribution) -> SdkPackage:
     files: dict[str, SdkFile] = {}
     scripts = []
     for row in distribution.files:
-        if row.path.startswith(own) or row.path.endswith(".pyc"):
+        if row.path.startswith((own, _TREE)) or row.path.endswith(".pyc"):
             continue
         if row.path.startswith("../") or row.path.startswith("bin/"):
             scripts.append(row.path)

@@ -61,8 +61,8 @@ def prove(sdk: InstalledSdk, roots: Roots, selection: Selection, site: Site, gpu
     root = site.place.parent
     enter = _way_in()
     modules, remarks = modules_of(roots)
-    host = find_host_files(sdk, roots, selection)
     application = application_files(roots)
+    host = find_host_files(sdk, selection, application.files)
     _fill(root, host, application)
     loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
     wish: dict[str, Any] = {

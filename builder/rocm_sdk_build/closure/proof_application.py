@@ -36,23 +36,38 @@ def application_files(roots: Roots) -> ApplicationFiles:
                 places[site] = None
         elif each.kind != "file":
             found |= dict.fromkeys(_files_below(each))
-            places[_top_of(each)] = None
+            packages = (_package_of(path) for path in each.files)
+            places |= dict.fromkeys(str(package.parent) for package in packages if package is not None)
     return ApplicationFiles(tuple(found), tuple(places))
 
 
 def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
-    """The modules that are imported: packages of distributions, extensions by their paths; and remarks."""
-    modules: list[str] = []
+    """The modules that are imported: packages, and extensions of none by their paths; and remarks."""
+    modules: dict[str, None] = {}
     remarks: list[str] = []
     for each in roots.applications:
         if each.kind == "distribution":
-            modules += _packages_of(each)
-        else:
-            own = [path for path in each.files if path.endswith(_OWN) and ".cpython-" in os.path.basename(path)]
-            others = [path for path in each.files if ".cpython-" in os.path.basename(path) and path not in own]
-            modules += own
-            remarks += [f"{each.shown(path)}: not imported, it is for another Python" for path in others]
-    return modules, remarks
+            modules |= dict.fromkeys(_packages_of(each))
+            continue
+        for path in (path for path in each.files if ".cpython-" in os.path.basename(path)):
+            package = _package_of(path)
+            if not path.endswith(_OWN):
+                remarks.append(f"{each.shown(path)}: not imported, it is for another Python")
+            elif package is None:
+                modules[path] = None
+            elif each.kind != "file":
+                modules[package.name] = None
+    return list(modules), remarks
+
+
+def _package_of(path: str) -> Path | None:
+    """The directory of the top-level package that a module is in."""
+    found = None
+    for parent in Path(path).parents:
+        if not (parent / "__init__.py").is_file():
+            break
+        found = parent
+    return found
 
 
 def _packages_of(application: Application) -> list[str]:

@@ -26,6 +26,7 @@ class Application(NamedTuple):
     kind: str  # "file", "wheel", "directory", "distribution"
     files: tuple[str, ...]
     preloads: tuple[str, ...]
+    requires: tuple[str, ...]  # what its metadata requires (Requires-Dist)
     directory: str | None  # of a wheel that was unpacked
 
     def shown(self, path: str) -> str:
@@ -88,7 +89,10 @@ def _application(word: str, block: ExitStack) -> Application:
     names = tuple(dict.fromkeys(_preloads_of(subject.directories, subject.kind, word)))
     if not subject.files and not names:
         raise PackagingError(f"{word}: has neither ELF files nor a list of libraries ({_INIT})", "name what is run")
-    return Application(word, subject.kind, tuple(map(os.path.abspath, subject.files)), names, subject.root)
+    requires = subject.needed_too
+    if subject.kind == "distribution":
+        requires = tuple(importlib.metadata.requires(word) or ())
+    return Application(word, subject.kind, tuple(map(os.path.abspath, subject.files)), names, requires, subject.root)
 
 
 def _preloads_of(directories: Iterable[str], kind: str, word: str) -> Iterator[str]:

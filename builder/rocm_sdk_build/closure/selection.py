@@ -29,6 +29,7 @@ _TARGET = re.escape("@GFXARCH@")  # in the marker of a library whose code is in 
 _ABOUT = ("__init__.py", ".info/**", "lib/.hipInfo", "share/therock/**")
 
 
+_TREE = "the development tree"
 _KINDS = {Kind.LIBRARY: "library", Kind.PROGRAM: "program", Kind.STATIC: "program"}
 
 
@@ -213,8 +214,8 @@ class _Decision:
             return asked
         if not file.package.startswith("_") or any(matches(file.place, glob) for glob in _ABOUT):
             is_devel = file.distribution == "rocm-sdk-devel"
-            return "the development tree" if is_devel else Kept(file, "module", "says what the SDK is")
-        return self._data_file(file)
+            return _TREE if is_devel else Kept(file, "module", "says what the SDK is")
+        return _TREE if ".devel_links" in file.path.split("/") else self._data_file(file)
 
     def _data_file(self, file: SdkFile) -> Kept | str:
         data = self.data.files.get(file.path)

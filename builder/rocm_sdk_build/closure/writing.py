@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,16 +44,17 @@ class Recipe(NamedTuple):
     wish: Wish
     version: ClosureVersion
     command: str
+    requires: tuple[str, ...]  # what the applications require
 
 
 def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
     """Writes the new directory `place`. Raises OSError; ChangedInputError for a file that changes meanwhile."""
     place.mkdir()
-    wish, version, command = recipe
+    wish, version, command, _ = recipe
     files = tuple(_write(each, wish, place) for each in selection.kept)
     packages = []
     commands = command_names(each.file for each in selection.kept)
-    for package in _packages(sdk, selection):
+    for package in _packages(sdk, selection, recipe.requires):
         note = Note(command, wish.gpus, package.distribution.version)
         info = write_dist_info(place, package, version, note, commands)
         write_record(place, info, (each.file.path for each in selection.kept if each.file.path in package.files))
@@ -61,12 +62,12 @@ def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: P
     return Site(place, files, tuple(packages))
 
 
-def _packages(sdk: InstalledSdk, selection: Selection) -> Sequence[SdkPackage]:
-    """The packages that have a kept file that is more than their module, and those that they or `rocm` require."""
+def _packages(sdk: InstalledSdk, selection: Selection, requires: Iterable[str]) -> Sequence[SdkPackage]:
+    """The packages with a kept file that is more than a module, and those that they or the applications require."""
     own = {each.file.distribution for each in selection.kept if each.kind != "module"}
     own |= {package.name for package in sdk.packages if package.name in ("rocm", "rocm-sdk-core")}
     extras = ["rocm[libraries]"] if "rocm-sdk-libraries" in own else []
-    names = own | required(sdk.packages, [*own, *extras])
+    names = own | required(sdk.packages, [*own, *extras, *requires])
     return [package for package in sdk.packages if package.name in names]
 
 
