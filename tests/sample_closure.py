@@ -67,7 +67,7 @@ def write_sdk(site: Path) -> Path:
     hip = "int hsa(void); int hipGetVersion(void) { return 6 + hsa(); }"
     compile_library(core / "libamdhip64.so.7", "libamdhip64.so.7", hip, (hsa,))
     compile_library(core / "libamd_comgr.so.3", "libamd_comgr.so.3", "int amd_comgr_get_version(void) { return 3; }")
-    compile_library(core / "librccl.so.1", "librccl.so.1", "int ncclInit(void) { return 0; }")
+    compile_library(lib / "librccl.so.1", "librccl.so.1", "int ncclInit(void) { return 0; }")
     needs = ("-Wl,--no-as-needed", core / "libamdhip64.so.7")
     _move(library(lib / "librocsparse.so.1", code(*TARGETS), *needs), lib)
     _move(library(lib / "librocsolver.so.0", code("gfx1030", "gfx90a"), *needs), lib)

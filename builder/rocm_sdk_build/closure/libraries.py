@@ -55,9 +55,9 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
 
 def _refuse_other_libraries(sdk: InstalledSdk, plan: LoadPlan) -> None:
     """An override or a library in this process would take the place of the SDK's."""
-    for step in plan.steps:
-        if os.path.realpath(step.path) not in sdk.by_source:
-            raise PackagingError(f"{step.path}: would be loaded in place of the SDK's", "unset ROCM_SDK_LIBRARY_*")
+    for path in (path for step in plan.steps for path in (step.path, *step.members)):
+        if os.path.realpath(path) not in sdk.by_source:
+            raise PackagingError(f"{path}: would be loaded in place of the SDK's", "unset ROCM_SDK_LIBRARY_*")
 
 
 class _Search:

@@ -1,0 +1,169 @@
+"""Closures of installations that are damaged or were made to do harm; and of users without rights."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from other_user import USER, OtherUser
+from sample_closure import VERSION, closure, names_in, write_application
+from sample_site import CORE, LIBRARIES, clean_environment
+
+INFO = f"rocm_sdk_libraries-{VERSION}.dist-info"
+
+
+@pytest.fixture
+def own(sdk: Path, tmp_path: Path) -> Path:
+    """A copy that a test changes."""
+    return Path(shutil.copytree(sdk, tmp_path / "own/site", symlinks=True))
+
+
+def refused(own: Path, output: Path, *words: str | Path) -> str:
+    done = closure(own, "--library", "hipsparse", *words, "--output", output, check=False)
+    assert done.returncode == 1, done.stdout
+    assert not output.exists()
+    assert [path.name for path in output.parent.iterdir()] == ["own"]
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def add_row(own: Path, row: str) -> None:
+    with (own / INFO / "RECORD").open("a", encoding="utf-8") as file:
+        file.write(f"{row}\n")
+
+
+def test_a_row_that_leads_out(own: Path, tmp_path: Path) -> None:
+    add_row(own, "/etc/passwd,,")
+    assert "RECORD lists '/etc/passwd', which is no file of a package" in refused(own, tmp_path / "out")
+
+
+def test_rows_of_scripts_are_not_files(own: Path, tmp_path: Path) -> None:
+    add_row(own, "../../../../../../../../etc/passwd,,")
+    closure(own, "--library", "hipsparse", "--output", tmp_path / "out")
+    assert "passwd" not in names_in(tmp_path / "out")
+
+
+def test_a_link_to_a_file_of_others(own: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "own/secret"
+    secret.write_text("private")
+    (own / LIBRARIES / "lib/secret.dat").symlink_to(secret)
+    add_row(own, f"{LIBRARIES}/lib/secret.dat,sha256=AAAA,7")
+    assert "the file behind the link is not the one of RECORD" in refused(own, tmp_path / "out")
+
+
+def test_a_directory_that_is_a_link(own: Path, tmp_path: Path) -> None:
+    (own / LIBRARIES / "lib").rename(tmp_path / "own/lib")
+    (own / LIBRARIES / "lib").symlink_to(tmp_path / "own/lib")
+    assert "a directory of its path is a symbolic link" in refused(own, tmp_path / "out")
+
+
+def test_a_relative_link_that_leads_out(own: Path, tmp_path: Path) -> None:
+    (own / LIBRARIES / "lib/out.so").symlink_to("../../../../secret")
+    add_row(own, f"{LIBRARIES}/lib/out.so,,")
+    assert "the link leads out of the packages" in refused(own, tmp_path / "out")
+
+
+def test_a_device_in_place_of_a_file(own: Path, tmp_path: Path) -> None:
+    os.mkfifo(own / LIBRARIES / "lib/pipe.dat")
+    add_row(own, f"{LIBRARIES}/lib/pipe.dat,,")
+    assert "is neither a file nor a link" in refused(own, tmp_path / "out")
+
+
+def test_a_damaged_library(own: Path, tmp_path: Path) -> None:
+    library = own / LIBRARIES / "lib/librocsparse.so.1"
+    library.write_bytes(library.read_bytes()[:200])
+    assert "librocsparse.so.1" in refused(own, tmp_path / "out")
+
+
+def test_metadata_of_another_version(own: Path, tmp_path: Path) -> None:
+    metadata = own / INFO / "METADATA"
+    metadata.write_text(metadata.read_text().replace(f"Version: {VERSION}", "Version: 1.0"))
+    assert f"{INFO}: METADATA does not say" in refused(own, tmp_path / "out")
+
+
+def test_a_list_of_libraries_that_is_no_python(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "own/app").mkdir()
+    (tmp_path / "own/app/_rocm_init.py").write_text("def (")
+    message = refused(own, tmp_path / "out", "--for", tmp_path / "own/app")
+    assert "_rocm_init.py: cannot be read as a list of libraries" in message
+
+
+def test_a_list_is_not_run(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "own/app").mkdir()
+    (tmp_path / "own/app/_rocm_init.py").write_text(
+        f"open({str(tmp_path / 'own/was-run')!r}, 'w')\ninitialize(preload_shortnames=['rccl'])\n"
+    )
+    closure(own, "--for", tmp_path / "own/app", "--output", tmp_path / "out")
+    assert not (tmp_path / "own/was-run").exists()
+    assert "librccl.so.1" in names_in(tmp_path / "out")
+
+
+def test_no_installed_packages(own: Path, tmp_path: Path) -> None:
+    for info in own.glob("*.dist-info"):
+        shutil.rmtree(info)
+    assert "no RECORD lists its files" in refused(own, tmp_path / "out")
+
+
+def test_a_library_that_an_override_replaces(own: Path, tmp_path: Path) -> None:
+    other = tmp_path / "own/libamdhip64.so.7"
+    shutil.copy(own / CORE / "lib/libamdhip64.so.7", other)
+    words = ("--library", "hipsparse", "--output", tmp_path / "out")
+    done = closure(own, *words, check=False, ROCM_SDK_LIBRARY_amdhip64=str(other))
+    assert "would be loaded in place of the SDK's" in done.stderr
+
+
+def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
+    """uv's link mode symlink: each file is an absolute link into a cache."""
+    cache = tmp_path / "own/cache"
+    cache.mkdir()
+    for number, path in enumerate(sorted(path for path in own.rglob("*") if path.is_file() and not path.is_symlink())):
+        path.rename(cache / str(number))
+        path.symlink_to(cache / str(number))
+    closure(own, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "out")
+    assert "libhipsparse.so.4" in names_in(tmp_path / "out")
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.is_symlink()]
+
+
+def test_a_kill_leaves_nothing_that_stays(sdk: Path, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "rocm_sdk_build", "closure", "--library", "rocblas", "--gpu", "gfx1030"]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk)}
+    for delay in (0.3, 0.6, 1.0, 1.5):
+        process = subprocess.Popen(
+            [*words, "--output", str(tmp_path / "out")], env=environment, stdout=subprocess.DEVNULL
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not (tmp_path / "out").exists() or (tmp_path / "out/rocm_sdk_core/_dist_info.py").exists()
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_user_without_rights(sdk: Path, open_directory: Path, other_user: OtherUser) -> None:
+    """The proof runs as root of a namespace of the user's, where the system allows one."""
+    site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
+    place = open_directory / "place"
+    place.mkdir()
+    place.chmod(0o777)
+    words = ("-m", "rocm_sdk_build", "closure", "--library", "hipsparse", "--gpu", "gfx1030", "--output", place / "out")
+    done = other_user.run(*words, PYTHONPATH=str(site))
+    if "allows neither a user namespace" in done.stderr:
+        pytest.skip("this system allows no user namespaces")
+    assert done.returncode == 0, done.stderr
+    assert "tried where nothing else is" in done.stdout
+    assert (place / "out").stat().st_uid == USER
+
+
+def test_the_same_bytes_elsewhere(sdk: Path, tmp_path: Path) -> None:
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    for name in ("one", "other"):
+        closure(sdk, "--for", extension, "--gpu", "gfx942", "--output", tmp_path / name)
+    compared = subprocess.run(["diff", "-r", tmp_path / "one", tmp_path / "other"], capture_output=True, check=False)
+    assert compared.returncode == 0, compared.stdout
