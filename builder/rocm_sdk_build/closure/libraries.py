@@ -106,7 +106,7 @@ class _Search:
                 if path == step.path and step.shortname in asked:
                     self.reasons[file.path] = f"asked for as {step.shortname}"
                 elif path == step.path and not step.requested:
-                    self.reasons[file.path] = step.reason
+                    self.reasons[file.path] = step.reason.partition(":")[0]
                 else:
                     self.reasons[file.path] = self._needing(file)
 

@@ -15,7 +15,9 @@ from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 from .roots import Application, Roots
 
-_OWN = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+# Endings of extension modules: those of this Python, and those of any.
+_OWN = tuple(ending for ending in importlib.machinery.EXTENSION_SUFFIXES if ending != ".so")
+_TAGGED = (".cpython-", ".abi3.", ".pypy")
 
 
 class ApplicationFiles(NamedTuple):
@@ -49,7 +51,7 @@ def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
         if each.kind == "distribution":
             modules |= dict.fromkeys(_packages_of(each))
             continue
-        for path in (path for path in each.files if ".cpython-" in os.path.basename(path)):
+        for path in (path for path in each.files if any(tag in os.path.basename(path) for tag in _TAGGED)):
             package = _package_of(path)
             if not path.endswith(_OWN):
                 remarks.append(f"{each.shown(path)}: not imported, it is for another Python")

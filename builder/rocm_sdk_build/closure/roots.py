@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.tooling import ALL_LIBRARIES, nearest_names, open_subject, preload_names
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, refusing_damage
+from rocm_sdk_build.files.members import wrong_member
 
 _INIT = "_rocm_init.py"
 _DEPTH = 3  # directories below a wheel or directory in which a framework's module is looked for
@@ -86,6 +90,8 @@ def open_roots(
 
 def _application(word: str, block: ExitStack) -> Application:
     subject = block.enter_context(open_subject(word))
+    if subject.kind == "wheel" and subject.root is not None:
+        _unpack_rest(word, Path(subject.root))
     names = tuple(dict.fromkeys(_preloads_of(subject.directories, subject.kind, word)))
     if not subject.files and not names:
         raise PackagingError(f"{word}: has neither ELF files nor a list of libraries ({_INIT})", "name what is run")
@@ -93,6 +99,20 @@ def _application(word: str, block: ExitStack) -> Application:
     if subject.kind == "distribution":
         requires = tuple(importlib.metadata.requires(word) or ())
     return Application(word, subject.kind, tuple(map(os.path.abspath, subject.files)), names, requires, subject.root)
+
+
+def _unpack_rest(wheel: str, directory: Path) -> None:
+    """What a check of a wheel does not read, and its import does: its modules."""
+    with open(wheel, "rb") as file, open_zip(wheel, file) as archive:
+        if wrong := wrong_member(archive):
+            raise PackagingError(f"{wheel}: {wrong}", "get the wheel from where it was made")
+        rest = [each for each in archive.infolist() if not (directory / each.filename).exists()]
+        size, free = sum(each.file_size for each in rest), shutil.disk_usage(directory).free
+        if size > free:
+            raise PackagingError(f"{directory}: has {free} bytes free, and the members of {wheel} take {size}")
+        with refusing_damage(package_damage(Path(wheel))):
+            for member in rest:
+                archive.extract(member, directory)
 
 
 def _preloads_of(directories: Iterable[str], kind: str, word: str) -> Iterator[str]:

@@ -1,0 +1,202 @@
+"""Versions, requirements, reports and fixes of closures."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.version import Version
+from sample_closure import VERSION, closure, names_in, report, write_application
+from sample_site import CORE, clean_environment
+
+from rocm_sdk_build.closure.metadata import ClosureVersion
+from rocm_sdk_build.closure.page import Area, squarified
+from rocm_sdk_build.errors import PackagingError
+
+VERSIONS = {
+    ("7.10.0", "gfx942"): "7.10.0+closure.gfx942",
+    ("7.10.0", "gfx90a:xnack-,gfx1030"): "7.10.0+closure.gfx1030.gfx90a",
+    ("7.10.0.dev0+abc", "gfx942"): "7.10.0.dev0+abc.closure.gfx942",
+    ("7.10.0", "gfx11-generic"): "7.10.0+closure.gfx11generic",
+    ("7.10.0", ""): "7.10.0+closure",
+}
+
+
+@pytest.mark.parametrize(("version", "gpus"), VERSIONS)
+def test_version_of_a_closure(version: str, gpus: str) -> None:
+    made = ClosureVersion(tuple(filter(None, gpus.split(","))), is_kept=False).of(version)
+    assert made == VERSIONS[version, gpus]
+    assert Version(made).public == Version(version).public
+    assert str(Version(made)) == made
+
+
+def test_many_gpus_have_a_digest() -> None:
+    many = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030")
+    made = ClosureVersion(many, is_kept=False).of("7.10.0")
+    assert re.fullmatch(r"7\.10\.0\+closure\.[0-9a-f]{8}", made)
+    assert ClosureVersion(tuple(reversed(many)), is_kept=False).of("7.10.0") == made
+    assert ClosureVersion(many, is_kept=True).of("7.10.0") == "7.10.0"
+
+
+def test_a_version_that_is_none() -> None:
+    with pytest.raises(PackagingError, match="seven: is no version of a package"):
+        ClosureVersion((), is_kept=False).of("seven")
+
+
+def test_the_self_test_ignores_the_closure(sdk: Path, tmp_path: Path) -> None:
+    """A closure of one package beside the whole other one is of one release."""
+    closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out")
+    old = tmp_path / f"out/rocm_sdk_core-{VERSION}+closure.dist-info"
+    new = tmp_path / f"out/rocm_sdk_core-{VERSION}.dist-info"
+    old.rename(new)
+    for name in ("METADATA", "RECORD"):
+        (new / name).write_text((new / name).read_text().replace(f"{VERSION}+closure", VERSION))
+    found = self_test(tmp_path / "out", "--only", "packages")
+    assert not [each for each in found["problems"] if each["severity"] == "error"]
+
+
+def self_test(site: Path, *words: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json", *words]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def test_a_fix_names_the_original_and_the_command(sdk: Path, tmp_path: Path) -> None:
+    closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "out")
+    (tmp_path / f"out/{CORE}/lib/libamdhip64.so.7").unlink()
+    problems = self_test(tmp_path / "out", "--only", "files")["problems"]
+    found = next(each for each in problems if each["code"] == "E-FILE-001")
+    assert f"rocm-sdk-core=={VERSION}" in found["fix"]
+    assert "+closure" not in found["fix"]
+    assert found["fix"].endswith(" && rocm-sdk-build closure --library hipsparse --gpu gfx1030")
+
+
+HOSTILE_NOTES = (
+    '{"command": "rm -rf /"}',
+    "[1]",
+    '{"command": "rocm-sdk-build closure \\u001b[2J"}',
+    "[" * 10_000,
+    "{",
+)
+
+
+@pytest.mark.parametrize("note", HOSTILE_NOTES)
+def test_a_note_that_is_not_ours(sdk: Path, tmp_path: Path, note: str) -> None:
+    site = Path(shutil.copytree(sdk, tmp_path / "site", symlinks=True))
+    (site / f"rocm_sdk_core-{VERSION}.dist-info/closure.json").write_text(note)
+    (site / CORE / "lib/libamdhip64.so.7").unlink()
+    problems = self_test(site, "--only", "files")["problems"]
+    found = next(each for each in problems if each["code"] == "E-FILE-001")
+    assert "&&" not in found["fix"]
+    assert "rm -rf" not in found["fix"]
+
+
+def test_the_report_for_programs(sdk: Path, tmp_path: Path) -> None:
+    found: dict[str, Any] = report(sdk, "--library", "rocblas", "--gpu", "gfx942", "--output", tmp_path / "out")
+    files = {each["path"]: each for each in found["files"]}
+    assert sum(each["size"] for each in files.values()) == found["size"]
+    assert set(files) == {
+        str(path.relative_to(tmp_path / "out"))
+        for path in (tmp_path / "out").rglob("*")
+        if not path.is_dir() and ".dist-info/" not in str(path)
+    }
+    solver = files["_rocm_sdk_libraries/lib/librocsolver.so.0"]
+    assert not solver["has_code"]
+    assert "gfx942" in solver["remark"]
+    assert files["_rocm_sdk_libraries/lib/librocblas.so.5"]["dropped_targets"] == ["gfx90a", "gfx1030"]
+    assert sum(each["size"] for each in found["left_out"]) > 60_000
+    assert found["proof"]["libraries"]
+    assert {each["version"] for each in found["packages"]} == {f"{VERSION}+closure.gfx942"}
+
+
+class Page(html.parser.HTMLParser):
+    """The texts and elements of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        assert not [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_report_as_a_page(sdk: Path, tmp_path: Path) -> None:
+    place = tmp_path / "report.html"
+    closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "<out>", "--html", place)
+    page = Page(place.read_text())
+    assert "Closure <out>" in page.texts
+    assert {"svg", "table", "title"} <= set(page.elements)
+    assert any(text.startswith("left out") for text in page.texts)
+    refused = closure(
+        sdk, "--library", "hipsparse", "--output", tmp_path / "two", "--html", tmp_path / "<out>", check=False
+    )
+    assert "it is a directory" in refused.stderr
+    assert not (tmp_path / "two").exists()
+
+
+def test_areas_fill_the_picture() -> None:
+    areas = [Area(str(size), size, "data") for size in (1, 2, 3, 5, 8, 13, 1000)]
+    placed = list(squarified(areas, 0.0, 0.0, 1200.0, 640.0))
+    total = sum(area.size for area in areas)
+    for each in placed:
+        assert each.width * each.height == pytest.approx(1200 * 640 * each.area.size / total)
+        assert each.x >= 0
+        assert each.x + each.width <= 1200.001
+        assert each.y + each.height <= 640.001
+    assert sorted(each.area.size for each in placed) == [1, 2, 3, 5, 8, 13, 1000]
+
+
+def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:
+    """Its package is imported in the proof, where the wheel's files are not installed."""
+    (tmp_path / "app").mkdir()
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    wheel = tmp_path / "app-1.0-py3-none-any.whl"
+    metadata = f"Metadata-Version: 2.1\nName: app\nVersion: 1.0\nRequires-Dist: rocm-sdk-core=={VERSION}\n"
+    files = {
+        "app/__init__.py": "import rocm_sdk\nrocm_sdk.preload_libraries('hipsparse')\nfrom . import app\n",
+        "app-1.0.dist-info/METADATA": metadata,
+        "app-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
+        "app-1.0.dist-info/RECORD": "",
+    }
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(extension, f"app/{extension.name}")
+        for name, text in files.items():
+            archive.writestr(name, text)
+    done = closure(sdk, "--for", wheel, "--gpu", "gfx942", "--output", tmp_path / "out")
+    assert "libhipsparse.so.4" in names_in(tmp_path / "out")
+    assert "1 file of applications loaded, app imported" in done.stdout
+    assert f"app{extension.suffix}" not in names_in(tmp_path / "out")
+
+
+def test_an_application_whose_code_is_for_another_python(sdk: Path, tmp_path: Path) -> None:
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    other = extension.with_name("other.cpython-399-x86_64-linux-gnu.so")
+    shutil.copy(extension, other)
+    done = closure(sdk, "--for", tmp_path / "app", "--output", tmp_path / "out")
+    assert f"not tried: {other}: not imported, it is for another Python" in done.stdout
+
+
+def test_what_is_needed_and_nowhere(sdk: Path, tmp_path: Path) -> None:
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    data = extension.read_bytes()
+    assert data.count(b"libhipsparse.so.4\0") == 1
+    extension.write_bytes(data.replace(b"libhipsparse.so.4\0", b"libhipsparze.so.4\0"))
+    done = closure(sdk, "--for", extension, "--library", "rocsparse", "--output", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert "libhipsparze.so.4" in done.stderr
+    assert not (tmp_path / "out").exists()
