@@ -427,6 +427,7 @@ def locate_all(
 def load_plan(
     *shortnames: str,
     files: Iterable[str | bytes | PathLike[Any]] = (),
+    new_process: bool = False,
     rtld_global: bool | None = None,
     overrides: _Overrides = None,
     fallback: str | None = None,

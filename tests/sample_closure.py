@@ -157,7 +157,7 @@ def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str)
 
 def report(sdk: Path, *words: str | Path) -> dict[str, object]:
     """The report for programs."""
-    document: dict[str, object] = json.loads(closure(sdk, *words, "--json").stdout)
+    document: dict[str, object] = json.loads(closure(sdk, "--json", *words).stdout)
     return document
 
 

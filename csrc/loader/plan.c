@@ -506,6 +506,9 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     node_list roots = {0};
     RSDK_TRY(rsdk_link_map_read(&plan->arena, &plan->map, error));
     RSDK_TRY(rsdk_linker_search_init(&plan->arena, &plan->map, &plan->search, error));
+    if (asks_linker && options->is_new_process) {
+        plan->map = (rsdk_link_map){.program_rpath = plan->map.program_rpath};
+    }
     plan->graph = (rsdk_graph){.arena = &plan->arena,
                                .inventory = &plan->inventory,
                                .map = &plan->map,

@@ -148,19 +148,22 @@ static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     return rsdk_plan_new(sdk, &l->options, &l->plan, error);
 }
 
-PyDoc_STRVAR(load_plan_doc, "load_plan(*shortnames, files=(), rtld_global=None, overrides=None, fallback=None)\n--\n\n"
-                            "What preload_libraries would do with these names, and preload_for with these files, "
-                            "without loading anything: a LoadPlan.");
+PyDoc_STRVAR(
+    load_plan_doc,
+    "load_plan(*shortnames, files=(), new_process=False, rtld_global=None, overrides=None, fallback=None)\n--\n\n"
+    "What preload_libraries would do with these names, and preload_for with these files, "
+    "without loading anything: a LoadPlan. new_process: as if this process had loaded nothing.");
 
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char files_keyword[] = "files";
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, NULL};
+    static char files_keyword[] = "files", new_keyword[] = "new_process";
+    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, new_keyword, NULL};
+    int is_new = 0;
     rsdk_keyword_arguments keywords = RSDK_KEYWORD_DEFAULTS;
     rsdk_text_arguments names = {0}, files = {0};
     PyObject *result = NULL, *none = PyTuple_New(0);
-    bool is_taken =
-        none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOO", accepted, &keywords.overrides,
-                                                    &keywords.fallback, &keywords.rtld_global, &keywords.files);
+    bool is_taken = none != NULL &&
+                    PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides,
+                                                &keywords.fallback, &keywords.rtld_global, &keywords.files, &is_new);
     Py_XDECREF(none);
     if (is_taken && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
         rsdk_text_arguments_take_files(&files, keywords.files) == 0) {
@@ -168,7 +171,8 @@ static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
         loading l = {.options = {.shortnames = names.items,
                                  .shortname_count = names.count,
                                  .files = files.items,
-                                 .file_count = files.count}};
+                                 .file_count = files.count,
+                                 .is_new_process = is_new != 0}};
         if (rsdk_session_start(module, &session) == 0 &&
             rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0 &&
             rsdk_keyword_arguments_take_scope(&keywords, &session.environment, &l.options) == 0 &&

@@ -353,6 +353,23 @@ def test_load_plan_tells_what_files_need(chain: Site, tmp_path: Path) -> None:
     ]
 
 
+def test_a_plan_for_a_new_process(chain: Site) -> None:
+    program = """
+        import rocm_sdk
+        rocm_sdk.preload_libraries("amdhip64")
+        for new in (False, True):
+            plan = rocm_sdk.load_plan("hipsparse", new_process=new)
+            print(*(name.rpartition("/")[2] for step in plan.steps for name in step.members))
+            print(*(name for name in plan.steps[0].outside if name != "libc.so.6"), plan.missing)
+    """
+    assert chain.output(program).splitlines() == [
+        "libhipsparse.so.4 librocsparse.so.1",
+        "libamdhip64.so.7 ()",
+        "libhipsparse.so.4 librocsparse.so.1 libamdhip64.so.7 libhsa-runtime64.so.1 libamd_comgr.so.3",
+        "()",
+    ]
+
+
 # ---- initialize_process ------------------------------------------------------------------------------------------
 
 

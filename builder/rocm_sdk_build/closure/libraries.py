@@ -39,7 +39,7 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
     search = _Search(sdk, roots)
     files = search.take_files([*roots.files, *(str(each.source) for each in programs)])
     while True:
-        plan = load_plan(*roots.shortnames, files=files)
+        plan = load_plan(*roots.shortnames, files=files, new_process=True)
         _refuse_other_libraries(sdk, plan)
         search.take(plan)
         opened = list(search.named_in_data())

@@ -77,6 +77,7 @@ typedef struct rsdk_load_options {
     void (*report)(void *context, const char *line);
     void *report_context;
     double watch_seconds;   /* > 0: a thread says on stderr which library has been loading for longer than that */
+    bool is_new_process;    /* rsdk_plan_new: as if this process had loaded nothing */
     const char *ld_preload; /* the value of LD_PRELOAD, by which a warning names it; NULL: not set */
 } rsdk_load_options;
 
