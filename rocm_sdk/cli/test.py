@@ -23,6 +23,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--target", metavar="DIR", help="test the packages in DIR instead of this environment's")
     what.add_argument("--pid", type=int, metavar="N", help="check the libraries of a running process instead")
+    what.add_argument("--merge", metavar="DIR", help="compare the reports of many nodes in DIR instead")
+    parser.add_argument("--expect", metavar="NODES", help="with --merge: node[001-128] (SLURM_JOB_NODELIST)")
     parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
     parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
     parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
@@ -32,6 +34,12 @@ def add_arguments(parser: "ArgumentParser") -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="also print notes and what was not tried")
     parser.add_argument("--checks", action="store_true", help="also print each check that passed")
     parser.add_argument("--json", action="store_true", help="print the results for programs")
+    parser.add_argument(
+        "--output", metavar="FILE", help="with --json: write them to FILE; %%h host, %%n node, %%t task, %%p process"
+    )
+    parser.add_argument(
+        "--node", action="store_true", help="with --json: name host and users in what it says of the node"
+    )
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
     parser.add_argument("--html", metavar="FILE", help="write the report as a page without private data")
     parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
@@ -48,6 +56,13 @@ def _seconds(text: str) -> int:
 
 def run(options: "Namespace") -> int:
     """Prints the report; status 1 if there is an error, 130 after Ctrl-C."""
+    if wrong := _misuse(options):
+        complain(wrong)
+        return 2
+    if options.merge is not None:
+        from .test_merge import run as run_merge
+
+        return run_merge(options)
     from rocm_sdk.selftest import installation as installations
     from rocm_sdk.selftest.grouping import grouped
 
@@ -74,6 +89,24 @@ def run(options: "Namespace") -> int:
     return _report(tested, recorders, grouped(recorders), options, interrupted=interrupted)
 
 
+def _misuse(options: "Namespace") -> str:
+    """What is wrong with options that belong together."""
+    if options.expect is not None and options.merge is None:
+        return "--expect needs --merge DIR"
+    if options.output is not None and not options.json:
+        return "--output needs --json"
+    if options.node and not options.json:
+        return "--node needs --json"
+    if options.output is not None:
+        from rocm_sdk.selftest.nodes.file_name import BadPatternError, name_of_report
+
+        try:
+            name_of_report(options.output)
+        except BadPatternError as error:
+            return f"--output: {error}"
+    return ""
+
+
 def _report(
     tested: "Installation",
     recorders: "list[Recorder]",
@@ -85,7 +118,13 @@ def _report(
     """Prints the report and writes the files; the exit status."""
     status = 130 if interrupted else int(any(each.severity == "error" for each in found))
     end = "Interrupted: not everything was tested. " if interrupted else ""
-    _print_report(tested, recorders, found, f"{end}Exit status {status}.", options, interrupted=interrupted)
+    try:
+        _print_report(tested, recorders, found, f"{end}Exit status {status}.", options, interrupted=interrupted)
+    except OSError as error:
+        if options.output is None:
+            raise
+        complain(f"cannot write {options.output}: {error.strerror}")
+        status = status or 1
     if not _write_files(tested, recorders, found, f"{end}Exit status {status}.", options):
         status = status or 1
     return status
@@ -176,7 +215,15 @@ def _print_report(
     if options.json:
         import json
 
-        print(json.dumps(as_document(tested, recorders, found, interrupted=interrupted), indent=2))
+        from rocm_sdk.selftest.nodes.facts import node_facts
+
+        document = as_document(tested, recorders, found, interrupted=interrupted)
+        document["node"] = node_facts(tested, is_masked=not options.node)
+        text_of_document = json.dumps(document, indent=2)
+        if options.output is None:
+            print(text_of_document)
+        else:
+            _write_document(options.output, text_of_document)
         return
     lines = [*text.passed(recorders)] if options.checks else []
     lines += text.not_tried(recorders) if options.verbose else ()
@@ -184,6 +231,14 @@ def _print_report(
         print("\n".join(lines))
     width = width_of(sys.stdout)
     print("\n".join(text.problems(found, end, verbose=options.verbose, paints=_paints(), width=width)))
+
+
+def _write_document(pattern: str, document: str) -> None:
+    """Raises OSError; BadPatternError is one of wrong usage."""
+    from rocm_sdk.selftest.nodes.file_name import name_of_report, numbered_file
+
+    with numbered_file(name_of_report(pattern)) as file:
+        file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
 
 
 def _write_files(

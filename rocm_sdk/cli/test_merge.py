@@ -1,0 +1,106 @@
+"""`rocm-sdk test --merge DIR`: the reports of many nodes, compared."""
+
+import os
+
+from rocm_sdk.value_text import counted, harmless
+
+from .output import complain, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Sequence
+
+    from rocm_sdk.selftest.nodes.comparison import Group, Merged
+
+_SHOWN = 8  # names of nodes
+
+
+def run(options: "Namespace") -> int:
+    """Prints the comparison; 1 if nodes differ, are absent or have errors, 2 for a wrong list or an empty directory."""
+    from rocm_sdk.selftest.nodes.comparison import merge
+    from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
+    from rocm_sdk.selftest.nodes.reading import read_reports
+
+    expected = options.expect if options.expect is not None else os.environ.get("SLURM_JOB_NODELIST", "")
+    try:
+        names = hosts(expected)
+        reports, unreadable = read_reports(options.merge)
+    except BadHostListError as error:
+        source = "--expect" if options.expect is not None else "SLURM_JOB_NODELIST"
+        complain(f"{source}: {error}", "a list as Slurm writes it: node[001-128],login1")
+        return 2
+    except OSError as error:
+        complain(f"--merge: {options.merge}: {error.strerror}", "name the directory with the reports")
+        return 2
+    if not reports and not unreadable:
+        complain(
+            f"--merge: {options.merge} has no reports (*.json)",
+            "write them: rocm-sdk test --json --node --output DIR/%n-%t.json",
+        )
+        return 2
+    merged = merge(reports, unreadable, names)
+    status = 0 if merged.is_sound else 1
+    if options.html and not _write_page(options.html, merged):
+        status = 1
+    if options.json:
+        _print_json(merged)
+    else:
+        _print_text(merged)
+    return status
+
+
+def _write_page(path: str, merged: "Merged") -> bool:
+    from rocm_sdk.selftest.nodes.page import write_page
+
+    try:
+        write_page(path, merged)
+    except OSError as error:
+        complain(f"cannot write {path}: {error.strerror}")
+        return False
+    return True
+
+
+def _print_text(merged: "Merged") -> None:
+    groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
+    tell(f"{counted(merged.report_count, 'report')}{groups}")
+    for number, group in enumerate(merged.groups):
+        _print_group(group, is_norm=number == len(merged.groups) - 1)
+    for each in merged.unreadable:
+        tell(f"not readable: {harmless(each.file)}: {harmless(each.why)}")
+    if merged.absent:
+        tell(f"without a report: {_names(merged.absent)}")
+
+
+def _print_group(group: "Group", *, is_norm: bool) -> None:
+    tell("")
+    tell(f"{counted(len(group.nodes), 'node')}{' (the largest group)' if is_norm else ''}: {_names(group.nodes)}")
+    for error in group.errors:
+        tell(f"  error: {harmless(error)}")
+    for each in group.differences:
+        tell(f"  {harmless(each.what)}: {harmless(each.value)}, and not {harmless(each.norm)}")
+
+
+def _names(names: "Sequence[str]") -> str:
+    more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return harmless(", ".join(names[:_SHOWN])) + more
+
+
+def _print_json(merged: "Merged") -> None:
+    import json
+
+    document = {
+        "schema": 1,
+        "reports": merged.report_count,
+        "groups": [
+            {
+                "nodes": list(group.nodes),
+                "errors": list(group.errors),
+                "differences": [each._asdict() for each in group.differences],
+            }
+            for group in merged.groups
+        ],
+        "unreadable": [each._asdict() for each in merged.unreadable],
+        "absent": list(merged.absent),
+    }
+    print(json.dumps(document, indent=2))

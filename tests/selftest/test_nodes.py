@@ -1,0 +1,242 @@
+"""Reports of many nodes: their names, what they say of the node, and how they are compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_report import install
+from sample_site import Site, clean_environment
+
+from rocm_sdk.selftest.nodes.file_name import BadPatternError, name_of_report, numbered_file
+from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
+
+HOST = socket.gethostname()
+
+
+def rocm_sdk(*words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rocm_sdk", *map(str, words)],
+        env=clean_environment() | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def sdk(site: Site) -> Site:
+    site.library("libamdhip64.so.7")
+    install(site)
+    return site
+
+
+def write_report(sdk: Site, directory: Path, node: str, **variables: str) -> dict[str, Any]:
+    words = ("test", "--only", "packages", "--json", "--node", "--output", f"{directory}/%n-%t.json")
+    done = rocm_sdk(*words, PYTHONPATH=str(sdk.path), SLURMD_NODENAME=node, **variables)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout
+    document: dict[str, Any] = json.loads((directory / f"{node}-0.json").read_text())
+    return document
+
+
+def test_nodes_that_differ(sdk: Site, tmp_path: Path) -> None:
+    for node in ("node1", "node2", "node3"):
+        write_report(sdk, tmp_path, node)
+    other = write_report(sdk, tmp_path, "node4", HSA_XNACK="1")
+    other["node"]["driver"], other["node"]["kernel"] = "6.14.14", "6.2.0-old"
+    other["version"] = "7.9.0"
+    (tmp_path / "node4-0.json").write_text(json.dumps(other))
+    (tmp_path / "cut.json").write_text((tmp_path / "node1-0.json").read_text()[:200])
+    (tmp_path / "empty.json").touch()
+    (tmp_path / "foreign.json").write_text('{"schema": 2}')
+    (tmp_path / "notes.txt").write_text("not a report")
+    done = rocm_sdk("test", "--merge", tmp_path, "--expect", "node[1-5]", "--html", tmp_path / "page.html")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["4 reports in 2 groups of equal outcome", "", "1 node: node4"]
+    assert {
+        "  SDK: 7.9.0, and not 7.10.0",
+        "  driver: 6.14.14, and not none",
+        f"  kernel: 6.2.0-old, and not {os.uname().release}",
+        "  variable HSA_XNACK: 1, and not none",
+        "3 nodes (the largest group): node1, node2, node3",
+        "not readable: empty.json: it is empty",
+        "not readable: foreign.json: it is no report of `rocm-sdk test --json`",
+        "without a report: node5",
+    } <= set(lines)
+    assert any(line.startswith("not readable: cut.json: it is cut or no JSON") for line in lines)
+    page = (tmp_path / "page.html").read_text()
+    assert '<li class="other">node4</li>' in page
+    assert "node5 (no report)" in page
+    found = json.loads(rocm_sdk("test", "--merge", tmp_path, "--json").stdout)
+    assert [group["nodes"] for group in found["groups"]] == [["node4"], ["node1", "node2", "node3"]]
+    assert {"what": "SDK", "norm": "7.10.0", "value": "7.9.0"} in found["groups"][0]["differences"]
+
+
+def test_equal_nodes(sdk: Site, tmp_path: Path) -> None:
+    write_report(sdk, tmp_path, "a", ROCR_VISIBLE_DEVICES="0")
+    write_report(sdk, tmp_path, "b", ROCR_VISIBLE_DEVICES="1")
+    done = rocm_sdk("test", "--merge", tmp_path, SLURM_JOB_NODELIST="a,b")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "2 reports in 1 group of equal outcome")
+    absent = rocm_sdk("test", "--merge", tmp_path, SLURM_JOB_NODELIST="[a-b]")
+    assert (absent.returncode, "SLURM_JOB_NODELIST" in absent.stderr) == (2, True)
+
+
+def test_equal_nodes_with_an_error(sdk: Site, tmp_path: Path) -> None:
+    document = write_report(sdk, tmp_path, "a")
+    document["problems"] = [{"code": "E-LIB-002", "severity": "error", "title": f"on {HOST}", "cause": "x", "fix": ""}]
+    for node in ("a", "b"):
+        document["node"] |= {"name": node}
+        (tmp_path / f"{node}-0.json").write_text(json.dumps(document))
+    done = rocm_sdk("test", "--merge", tmp_path)
+    assert done.returncode == 1
+    assert f"  error: E-LIB-002 on {HOST}" in done.stdout
+
+
+def test_what_a_report_says_of_its_node(sdk: Site, tmp_path: Path) -> None:
+    node = write_report(sdk, tmp_path, "n7", HSA_XNACK="1", SECRET_TOKEN="hidden")["node"]
+    assert (node["host"], node["name"], node["kernel"]) == (HOST, "n7", os.uname().release)
+    assert node["environment"]["HSA_XNACK"] == "1"
+    assert "SECRET_TOKEN" not in node["environment"]
+    assert set(node["record_digests"]) == {"rocm-sdk-core", "rocm-sdk-libraries"}
+    masked = json.loads(rocm_sdk("test", "--only", "packages", "--json", PYTHONPATH=str(sdk.path)).stdout)["node"]
+    assert masked["host"] == "<HOST>"
+
+
+HOSTILE = {
+    "a list": "[1, 2]",
+    "deep": "[" * 100_000,
+    "problems of another kind": '{"schema": 2, "problems": [1], "node": {"name": "x"}}',
+    "no node": '{"schema": 2, "problems": []}',
+    "another schema": '{"schema": 3, "problems": [], "node": {"name": "x"}}',
+    "no text": "\xff\xfe",
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_files_that_are_no_reports(tmp_path: Path, case: str) -> None:
+    (tmp_path / "x.json").write_text(HOSTILE[case], encoding="latin-1")
+    done = rocm_sdk("test", "--merge", tmp_path)
+    assert done.returncode == 1
+    assert "not readable: x.json: " in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_values_of_other_kinds_and_control_characters(sdk: Site, tmp_path: Path) -> None:
+    document = write_report(sdk, tmp_path, "a")
+    write_report(sdk, tmp_path, "b")
+    write_report(sdk, tmp_path, "c")
+    document["node"] |= {"gpus": [1, None], "firmware": {"x": 1}, "environment": [], "driver": "\x1b[2J", "host": 5}
+    document |= {"distributions": "all", "subjects": {}, "site": ["x"]}
+    (tmp_path / "a-0.json").write_text(json.dumps(document))
+    (tmp_path / "pipe.json").unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "pipe.json")
+    done = rocm_sdk("test", "--merge", tmp_path)
+    assert done.returncode == 1
+    assert "\x1b" not in done.stdout
+    assert "not readable: pipe.json" in done.stdout
+
+
+def test_ten_thousand_reports(sdk: Site, tmp_path: Path) -> None:
+    """At most three seconds of processor time and 200 MB."""
+    document = write_report(sdk, tmp_path, "a")
+    document["node"]["environment"] |= {f"ROCM_FILL_{number}": "x" * 60 for number in range(40)}
+    (tmp_path / "all").mkdir()
+    for number in range(10_000):
+        document["node"] |= {"name": f"node{number:05}", "driver": "bad" if number == 77 else "6.14"}
+        (tmp_path / f"all/{number:05}.json").write_text(json.dumps(document))
+    size = sum(path.stat().st_size for path in (tmp_path / "all").iterdir())
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    done = rocm_sdk("test", "--merge", tmp_path / "all", "--expect", "node[00000-09999]")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{size / 1e6:.0f} MB: {seconds:.2f} s, {time.monotonic() - start:.2f} s by the clock, {after.ru_maxrss} KiB")
+    assert done.stdout.splitlines()[2:4] == ["1 node: node00077", "  driver: bad, and not 6.14"]
+    assert seconds < 3
+    assert after.ru_maxrss < 200_000
+
+
+# ---- names ----
+
+
+def test_names_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURMD_NODENAME", "rack/7")
+    monkeypatch.setenv("SLURM_PROCID", "12")
+    assert name_of_report("d/%n-%t-%p%%.json") == f"d/rack_7-12-{os.getpid()}%.json"
+    monkeypatch.setenv("SLURMD_NODENAME", "..")
+    assert name_of_report("%n") == "_.."
+    with pytest.raises(BadPatternError, match="%x stands for nothing"):
+        name_of_report("%x")
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
+    (tmp_path / "r.1.json").symlink_to(tmp_path / "elsewhere")
+    for content in (b"one", b"two", b"three"):
+        with numbered_file(str(tmp_path / "r.json")) as file:
+            file.write(content)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.is_symlink()} == {
+        "r.json": b"one",
+        "r.2.json": b"two",
+        "r.3.json": b"three",
+    }
+    with pytest.raises(ValueError, match="stop"), numbered_file(str(tmp_path / "s.json")):
+        raise ValueError("stop")
+    assert not list(tmp_path.glob("s*")) + list(tmp_path.glob(".rocm*"))
+
+
+MISUSES = {
+    "--expect needs --merge DIR": ("--expect", "a"),
+    "--output needs --json": ("--output", "x"),
+    "--node needs --json": ("--node",),
+    "--output: %q stands for nothing": ("--json", "--output", "%q"),
+}
+
+
+@pytest.mark.parametrize("message", MISUSES)
+def test_options_that_do_not_go_together(message: str) -> None:
+    done = rocm_sdk("test", *MISUSES[message])
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_directory_without_reports(tmp_path: Path) -> None:
+    assert rocm_sdk("test", "--merge", tmp_path).returncode == 2
+    assert "has no reports" in rocm_sdk("test", "--merge", tmp_path).stderr
+    assert "No such file" in rocm_sdk("test", "--merge", tmp_path / "gone").stderr
+    written = rocm_sdk("test", "--json", "--only", "gpus", "--output", tmp_path / "gone/x.json")
+    assert written.returncode == 1
+    assert "cannot write" in written.stderr
+
+
+LISTS = {
+    "": (),
+    "a": ("a",),
+    "a, b ,a": ("a", "b"),
+    "n[1-3]": ("n1", "n2", "n3"),
+    "n[08-10,12]x,login1": ("n08x", "n09x", "n10x", "n12x", "login1"),
+    "r[1-2]n[1-2]": ("r1n1", "r1n2", "r2n1", "r2n2"),
+}
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_lists_of_hosts(text: str) -> None:
+    assert hosts(text) == LISTS[text]
+
+
+@pytest.mark.parametrize(
+    "text", ["n[", "n]", "n[1", "n[a]", "n[3-1]", "n[]", "n[[1]]", "n[1-99999999999]", "a[0-9999]" * 3]
+)
+def test_wrong_lists(text: str) -> None:
+    with pytest.raises(BadHostListError):
+        hosts(text)
