@@ -153,7 +153,7 @@ def test_another_directory(sdk: Site, tmp_path: Path) -> None:
 def test_json(sdk: Site) -> None:
     path = break_library(sdk)
     document = run_test(sdk.path, "--only", "files").document
-    keys = {"schema", "version", "site", "chosen_by", "distributions", "interrupted", "subjects", "problems"}
+    keys = {"schema", "version", "site", "chosen_by", "distributions", "interrupted", "subjects", "problems", "node"}
     assert set(document) == keys
     assert document["schema"] == 2
     assert document["distributions"] == {"rocm-sdk-core": "7.10.0", "rocm-sdk-libraries": "7.10.0"}
