@@ -34,6 +34,7 @@ GROUPS = {
     "builder/test_real_packages.py": "debian",
     "builder/test_three_ways.py": "debian",
     "adoption": "adoption",
+    "closure/test_images.py": "machine",
     "devel/test_killed.py": "machine",
     "devel/test_lock.py": "machine",
     "devel/test_overlay.py": "machine",

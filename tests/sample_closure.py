@@ -161,6 +161,19 @@ def report(sdk: Path, *words: str | Path) -> dict[str, object]:
     return document
 
 
+def errors_of(site: Path) -> list[str]:
+    """The errors of the self test with the SDK in a directory; but those that real libraries do not have."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rocm_sdk", "test", "--json"],
+        env=clean_environment() | {"ROCM_SDK_ROOT": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = [each for each in json.loads(done.stdout)["problems"] if each["severity"] == "error"]
+    return [each["cause"] for each in errors if each["code"] != "E-API-003"]
+
+
 def names_in(directory: Path) -> set[str]:
     """The names of all files and links below a directory."""
     return {name for _, _, names in os.walk(directory) for name in names}

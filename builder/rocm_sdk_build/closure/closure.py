@@ -12,7 +12,7 @@ from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 
-from .forms import FORMS
+from .forms.table import writer_of
 from .installation import InstalledSdk
 from .metadata import ClosureVersion
 from .proof import Proof, prove
@@ -37,6 +37,7 @@ class Request(NamedTuple):
     exact: bool = False
     drops_code: bool = False
     form: str = "site"
+    base: str = ""  # the image below that of the form oci
     keeps_version: bool = False
     is_proved: bool = True
 
@@ -58,6 +59,7 @@ def make_closure(request: Request) -> Made:
     """Writes the closure. Raises PackagingError, RocmSdkError and OSError; nothing of the output is left then."""
     if os.path.lexists(request.output):
         raise PackagingError(f"{request.output}: exists, and is not written over", "remove it, or name another place")
+    write_output = writer_of(request.form, request.base)
     sdk = InstalledSdk()
     choice = GpuChoice(request.gpus, request.unofficial, request.exact)
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
@@ -70,7 +72,7 @@ def make_closure(request: Request) -> Made:
         with scratch_directory(request.output.absolute().parent) as scratch:
             site = _write(sdk, selection, roots, request, scratch / "root" / "closure")
             proof = prove(sdk, roots, selection, site, request.gpus) if request.is_proved else None
-            output_size = FORMS[request.form](site, request.output, scratch)
+            output_size = write_output(site.place, request.output, scratch)
     return Made(
         request,
         roots,

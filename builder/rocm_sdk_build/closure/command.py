@@ -39,6 +39,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     place = command.add_argument_group("result")
     place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file")
     place.add_argument("--form", choices=FORMS, default="site", help="what is written (site)")
+    place.add_argument("--base", default="", metavar="IMAGE", help="with oci: an image of the closure on this one")
     place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
     place.add_argument("--no-proof", action="store_true", help="do not try the result before it appears")
     place.add_argument("--json", action="store_true", help="print the report for programs")
@@ -73,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
             exact=options.exact,
             drops_code=options.drop_code,
             form=options.form,
+            base=options.base,
             keeps_version=options.keep_version,
             is_proved=not options.no_proof,
             output=options.output,

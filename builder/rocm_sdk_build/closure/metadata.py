@@ -29,7 +29,10 @@ from .installation import SdkPackage
 NOTE = "closure.json"
 _SCHEMA = 1
 _LEFT_OUT = ("RECORD", "direct_url.json", "REQUESTED")  # they tell of an installation, or of the whole package
+COMMAND_GROUPS = ("console_scripts", "gui_scripts")
 _NAMED = 4  # GPUs; more become a digest in the version
+
+EntryPoints = dict[str, dict[str, str]]  # group -> name -> what it starts
 
 
 class ClosureVersion(NamedTuple):
@@ -155,8 +158,8 @@ def _with_version(text: bytes, old: str, new: str, place: Path) -> bytes:
     return changed
 
 
-def _with_commands(text: bytes, commands: frozenset[str], place: Path) -> bytes | None:
-    """entry_points.txt with the commands alone that stay; None if nothing is left."""
+def read_entry_points(text: bytes, place: Path) -> EntryPoints:
+    """What an entry_points.txt has. PackagingError for one that cannot be read."""
     points = configparser.ConfigParser(delimiters="=", interpolation=None, strict=False)
     points.optionxform = str  # type: ignore[assignment,method-assign]  # names are not lowered
     try:
@@ -164,12 +167,24 @@ def _with_commands(text: bytes, commands: frozenset[str], place: Path) -> bytes 
     except (configparser.Error, UnicodeDecodeError) as error:
         what = f"{place}/entry_points.txt: cannot be read: {error}"
         raise PackagingError(what, "install the package again") from error
+    return {group: dict(points.items(group)) for group in points.sections()}
+
+
+def entry_points_text(points: EntryPoints) -> str:
+    """The text of entry_points.txt; groups without entries are left out."""
     lines: list[str] = []
-    for group in points.sections():
-        is_commands = group in ("console_scripts", "gui_scripts")
-        rows = [f"{name} = {value}" for name, value in points.items(group) if not is_commands or name in commands]
-        lines += [f"[{group}]", *rows, ""] if rows else []
-    return "\n".join(lines).encode() if lines else None
+    for group, rows in points.items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in rows.items()), ""] if rows else []
+    return "\n".join(lines)
+
+
+def _with_commands(text: bytes, commands: frozenset[str], place: Path) -> bytes | None:
+    """entry_points.txt with the commands alone that stay; None if nothing is left."""
+    points = {
+        group: {name: value for name, value in rows.items() if group not in COMMAND_GROUPS or name in commands}
+        for group, rows in read_entry_points(text, place).items()
+    }
+    return entry_points_text(points).encode() or None
 
 
 def _row(site: Path, path: str) -> Row:

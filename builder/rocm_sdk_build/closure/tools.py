@@ -28,10 +28,10 @@ def tool_files(sdk: InstalledSdk, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def command_names(kept: Iterable[SdkFile]) -> frozenset[str]:
-    """The commands of an environment whose programs are kept."""
+def kept_commands(kept: Iterable[SdkFile]) -> dict[str, Script]:
+    """The commands of an environment whose programs are kept, by their names."""
     places = {file.place for file in kept}
-    return frozenset(script.name for script in _scripts() if script.path in places)
+    return {script.name: script for script in _scripts() if script.path in places}
 
 
 def _program(sdk: InstalledSdk, name: str) -> str:

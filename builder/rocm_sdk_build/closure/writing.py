@@ -12,10 +12,11 @@ from rocm_sdk_build.code.tree_file import write_tree_file
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.input_file import open_input
 
+from .commands import write_commands
 from .installation import InstalledSdk, SdkPackage
 from .metadata import ClosureVersion, Note, required, write_dist_info, write_record
 from .selection import Kept, Selection
-from .tools import command_names
+from .tools import kept_commands
 
 _WITHOUT_CODE = "E-CODE-012"
 
@@ -53,11 +54,12 @@ def write_site(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: P
     wish, version, command, _ = recipe
     files = tuple(_write(each, wish, place) for each in selection.kept)
     packages = []
-    commands = command_names(each.file for each in selection.kept)
+    commands = kept_commands(each.file for each in selection.kept)
     for package in _packages(sdk, selection, recipe.requires):
         note = Note(command, wish.gpus, package.distribution.version)
         info = write_dist_info(place, package, version, note, commands)
-        write_record(place, info, (each.file.path for each in selection.kept if each.file.path in package.files))
+        own = [each.file.path for each in selection.kept if each.file.path in package.files]
+        write_record(place, info, [*own, *write_commands(place, package, info, commands)])
         packages.append((package.name, version.of(package.distribution.version)))
     return Site(place, files, tuple(packages))
 

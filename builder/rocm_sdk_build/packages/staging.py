@@ -23,7 +23,7 @@ from rocm_sdk_build.inputs.rules import Script
 
 from .dist_info import SdkFacts, module_text, python_text
 from .population import Population
-from .trampoline import Place, write_stub, write_trampoline
+from .trampoline import place_of, write_stub, write_trampoline
 
 _SCRIPTS = Path(__file__).with_name("script_template.py")
 
@@ -117,24 +117,27 @@ def write_scripts(
     assert package.pure_module is not None
     assert package.platform_directory is not None
     own = [script for script in scripts if script.path in population.files]
-    devel = f"_rocm_sdk_devel{sdk.nonce}" if package.logical_name == "core" else ""
-    core = "" if package.logical_name == "core" else f"_rocm_sdk_core{sdk.nonce}"
+    base = f"{package.file_name}-{sdk.version}"
+    place = place_of(package.platform_directory, sdk.nonce, f"{base}.dist-info")
     lines = [f"PLATFORM_DIRECTORY = {package.platform_directory!r}"]
-    lines += [f"DEVEL_DIRECTORY = {devel!r}", f"CORE_DIRECTORY = {core!r}"]
+    lines += [f"DEVEL_DIRECTORY = {place.devel!r}", f"CORE_DIRECTORY = {place.core!r}"]
     entry_points = {}
     for script in own:
-        function = re.sub(r"[^0-9A-Za-z]", "_", script.name.replace("+", "p"))
+        entry_points[script.name] = entry_point_of(package.pure_module, script.name)
+        function = entry_points[script.name].rpartition(":")[2]
         lines += ["", "", f"def {function}() -> None:", f"    start({script.path!r}, {script.expands})"]
-        entry_points[script.name] = f"{package.pure_module}._cli:{function}"
     text = _SCRIPTS.read_text(encoding="utf-8") + "\n".join(lines) + "\n"
     write_text(site / package.pure_module / "_cli.py", text)
-    base = f"{package.file_name}-{sdk.version}"
     directory = site / f"{base}.data/scripts"
-    place = Place(package.platform_directory, f"{base}.dist-info", devel, core)
     are_native = all(write_trampoline(directory / script.name, script, place) for script in own)
     if not are_native:
         shutil.rmtree(site / f"{base}.data")
     return {} if are_native else entry_points
+
+
+def entry_point_of(module: str, command: str) -> str:
+    """The function of a package's module that starts the program of a command."""
+    return f"{module}._cli:{re.sub(r'[^0-9A-Za-z]', '_', command.replace('+', 'p'))}"
 
 
 def search_entries(package: Package, path: str, sdk: SdkFacts) -> list[str]:

@@ -32,6 +32,14 @@ class Place(NamedTuple):
     core: str  # of a package whose programs need core's libraries, or ""
 
 
+def place_of(platform: str, nonce: str, dist_info: str) -> Place:
+    """The place of the package with this platform directory. nonce: what the names of such directories end with."""
+    core = f"_rocm_sdk_core{nonce}"
+    if platform == core:
+        return Place(platform, dist_info, devel=f"_rocm_sdk_devel{nonce}", core="")
+    return Place(platform, dist_info, devel="", core=core)
+
+
 def write_trampoline(target: Path, script: Script, place: Place) -> bool:
     """Writes a program that starts that of the script; False if the compiler cannot make it."""
     values = {

@@ -1,0 +1,115 @@
+"""Containers: a layer with the closure as /opt/rocm-sdk, and an image of that layer on a given one.
+
+skopeo and umoci make an image of the files of the base, which they do not unpack: that needs no rights. buildah unpacks
+it. Storage and temporary files are in a scratch directory, so nothing else of this machine changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tarfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rocm_sdk_build.errors import PackagingError
+
+from .images import finish
+from .programs import has_program, program
+from .tree import in_order, normalise, size_of
+
+_PLACE = "opt/rocm-sdk"  # in a container
+_VARIABLE = f"ROCM_SDK_ROOT=/{_PLACE}"
+_SCRATCH = "scratch"  # the base without files
+_TAG = "latest"
+_BEGINNING = "1970-01-01T00:00:00Z"
+_HISTORY = ("--history.created", _BEGINNING, "--history.created_by", "rocm-sdk-build closure")
+_TRANSPORT = re.compile(r"(docker|oci|oci-archive|docker-archive|docker-daemon|containers-storage|dir):.+")
+
+
+def as_layer(site: Path, output: Path, scratch: Path) -> int:
+    """A tar file with the directory as /opt/rocm-sdk; returns its size."""
+    return finish(_write_layer(site, scratch), output)
+
+
+def image_writer(base: str) -> Callable[[Path, Path, Path], int]:
+    """What writes an image on a base. PackagingError without the programs that make images."""
+    if base != _SCRATCH and not _TRANSPORT.fullmatch(base):
+        base = f"docker://{base}"
+    if has_program("skopeo") and has_program("umoci"):
+        return partial(_as_image, base, _make_with_umoci)
+    if has_program("buildah"):
+        return partial(_as_image, base, _make_with_buildah)
+    raise PackagingError(
+        "--base: neither skopeo and umoci nor buildah, which make images, are on this system",
+        "install them: apt-get install skopeo umoci, or dnf install buildah; without --base a layer is written",
+    )
+
+
+def _as_image(base: str, make: Callable[[str, Path, Path, Path], None], site: Path, output: Path, scratch: Path) -> int:
+    """A directory in the OCI image layout; returns its size."""
+    image = scratch / "image"
+    layer = _write_layer(site, scratch)
+    make(base, layer, image, scratch)
+    for path in image.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    image.rename(output)
+    return size_of(output)
+
+
+def _make_with_umoci(base: str, layer: Path, image: Path, scratch: Path) -> None:
+    umoci = program("umoci", scratch)
+    if base == _SCRATCH:
+        umoci.run("init", "--layout", image)
+        umoci.run("new", "--image", f"{image}:{_TAG}")
+    else:
+        program("skopeo", scratch).run("copy", "--quiet", base, f"oci:{image}:{_TAG}")
+    umoci.run("raw", "add-layer", "--image", f"{image}:{_TAG}", *_HISTORY, layer)
+    variable = ("--config.env", _VARIABLE, "--created", _BEGINNING, "--no-history")
+    umoci.run("config", "--image", f"{image}:{_TAG}", *variable)
+    umoci.run("gc", "--layout", image)
+
+
+def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> None:
+    buildah = program("buildah", scratch)
+    storage = scratch / "storage"
+    places = ("--root", storage / "root", "--runroot", storage / "run", "--storage-driver", "vfs")
+    try:
+        container = buildah.run(*places, "from", "--quiet", base).splitlines()[-1]
+        buildah.run(*places, "add", "--quiet", container, layer, "/")
+        buildah.run(*places, "config", "--env", _VARIABLE, container)
+        buildah.run(*places, "commit", "--quiet", "--timestamp", "0", "--rm", container, f"oci:{image}:{_TAG}")
+    finally:
+        if os.geteuid() != 0 and storage.is_dir():  # files of the base belong to other users of its namespace
+            buildah.run("unshare", "rm", "-rf", storage)
+
+
+def _write_layer(site: Path, scratch: Path) -> Path:
+    normalise(site)
+    layer = scratch / "layer.tar"
+    with tarfile.open(layer, "w", format=tarfile.PAX_FORMAT) as archive:
+        for name in (os.path.dirname(_PLACE), _PLACE):
+            archive.addfile(_entry(name, stat.S_IFDIR | 0o755, 0))
+        for path in in_order(site):
+            facts = path.lstat()
+            entry = _entry(f"{_PLACE}/{path.relative_to(site)}", facts.st_mode, facts.st_size)
+            if path.is_symlink():
+                entry.type, entry.size, entry.linkname = tarfile.SYMTYPE, 0, os.readlink(path)
+                archive.addfile(entry)
+            elif path.is_dir():
+                archive.addfile(entry)
+            else:
+                with path.open("rb") as file:
+                    archive.addfile(entry, file)
+    return layer
+
+
+def _entry(name: str, mode: int, size: int) -> tarfile.TarInfo:
+    """An entry of root's, of the beginning of time."""
+    entry = tarfile.TarInfo(name)
+    entry.mode = stat.S_IMODE(mode)
+    entry.type = tarfile.DIRTYPE if stat.S_ISDIR(mode) else tarfile.REGTYPE
+    entry.size = 0 if stat.S_ISDIR(mode) else size
+    return entry

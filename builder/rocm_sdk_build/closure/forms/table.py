@@ -1,0 +1,47 @@
+"""The forms by their names. What a form needs is looked for before the work begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rocm_sdk_build.errors import PackagingError
+
+from .containers import as_layer, image_writer
+from .images import as_erofs, as_squashfs
+from .programs import find_program
+from .tree import size_of
+from .wheels import as_wheels
+
+Writer = Callable[[Path, Path, Path], int]  # the closure's directory, the output, a scratch directory -> bytes
+
+
+def as_directory(site: Path, output: Path, _scratch: Path) -> int:
+    """Moves the directory to its place; returns the size of its files."""
+    site.rename(output)
+    return size_of(output)
+
+
+# Name -> what writes it, and the program of the system that it needs.
+_FORMS: dict[str, tuple[Writer, str]] = {
+    "site": (as_directory, ""),
+    "wheels": (as_wheels, ""),
+    "squashfs": (as_squashfs, "mksquashfs"),
+    "erofs": (as_erofs, "mkfs.erofs"),
+    "oci": (as_layer, ""),
+}
+
+
+def writer_of(form: str, base: str) -> Writer:
+    """What writes a form. base: the image below that of the form oci, or "".
+
+    PackagingError without the programs that it needs.
+    """
+    if base:
+        if form != "oci":
+            raise PackagingError("--base names the image below that of --form oci", "add --form oci")
+        return image_writer(base)
+    writer, program = _FORMS[form]
+    if program:
+        find_program(program)
+    return writer

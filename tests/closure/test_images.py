@@ -1,0 +1,252 @@
+"""Closures as images: the same bytes whatever the machine, and an SDK that works where they are mounted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from other_user import OtherUser
+from sample_closure import closure, errors_of
+from sample_devel import as_root
+from sample_site import LIBRARIES, clean_environment
+
+from rocm_sdk_build.closure.forms.table import writer_of
+from rocm_sdk_build.errors import PackagingError
+
+WORDS = ("--library", "rocblas", "--tool", "hipcc", "--gpu", "gfx90a", "--no-proof")
+PROGRAMS = {"squashfs": "mksquashfs", "erofs": "mkfs.erofs"}
+PRELOADS = "import rocm_sdk; rocm_sdk.preload_libraries('rocblas'); print(rocm_sdk.locate('rocblas').path)"
+
+
+@pytest.fixture(scope="module")
+def site(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("site") / "site"
+    closure(sdk, *WORDS, "--output", output)
+    return output
+
+
+def need(*programs: str) -> None:
+    for name in programs:
+        if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
+            pytest.skip(f"{name} is not on this system: make setup")
+
+
+def write(form: str, site: Path, directory: Path) -> Path:
+    """Writes a form of a copy of the directory."""
+    shutil.copytree(site, directory / "site", symlinks=True)
+    (directory / "scratch").mkdir()
+    writer_of(form, "")(directory / "site", directory / "output", directory / "scratch")
+    return directory / "output"
+
+
+def bytes_of(output: Path) -> dict[str, bytes]:
+    files = [output] if output.is_file() else sorted(path for path in output.rglob("*") if path.is_file())
+    return {str(path.relative_to(output)): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("form", ["squashfs", "erofs", "oci", "wheels"])
+def test_the_same_bytes(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """Whatever the umask, the time zone, the date of sources, the order and times of files."""
+    need(*([PROGRAMS[form]] if form in PROGRAMS else []))
+    (tmp_path / "a").mkdir()
+    first = bytes_of(write(form, site, tmp_path / "a"))
+    other = tmp_path / "other"
+    for path in sorted(site.rglob("*"), reverse=True):
+        target = other / path.relative_to(site)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        else:
+            shutil.copyfile(path, target, follow_symlinks=False)
+        if not path.is_symlink():
+            target.chmod(0o700 if path.is_dir() or path.stat().st_mode & 0o100 else 0o600)
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    if form != "wheels":  # of which the variable sets the dates
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", "1234567890")
+    (tmp_path / "b").mkdir()
+    before = os.umask(0o077)
+    try:
+        second = bytes_of(write(form, other, tmp_path / "b"))
+    finally:
+        os.umask(before)
+    assert first == second
+    if form != "wheels":
+        assert (tmp_path / "b/output").stat().st_mode & 0o777 == 0o644
+
+
+# ---- mounted
+
+
+@pytest.fixture(scope="module")
+def images(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with an image of each kind whose program is there."""
+    directory = tmp_path_factory.mktemp("images")
+    for form, program in PROGRAMS.items():
+        if shutil.which(program) is not None:
+            done = closure(sdk, *WORDS, "--form", form, "--output", directory / form)
+            assert f" as {form}" in done.stdout.splitlines()[0]
+    return directory
+
+
+_MOUNTED = """
+mount -t "$1" -o loop,ro "$2" "$3" || exit 77
+shift 3; exec "$@"
+"""
+_TEST = """
+import json, subprocess, sys
+sys.path.insert(0, sys.argv[2])
+from sample_closure import errors_of
+from pathlib import Path
+print(json.dumps(errors_of(Path(sys.argv[1]))))
+"""
+
+
+@as_root
+@pytest.mark.parametrize("form", PROGRAMS)
+def test_the_kernel_mounts_it(images: Path, tmp_path: Path, form: str) -> None:
+    need(PROGRAMS[form])
+    if f"\t{form}\n" not in Path("/proc/filesystems").read_text(encoding="utf-8"):
+        pytest.skip(f"this kernel has no {form}")
+    script = f"{PRELOADS}\n{_TEST}"
+    words = [sys.executable, "-c", script, str(tmp_path), str(Path(__file__).parents[1])]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", _MOUNTED, "sh", form, str(images / form), str(tmp_path), *words],
+        env=clean_environment() | {"ROCM_SDK_ROOT": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 77 or "unshare:" in done.stderr:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    assert done.stdout == f"{tmp_path}/{LIBRARIES}/lib/librocblas.so.5\n[]\n", done.stderr
+
+
+@pytest.fixture
+def mounted(images: Path, tmp_path: Path) -> Iterator[Path]:
+    """The squashfs image, mounted by squashfuse."""
+    need("mksquashfs", "squashfuse", "fusermount3")
+    place = tmp_path / "mounted"
+    place.mkdir()
+    done = subprocess.run(["squashfuse", images / "squashfs", place], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"squashfuse cannot mount here: {done.stderr.strip()}")
+    yield place
+    subprocess.run(["fusermount3", "-u", place], check=True)
+
+
+def test_squashfuse_mounts_it(mounted: Path) -> None:
+    assert errors_of(mounted) == []
+    environment = clean_environment() | {"ROCM_SDK_ROOT": str(mounted)}
+    told = subprocess.check_output([sys.executable, "-c", PRELOADS], env=environment, text=True)
+    assert told == f"{mounted}/{LIBRARIES}/lib/librocblas.so.5\n"
+
+
+_AS_OTHER = """
+import subprocess, sys
+done = subprocess.run(["squashfuse", sys.argv[1], sys.argv[2]], capture_output=True, text=True)
+if done.returncode:
+    sys.exit(done.stderr)
+subprocess.run([sys.executable, "-c", sys.argv[3]])
+subprocess.run(["fusermount3", "-u", sys.argv[2]], check=True)
+"""
+
+
+def test_squashfuse_mounts_it_for_others(images: Path, other_user: OtherUser, open_directory: Path) -> None:
+    """Where users may open /dev/fuse."""
+    need("mksquashfs", "squashfuse", "fusermount3")
+    place = open_directory / "mounted"
+    place.mkdir()
+    os.chown(place, 65534, 65534)
+    shutil.copy(images / "squashfs", open_directory / "image")
+    done = other_user.run("-c", _AS_OTHER, open_directory / "image", place, PRELOADS, ROCM_SDK_ROOT=str(place))
+    if "/dev/fuse" in done.stderr:
+        pytest.skip(f"ordinary users may not mount here: {done.stderr.strip()}")
+    assert done.stdout == f"{place}/{LIBRARIES}/lib/librocblas.so.5\n", done.stderr
+
+
+# ---- what goes wrong
+
+
+@pytest.mark.parametrize("form", PROGRAMS)
+def test_a_program_that_is_missing(sdk: Path, tmp_path: Path, form: str) -> None:
+    """It is told before the work begins."""
+    done = closure(sdk, *WORDS, "--form", form, "--output", tmp_path / "out", check=False, PATH="/nonexistent")
+    package = {"squashfs": "squashfs-tools", "erofs": "erofs-utils"}[form]
+    assert done.stderr == (
+        f"error: {PROGRAMS[form]}: not found\nfix: install it: apt-get install {package}, or dnf install {package}\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+_FULL = """
+import sys
+from pathlib import Path
+from rocm_sdk_build.closure.forms.table import writer_of
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.scratch import scratch_directory
+form, site, place = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+try:
+    with scratch_directory(place) as scratch:
+        writer_of(form, "")(site, place / "out", scratch)
+except (PackagingError, OSError) as error:
+    print([path.name for path in place.iterdir()], str(error).replace("\\n", " "))
+"""
+
+
+@as_root
+@pytest.mark.parametrize("form", ["squashfs", "erofs", "oci", "wheels"])
+def test_a_full_disk(site: Path, tmp_path: Path, form: str) -> None:
+    need(*([PROGRAMS[form]] if form in PROGRAMS else []))
+    script = 'mount -t tmpfs -o size=40k none "$1" || exit 77; shift; exec "$@"'
+    words = [sys.executable, "-c", _FULL, form, str(site), str(tmp_path)]
+    command = ["unshare", "--mount", "sh", "-c", script, "sh", str(tmp_path), *words]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    if done.returncode == 77 or "unshare:" in done.stderr:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    assert done.stdout.startswith("[] "), done.stdout + done.stderr
+    assert "No space left" in done.stdout
+
+
+def test_a_program_that_fails(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its words are shown, with what may help."""
+    (tmp_path / "bin").mkdir()
+    program(tmp_path / "bin/mksquashfs", "echo damaged >&2; exit 3")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    (tmp_path / "a").mkdir()
+    with pytest.raises(PackagingError, match="mksquashfs fails: damaged"):
+        write("squashfs", site, tmp_path / "a")
+    assert not (tmp_path / "a/output").exists()
+
+
+def program(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def test_a_killed_run(sdk: Path, tmp_path: Path) -> None:
+    """Nothing has the name of the output; the next run removes what is left."""
+    need("mksquashfs")
+    (tmp_path / "bin").mkdir()
+    waits = 'echo part >"$2"; touch "$STARTED"; while [ -e "$2" ]; do sleep 0.05; done'
+    program(tmp_path / "bin/mksquashfs", waits)
+    place = tmp_path / "place"
+    place.mkdir()
+    environment = clean_environment() | {"PYTHONPATH": str(sdk), "STARTED": str(tmp_path / "started")}
+    environment["PATH"] = f"{tmp_path}/bin:{environment['PATH']}"
+    words = ["-m", "rocm_sdk_build", "closure", *WORDS, "--form", "squashfs", "--output", str(place / "out")]
+    with subprocess.Popen([sys.executable, *words], env=environment, stdout=subprocess.DEVNULL) as run:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "started").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        run.send_signal(signal.SIGKILL)
+    assert [path.name.startswith(".rocm-sdk-build-") for path in place.iterdir()] == [True]
+    closure(sdk, *WORDS, "--form", "squashfs", "--output", place / "out")
+    assert [path.name for path in place.iterdir()] == ["out"]
