@@ -26,7 +26,9 @@ _SCRATCH = "scratch"  # the base without files
 _TAG = "latest"
 _BEGINNING = "1970-01-01T00:00:00Z"
 _HISTORY = ("--history.created", _BEGINNING, "--history.created_by", "rocm-sdk-build closure")
-_TRANSPORT = re.compile(r"(docker|oci|oci-archive|docker-archive|docker-daemon|containers-storage|dir):.+")
+# A name with and without the transport, of which skopeo and buildah know more than these.
+_TRANSPORT = re.compile(r"(docker|oci|oci-archive|docker-archive|docker-daemon|containers-storage|dir):[^\s\0]+")
+_NAME = re.compile(r"[a-z0-9][\w.:/@-]*", re.ASCII)
 
 
 def as_layer(site: Path, output: Path, scratch: Path) -> int:
@@ -37,6 +39,8 @@ def as_layer(site: Path, output: Path, scratch: Path) -> int:
 def image_writer(base: str) -> Callable[[Path, Path, Path], int]:
     """What writes an image on a base. PackagingError without the programs that make images."""
     if base != _SCRATCH and not _TRANSPORT.fullmatch(base):
+        if not _NAME.fullmatch(base) or base.endswith(":"):
+            raise PackagingError(f"--base {base!r}: is no image", "name one: debian:12, docker://NAME, oci:DIRECTORY")
         base = f"docker://{base}"
     if has_program("skopeo") and has_program("umoci"):
         return partial(_as_image, base, _make_with_umoci)
