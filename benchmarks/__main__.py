@@ -17,6 +17,7 @@ from . import (
     row_bindings,
     row_build,
     row_cli,
+    row_closure,
     row_codelist,
     row_devel,
     row_gpus,
@@ -44,6 +45,7 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "selftest": row_selftest.run,
     "codelist": row_codelist.run,
     "slim": row_slim.run,
+    "closure": row_closure.run,
     "trampoline": row_trampoline.run,
     "build": row_build.run,
 }

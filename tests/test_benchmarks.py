@@ -27,6 +27,7 @@ ROWS = (
     "selftest",
     "codelist",
     "slim",
+    "closure",
     "trampoline",
     "build",
 )

@@ -1,7 +1,7 @@
 """Containers: a layer with the closure as /opt/rocm-sdk, and an image of that layer on a given one.
 
 skopeo and umoci make an image of the files of the base, which they do not unpack: that needs no rights. buildah unpacks
-it. Storage and temporary files are in a scratch directory, so nothing else of this machine changes.
+it. Storage and temporary files are in a scratch directory.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import re
 import stat
 import tarfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
 
 from .images import finish
-from .programs import has_program, program
+from .programs import ImageError, has_program, program
 from .tree import in_order, normalise, size_of
 
 _PLACE = "opt/rocm-sdk"  # in a container
@@ -87,7 +88,8 @@ def _make_with_buildah(base: str, layer: Path, image: Path, scratch: Path) -> No
         buildah.run(*places, "commit", "--quiet", "--timestamp", "0", "--rm", container, f"oci:{image}:{_TAG}")
     finally:
         if os.geteuid() != 0 and storage.is_dir():  # files of the base belong to other users of its namespace
-            buildah.run("unshare", "rm", "-rf", storage)
+            with suppress(ImageError):
+                buildah.run("unshare", "rm", "-rf", storage)
 
 
 def _write_layer(site: Path, scratch: Path) -> Path:
