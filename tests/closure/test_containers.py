@@ -145,6 +145,19 @@ def test_an_ordinary_user_makes_an_image(sdk: Path, base: Path, other_user: Othe
     assert len(manifest_of(output)[1]["rootfs"]["diff_ids"]) == 2  # type: ignore[index]
 
 
+@as_root
+def test_a_proof_where_nothing_can_be_mounted(sdk: Path, tmp_path: Path) -> None:
+    """As while a container is built: a root is possible, a namespace is not."""
+    (tmp_path / "bin").mkdir()
+    refusing = tmp_path / "bin/unshare"
+    refusing.write_text("#!/bin/sh\nexit 1\n")
+    refusing.chmod(0o755)
+    words = [word for word in WORDS if word != "--no-proof"]
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    done = closure(sdk, *words, "--output", tmp_path / "layer", PATH=path)
+    assert "tried where nothing else is" in done.stdout
+
+
 # ---- what goes wrong
 
 

@@ -123,6 +123,8 @@ def _fill(root: Path, host: HostFiles, application: ApplicationFiles) -> None:
             place.symlink_to(target)
     (root / "etc").mkdir(exist_ok=True)
     (root / "tmp").mkdir(exist_ok=True)
+    (root / "dev").mkdir()
+    (root / "dev/null").touch()  # stands for the device where nothing can be bound
     (root / "etc/ld.so.conf").write_text("".join(f"{each}\n" for each in host.directories), encoding="utf-8")
     shutil.copyfile(_PROGRAM, root / "proof_program.py")
     if (program := shutil.which("ldconfig", path=f"{os.environ.get('PATH', os.defpath)}:/sbin:/usr/sbin")) is not None:
