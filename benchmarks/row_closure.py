@@ -1,5 +1,7 @@
-"""Row `closure`: the SDK of one library and one GPU, of the whole SDK: bytes in, bytes out, and the time with and without
-its proof, beside copying the whole SDK."""
+"""Row `closure`: the SDK of one library and one GPU: bytes in, bytes out, and the time with and without its proof.
+
+Beside it the whole SDK is copied.
+"""
 
 from __future__ import annotations
 
