@@ -235,9 +235,10 @@ def _print_report(
 
 def _write_document(pattern: str, document: str) -> None:
     """Raises OSError; BadPatternError is one of wrong usage."""
-    from rocm_sdk.selftest.nodes.file_name import name_of_report, numbered_file
+    from rocm_sdk.selftest.nodes.file_name import name_of_report
+    from rocm_sdk.selftest.report.complete_file import complete_file
 
-    with numbered_file(name_of_report(pattern)) as file:
+    with complete_file(name_of_report(pattern), replaces=False) as file:
         file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
 
 

@@ -16,8 +16,9 @@ import pytest
 from sample_report import install
 from sample_site import Site, clean_environment
 
-from rocm_sdk.selftest.nodes.file_name import BadPatternError, name_of_report, numbered_file
+from rocm_sdk.selftest.nodes.file_name import BadPatternError, name_of_report
 from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
+from rocm_sdk.selftest.report.complete_file import complete_file
 
 HOST = socket.gethostname()
 
@@ -181,16 +182,16 @@ def test_names_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
-    (tmp_path / "r.1.json").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "r.1.json").symlink_to(tmp_path / "elsewhere")  # written by another user, perhaps
     for content in (b"one", b"two", b"three"):
-        with numbered_file(str(tmp_path / "r.json")) as file:
+        with complete_file(str(tmp_path / "r.json"), replaces=False) as file:
             file.write(content)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.is_symlink()} == {
         "r.json": b"one",
         "r.2.json": b"two",
         "r.3.json": b"three",
     }
-    with pytest.raises(ValueError, match="stop"), numbered_file(str(tmp_path / "s.json")):
+    with pytest.raises(ValueError, match="stop"), complete_file(str(tmp_path / "s.json"), replaces=False):
         raise ValueError("stop")
     assert not list(tmp_path.glob("s*")) + list(tmp_path.glob(".rocm*"))
 

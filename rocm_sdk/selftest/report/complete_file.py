@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -10,12 +11,16 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST = 10_000  # names that are tried
+
 
 @contextlib.contextmanager
-def complete_file(path: str) -> Iterator[BinaryIO]:
+def complete_file(path: str, *, replaces: bool = True) -> Iterator[BinaryIO]:
     """A new file, which becomes `path` at the end of the block; nothing is left of a block that fails.
 
-    What is no file, as a pipe, a terminal, a device or a link to one, is written to. Raises OSError.
+    What is no file, as a pipe, a terminal, a device or a link to one, is written to. Raises OSError. replaces: a file
+    of that name; otherwise the new one gets a number before its ending if the name is taken.
     """
     stream = _standard_stream(path)
     if stream is not None or _is_special(path):
@@ -26,16 +31,30 @@ def complete_file(path: str) -> Iterator[BinaryIO]:
     place = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     partial = f".rocm-sdk-{secrets.token_hex(8)}.partial"  # nobody can make a link of that name before
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(partial, flags, 0o666, dir_fd=place), "wb") as file:
+        with open(os.open(partial, _FLAGS, 0o666, dir_fd=place), "wb") as file:
             yield file
-        os.replace(partial, name, src_dir_fd=place, dst_dir_fd=place)
+        if replaces:
+            os.replace(partial, name, src_dir_fd=place, dst_dir_fd=place)
+        else:
+            _take_free_name(partial, name, place)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(partial, dir_fd=place)
         raise
     finally:
         os.close(place)
+
+
+def _take_free_name(partial: str, name: str, place: int) -> None:
+    base, ending = os.path.splitext(name)
+    for number in range(_MOST):
+        wanted = f"{base}.{number}{ending}" if number else name
+        with contextlib.suppress(FileExistsError):
+            # The name is ours before the file has it: not every file system of a cluster has links.
+            os.close(os.open(wanted, _FLAGS, 0o666, dir_fd=place))
+            os.replace(partial, wanted, src_dir_fd=place, dst_dir_fd=place)
+            return
+    raise FileExistsError(errno.EEXIST, f"{_MOST} files have this name and a number", name)
 
 
 def _standard_stream(path: str) -> int | None:
