@@ -262,6 +262,7 @@ WRITERS = {
     "gpu_code/pieces.py": "into a temporary file",
     "gpu_code/scratch.py": "a temporary file",
     "installed/inside.py": "directories, for devel and adoption",
+    "installed/moving.py": "moves directories, for devel and rocm-sdk-build",
     "installing/forms.py": "a temporary project, which uv locks",
     "selftest/compile_kernel.py": "a temporary file",
     "selftest/loading.py": "a temporary file",

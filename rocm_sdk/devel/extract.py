@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 
 from rocm_sdk.errors import DevelopmentTreeError
+from rocm_sdk.installed.moving import sync_file_system
 
 from .archive import Archive
 from .archive_rules import DIRECTORY, FILE, Member
@@ -20,7 +21,7 @@ from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
 from .record import Record
 from .remove import remove_directory
-from .replace import replace_directory, sync_file_system
+from .replace import replace_directory
 from .reporter import Progress, Reporter
 from .stamp import identify
 from .store import Store

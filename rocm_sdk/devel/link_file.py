@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from rocm_sdk.installed.files import installed_file
 from rocm_sdk.installed.inside import parent_inside
+from rocm_sdk.installed.moving import refusal_to_move
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}
@@ -108,18 +109,11 @@ class FileLinker:
 
 
 def _cannot_move(package: str, obstacle: str) -> bool:
-    """Whether overlayfs refuses to rename `package`, as it does for a directory of a lower layer.
-
-    It refuses before it looks at the destination. The destination is not empty, so nothing is ever renamed.
-    """
-    os.makedirs(os.path.join(obstacle, "content"), exist_ok=True)
+    """Whether overlayfs refuses to rename `package`, as it does for a directory of a lower layer."""
+    os.makedirs(obstacle, exist_ok=True)
     if os.stat(package).st_dev != os.stat(obstacle).st_dev:
         return False
-    try:
-        os.rename(package, obstacle)
-    except OSError as error:
-        return error.errno == errno.EXDEV
-    raise AssertionError(f"{obstacle} was empty")
+    return refusal_to_move(package, obstacle) == errno.EXDEV
 
 
 def link_or_copy(source: str, target: str) -> str:

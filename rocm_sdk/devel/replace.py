@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rocm_sdk.installed.inside import parent_inside
+from rocm_sdk.installed.moving import exchange
 
 from .layout import STAGING_PREFIX, find_leftovers
 from .remove import remove, remove_directory
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
 
 
 @contextmanager
@@ -42,7 +39,8 @@ def replace_directory(staged: str, target: str) -> None:
     if not os.path.lexists(target):
         os.rename(staged, target)
         return
-    if _exchange(staged, target):
+    with suppress(OSError):
+        exchange(staged, target)
         return
     try:
         os.rename(target, f"{staged}.old")
@@ -78,29 +76,3 @@ def _new_file(data: bytes, staging: str, mode: int) -> tuple[str, os.stat_result
         file.flush()
         os.fsync(descriptor)
         return temporary, os.fstat(descriptor)
-
-
-def sync_directory(path: str) -> None:
-    """Waits until the names in the directory `path` are on its disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def sync_file_system(path: str) -> None:
-    """Waits until everything written to the file system of `path` is on its disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number), path)
-    finally:
-        os.close(descriptor)
-
-
-def _exchange(one: str, other: str) -> bool:
-    libc = ctypes.CDLL(None, use_errno=True)
-    arguments = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
-    return hasattr(libc, "renameat2") and bool(libc.renameat2(*arguments) == 0)

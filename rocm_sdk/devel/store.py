@@ -23,6 +23,7 @@ from typing import BinaryIO, NamedTuple
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
 from rocm_sdk.installed.files import chunks_of
 from rocm_sdk.installed.inside import open_inside, parent_inside
+from rocm_sdk.installed.moving import sync_file_system
 
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy
@@ -30,7 +31,6 @@ from .lock import exclusive
 from .manifest import Entry
 from .read_json import LIMIT, read_json
 from .record import Digest
-from .replace import sync_file_system
 from .store_directory import (
     DIRECTORY_MODE,
     FILES,

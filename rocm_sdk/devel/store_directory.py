@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from rocm_sdk.errors import DevelopmentTreeError
+from rocm_sdk.installed.moving import sync_directory
 
 from .read_json import read_json
-from .replace import sync_directory
 
 MARKER = "rocm-sdk-store.json"
 LOCK, FILES, TREES = "lock", "files", "trees"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rocm_sdk.errors import SystemManagedError
 from rocm_sdk.installed import sdk_metadata
+from rocm_sdk.installed.moving import sync_file_system
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import DeviceLinker
@@ -16,7 +17,7 @@ from .link_file import FileLinker
 from .lock import exclusive
 from .manifest import Entry, read_manifest
 from .record import Record
-from .replace import replace_note, staging_directory, sync_file_system
+from .replace import replace_note, staging_directory
 from .stamp import Identity, identify, is_current, stamp_text
 from .workspace import Workspace, devel_distribution
 

@@ -1,0 +1,58 @@
+"""Moves directories in one step, tells which ones the file system does not move, and waits for the disk."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def exchange(one: str, other: str) -> None:
+    """Gives each of two files or directories the name of the other, in one step.
+
+    Raises OSError: EINVAL if the file system has no exchange, EXDEV if overlayfs holds a directory in a lower layer,
+    ENOSYS if the C library has no renameat2 (glibc before 2.28).
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "renameat2"):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), one, None, other)
+    if libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), one, None, other)
+
+
+def refusal_to_move(directory: str, obstacle: str) -> int:
+    """The error number of renaming `directory`: ENOTEMPTY or EEXIST if it could be moved, EXDEV in a lower layer.
+
+    obstacle: a place for a directory that is not empty, on the same file system. overlayfs refuses before it looks at
+    it; any other answer is that it is not empty. So nothing is ever renamed.
+    """
+    os.makedirs(os.path.join(obstacle, "content"), exist_ok=True)
+    try:
+        os.rename(directory, obstacle)
+    except OSError as error:
+        return error.errno or 0
+    raise AssertionError(f"{obstacle} was empty")
+
+
+def sync_directory(path: str) -> None:
+    """Waits until the names in the directory `path` are on its disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file_system(path: str) -> None:
+    """Waits until everything written to the file system of `path` is on its disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if ctypes.CDLL(None, use_errno=True).syncfs(descriptor) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), path)
+    finally:
+        os.close(descriptor)
