@@ -6,6 +6,7 @@ The files of this system are copied to the same places in the root. Its programs
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -13,13 +14,15 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rocm_sdk import coverage
 from rocm_sdk.tooling import PACKAGE_PARENT
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.file_system import type_of_file_system
+from rocm_sdk_build.files.scratch import PREFIX
 
 from .host_files import HostFiles, find_host_files
 from .installation import InstalledSdk
@@ -31,7 +34,18 @@ from .writing import Site
 _SECONDS = 1800
 _WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
 _PROGRAM = Path(__file__).with_name("proof_program.py")
-_NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
+# The root itself may lie in platstdlib, which is in the environment.
+_NO_STDLIB = (
+    f"{PREFIX}*",
+    "site-packages",
+    "dist-packages",
+    "test",
+    "tests",
+    "__pycache__",
+    "idlelib",
+    "tkinter",
+    "ensurepip",
+)
 # Binds /proc and /dev, which are in no root that was made of files, and becomes the program in the root.
 _ENTER = """
 mkdir -p "$0/proc" "$0/dev"
@@ -52,10 +66,17 @@ class Proof(NamedTuple):
     seconds: float
 
 
-def prove(sdk: InstalledSdk, roots: Roots, selection: Selection, site: Site, gpus: tuple[str, ...]) -> Proof:
+def prove(  # noqa: PLR0917
+    sdk: InstalledSdk,
+    roots: Roots,
+    selection: Selection,
+    site: Site,
+    gpus: tuple[str, ...],
+    replaced: Mapping[str, Path] = {},
+) -> Proof:
     """Tries the closure, which lies as `closure` in a directory that becomes the root.
 
-    PackagingError says what fails.
+    replaced: files of applications -> what takes their places. PackagingError says what fails.
     """
     start = time.monotonic()
     root = site.place.parent
@@ -63,7 +84,7 @@ def prove(sdk: InstalledSdk, roots: Roots, selection: Selection, site: Site, gpu
     modules, remarks = modules_of(roots)
     application = application_files(roots)
     host = find_host_files(sdk, selection, application.files)
-    _fill(root, host, application)
+    _fill(root, host, application, replaced)
     loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
     wish: dict[str, Any] = {
         "preloads": roots.preloaded,
@@ -98,7 +119,7 @@ def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
 # ---- the root ----
 
 
-def _fill(root: Path, host: HostFiles, application: ApplicationFiles) -> None:
+def _fill(root: Path, host: HostFiles, application: ApplicationFiles, replaced: Mapping[str, Path]) -> None:
     """Copies Python, the loader, the application and the system's libraries to their places."""
     for name in ("bin", "lib", "lib64", "lib32", "sbin"):
         if os.path.islink(f"/{name}"):
@@ -115,7 +136,7 @@ def _fill(root: Path, host: HostFiles, application: ApplicationFiles) -> None:
         place = _inside(root, path)
         if not place.exists():
             place.parent.mkdir(parents=True, exist_ok=True)
-            _link(path, place)
+            _link(replaced.get(path, path), place)
     for link, target in host.links.items():
         place = _inside(root, link)
         if not os.path.lexists(place):
@@ -149,9 +170,14 @@ def _copy(path: str, root: Path, name: str) -> None:
         shutil.copy(path, target)
 
 
-def _link(path: str, target: str | Path) -> None:
-    """A link to a file, as Python has thousands and a framework gigabytes; a copy where there can be none."""
+def _link(path: str | Path, target: str | Path) -> None:
+    """A link to a file, as Python has thousands and a framework gigabytes; a copy where there can be none.
+
+    On overlayfs a link to a file of a lower layer is a copy that stays in the upper one.
+    """
     try:
+        if type_of_file_system(Path(path)) == "overlay":
+            raise OSError(errno.EXDEV, "in a layer")
         os.link(os.path.realpath(path), target)
     except OSError:  # on another file system, or of another user
         shutil.copy(path, target)

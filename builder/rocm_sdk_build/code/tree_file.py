@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
@@ -33,9 +34,19 @@ class TreeFile(NamedTuple):
     is_complete: bool = False  # it is a code object that one of the GPUs runs
 
 
-def write_tree_file(source: InputFile, place: str, wish: Wish) -> TreeFile:
-    """Writes the new file `place`, with the times of the original. Raises RocmSdkError for what stops the tree."""
+def write_tree_file(source: InputFile, place: str, wish: Wish, *, may_link: bool = False) -> TreeFile:
+    """Writes the new file `place`, with the times of the original. Raises RocmSdkError for what stops the tree.
+
+    may_link: it is another name of the original if no code is dropped.
+    """
     found = _rewritten(source, place, wish)
+    if may_link and (found.rewritten is None or not found.rewritten.dropped):
+        if found.rewritten is not None:
+            os.unlink(place)
+            found = TreeFile(source.facts.st_size)
+        with suppress(OSError):  # on another file system, or of another user
+            os.link(source.path, place)
+            return found
     if found.rewritten is None:
         with new_file(place, source, is_synced=False) as new:
             write_pieces(new, [Piece(0, source.descriptor, 0, source.facts.st_size)], source.path)

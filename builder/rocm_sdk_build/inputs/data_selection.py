@@ -13,11 +13,11 @@ from .kernel_indexes import absent_tables
 
 def select_for(gpus: tuple[str, ...], unofficial: bool) -> Select:
     """The selection for GPUs. unofficial: what only patched runtimes try on them stays, too."""
-    return lambda directory: _select(Path(directory), gpus, unofficial)
+    return lambda place: select_files(directory := Path(place), files_below(directory), gpus, unofficial)
 
 
-def _select(directory: Path, gpus: tuple[str, ...], unofficial: bool) -> Selection:
-    paths = files_below(directory)
+def select_files(directory: Path, paths: tuple[str, ...], gpus: tuple[str, ...], unofficial: bool) -> Selection:
+    """The same among some files of a directory. paths: below it, of regular files, in order."""
     files = data_files(directory, paths)
     choice = not_needed(directory, files, gpus, unofficial)
     dropped = {file.path for file in choice.dropped}
