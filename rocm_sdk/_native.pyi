@@ -31,6 +31,7 @@ Code = Literal[
     "W-PKG-019",
     "E-PKG-020",
     "E-PKG-021",
+    "E-PKG-022",
     "E-FILE-001",
     "E-FILE-002",
     "E-FILE-003",

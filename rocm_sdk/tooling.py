@@ -26,8 +26,10 @@ from ._native import (
 )
 from ._zstd import import_zstd
 from .cli.output import complain, end_without_output, succeeds, tell, tell_table
-from .installed.distributions import Distribution, sdk_distributions
+from .installed.distributions import CLOSURE_JOURNAL, Distribution, sdk_distributions, without_closure
 from .installed.init_module import preload_names
+from .installed.inside import UnsafeNameError, open_inside, parent_inside, parts_of, read_inside
+from .installed.moving import exchange, refusal_to_move, sync_directory, sync_file_system
 from .own_wheels import install_command
 from .targets.coverage import sdk_directories
 from .targets.image_kinds import image_kind
@@ -43,9 +45,11 @@ PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 __all__ = [
     "ALL_LIBRARIES",
+    "CLOSURE_JOURNAL",
     "PACKAGE_PARENT",
     "Distribution",
     "LibraryFacts",
+    "UnsafeNameError",
     "catalog",
     "check_host_files",
     "compatibility",
@@ -53,6 +57,7 @@ __all__ = [
     "counted",
     "device_code_of_part",
     "end_without_output",
+    "exchange",
     "host_packages",
     "image_kind",
     "image_kind_serves",
@@ -62,16 +67,24 @@ __all__ = [
     "kernel_table_kind",
     "kernel_table_names",
     "nearest_names",
+    "open_inside",
     "open_subject",
+    "parent_inside",
+    "parts_of",
     "preload_names",
     "quoted_for_shell",
+    "read_inside",
+    "refusal_to_move",
     "sdk_directories",
     "sdk_distributions",
     "sdk_facts",
     "size_text",
     "succeeds",
+    "sync_directory",
+    "sync_file_system",
     "target_id",
     "target_in_name",
     "tell",
     "tell_table",
+    "without_closure",
 ]

@@ -137,6 +137,9 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "{install}"},
               {ANY, WORDS, "take a build of {distribution} that has an extra device-* for the GPU"}),
         "The GPU code of torch and torchvision is in packages of their own, amd-torch-device-<target>, in the version of the base package. `import torch` succeeds without them, and the first kernel fails.", NULL)
+    ROW(E, PKG, 022, ERROR, "making the SDK in {site|site-packages} smaller was interrupted", "{path|a journal} lists what is still to be replaced or removed",
+        FIXES({ANY, TRIED, "rocm-sdk-build closure --in-place"}),
+        "rocm-sdk-build closure --in-place exchanges site-packages in one step where the file system can. Elsewhere it notes first what changes, and then replaces file by file; a process that is killed meanwhile leaves the note, and the files of two states. The command goes on from there.", NULL)
 
     /* ---- files ---- */
     ROW(E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",

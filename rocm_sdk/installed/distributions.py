@@ -23,6 +23,8 @@ _PLACEHOLDER_FILES = 2
 _HEADER_LIMIT = 1 << 20  # bytes of METADATA that are read
 _CLOSURE_NOTE, _NOTE_LIMIT = "closure.json", 1 << 20
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
+# The directory in site-packages in which `rocm-sdk-build closure --in-place` notes what it still has to change.
+CLOSURE_JOURNAL = ".rocm-sdk-closure"
 _CLOSURE = "closure"  # begins what a closure adds to the version of a package
 
 

@@ -52,6 +52,9 @@ _SWALLOWS = {
     "E-PKG-011": frozenset({"E-PKG-001", "E-LIB-003"}),
     "E-PKG-017": frozenset({"E-LIB-003"}),
     "E-PKG-013": frozenset({"W-PKG-007", "W-PKG-019"}),  # without its RECORD nobody owns the files
+    "E-PKG-022": frozenset(  # files of two states
+        {"E-FILE-001", "E-FILE-002", "E-FILE-003", "E-PKG-002", "E-PKG-013", "W-PKG-007", "W-PKG-019", "E-TOOL-002"}
+    ),
 }
 
 # Codes of what the system lacks, whichever library needs it -> the fact that names what is missing.

@@ -31,6 +31,7 @@ typedef enum rsdk_code {
     RSDK_W_PKG_019,
     RSDK_E_PKG_020,
     RSDK_E_PKG_021,
+    RSDK_E_PKG_022,
 
     RSDK_E_FILE_001,
     RSDK_E_FILE_002,

@@ -14,7 +14,7 @@ from rocm_sdk.adoption.state import SITE as OWN_SITE
 from rocm_sdk.adoption.state import state as adoption_state
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed import sdk_sites
-from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
+from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.installation import Installation, refused_root
 from rocm_sdk.selftest.options import Options
@@ -37,6 +37,9 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     if installation.is_current and (error := refused_root()) is not None:
         recorder.bad(error.code, error.path, **error.facts)
         return
+    if CLOSURE_JOURNAL in installation.names:
+        journal = os.path.join(installation.site, CLOSURE_JOURNAL)
+        recorder.bad("E-PKG-022", journal, site=installation.site)
     _check_profiler(installation, recorder)
     for each in installation.placeholders:
         recorder.bad("E-PKG-017", each.directory, **each.facts)
