@@ -12,6 +12,7 @@ from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
 
+from .disk_use import Pruned
 from .forms.table import writer_of
 from .installation import InstalledSdk
 from .metadata import ClosureVersion
@@ -53,6 +54,7 @@ class Made(NamedTuple):
     size_before: int
     size: int  # of the files
     output_size: int  # of the image or the wheels; that of the files for a directory
+    pruned: Pruned | None = None  # what became of the environment, if it was made smaller in place
 
 
 def make_closure(request: Request) -> Made:
@@ -61,16 +63,10 @@ def make_closure(request: Request) -> Made:
         raise PackagingError(f"{request.output}: exists, and is not written over", "remove it, or name another place")
     write_output = writer_of(request.form, request.base)
     sdk = InstalledSdk()
-    choice = GpuChoice(request.gpus, request.unofficial, request.exact)
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
-        selection = select(sdk, roots, choice, _traced(sdk, request))
-        if selection.needed.missing:
-            raise PackagingError(
-                f"neither the SDK nor this system has {', '.join(selection.needed.missing)}",
-                "install what provides it: rocm-sdk check says which package",
-            )
+        selection = selected(sdk, roots, request)
         with scratch_directory(request.output.absolute().parent) as scratch:
-            site = _write(sdk, selection, roots, request, scratch / "root" / "closure")
+            site = write_closure(sdk, selection, recipe_of(request, roots), scratch / "root" / "closure")
             proof = prove(sdk, roots, selection, site, request.gpus) if request.is_proved else None
             output_size = write_output(site.place, request.output, scratch)
     return Made(
@@ -92,8 +88,20 @@ def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
         return trace(sdk, request.traced, scratch)
 
 
-def _write(sdk: InstalledSdk, selection: Selection, roots: Roots, request: Request, place: Path) -> Site:
-    place.parent.mkdir()
+def selected(sdk: InstalledSdk, roots: Roots, request: Request) -> Selection:
+    """What belongs to the closure. PackagingError for a library that nobody has."""
+    choice = GpuChoice(request.gpus, request.unofficial, request.exact)
+    selection = select(sdk, roots, choice, _traced(sdk, request))
+    if selection.needed.missing:
+        raise PackagingError(
+            f"neither the SDK nor this system has {', '.join(selection.needed.missing)}",
+            "install what provides it: rocm-sdk check says which package",
+        )
+    return selection
+
+
+def recipe_of(request: Request, roots: Roots) -> Recipe:
+    """What files and packages become."""
     wish = Wish(
         request.gpus,
         request.unofficial,
@@ -103,8 +111,14 @@ def _write(sdk: InstalledSdk, selection: Selection, roots: Roots, request: Reque
     )
     version = ClosureVersion(request.gpus, request.keeps_version)
     requires = tuple(line for each in roots.applications for line in each.requires)
-    site = write_site(sdk, selection, Recipe(wish, version, request.command, requires), place)
-    _refuse_gpus_without_code(site, request.gpus)
+    return Recipe(wish, version, request.command, requires)
+
+
+def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
+    """Writes the new directory `place`, whose parent becomes the root of the proof. Errors as of make_closure."""
+    place.parent.mkdir()
+    site = write_site(sdk, selection, recipe, place)
+    _refuse_gpus_without_code(site, recipe.wish.gpus)
     return site
 
 

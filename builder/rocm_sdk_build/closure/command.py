@@ -38,7 +38,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     place = command.add_argument_group("result")
     place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file")
-    place.add_argument("--form", choices=FORMS, default="site", help="what is written (site)")
+    place.add_argument("--in-place", action="store_true", help="make the SDK of this environment smaller")
+    place.add_argument(
+        "--also", action="append", default=[], metavar="DISTRIBUTION", help="with --in-place: as torch (several times)"
+    )
+    place.add_argument("--form", choices=FORMS, help="what is written (site)")
     place.add_argument("--base", default="", metavar="IMAGE", help="with oci: an image of the closure on this one")
     place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
     place.add_argument("--no-proof", action="store_true", help="do not try the result before it appears")
@@ -53,34 +57,36 @@ def run(options: argparse.Namespace) -> int:
     from rocm_sdk_build.files.new_file import refuse_output
 
     from .closure import Request, make_closure
+    from .in_place import prune_environment
     from .page import write_page
     from .report import report_json, tell_report
 
     if options.trace != bool(options.traced):
         raise PackagingError("--trace runs a command, and a command needs --trace", "--trace -- python application.py")
-    if options.output is None:
-        raise PackagingError("say where the result goes", "--output PLACE")
+    _refuse_places(options)
     if options.html is not None:
         refuse_output(str(options.html))
-    made = make_closure(
-        Request(
-            words=tuple(options.words),
-            libraries=tuple(options.library),
-            preloads=tuple(options.preload),
-            tools=tuple(options.tool),
-            traced=tuple(options.traced),
-            gpus=chosen_gpus(options.gpu, "--gpu") if options.gpu is not None else (),
-            unofficial=options.also_unofficial,
-            exact=options.exact,
-            drops_code=options.drop_code,
-            form=options.form,
-            base=options.base,
-            keeps_version=options.keep_version,
-            is_proved=not options.no_proof,
-            output=options.output,
-            command=command_text(options),
-        )
+    request = Request(
+        words=tuple(options.words),
+        libraries=tuple(options.library),
+        preloads=tuple(options.preload),
+        tools=tuple(options.tool),
+        traced=tuple(options.traced),
+        gpus=chosen_gpus(options.gpu, "--gpu") if options.gpu is not None else (),
+        unofficial=options.also_unofficial,
+        exact=options.exact,
+        drops_code=options.drop_code,
+        form=options.form or "site",
+        base=options.base,
+        keeps_version=options.keep_version,
+        is_proved=not options.no_proof,
+        output=options.output or Path(),
+        command=command_text(options),
     )
+    made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
+    if made is None:
+        print("completed what was interrupted")
+        return 0
     if options.html is not None:
         write_page(made, options.html)
     if options.json:
@@ -90,8 +96,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_places(options: argparse.Namespace) -> None:
+    """PackagingError if the place of the result is not clear."""
+    if options.in_place and (options.output is not None or options.form is not None):
+        raise PackagingError("--in-place writes nothing but this environment", "leave out --output, --form")
+    if not options.in_place and options.output is None:
+        raise PackagingError("say where the result goes", "--output PLACE, or --in-place")
+    if options.also and not options.in_place:
+        raise PackagingError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
+
+
 # Options that decide what the closure has, in the order of its command; values, then flags.
-_VALUES = (("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool"))
+_VALUES = (
+    *(("--for", "words"), ("--library", "library"), ("--preload", "preload"), ("--tool", "tool")),
+    ("--also", "also"),
+)
 _FLAGS = (("--exact", "exact"), ("--also-unofficial", "also_unofficial"), ("--drop-code", "drop_code"))
 
 
@@ -101,5 +120,6 @@ def command_text(options: argparse.Namespace) -> str:
     words += ["--gpu", options.gpu] if options.gpu is not None else []
     words += [option for option, name in _FLAGS if getattr(options, name)]
     words += ["--keep-version"] if options.keep_version else []
+    words += ["--in-place"] if options.in_place else []
     words += ["--trace", "--", *options.traced] if options.trace else []
     return shlex.join(["rocm-sdk-build", "closure", *words])

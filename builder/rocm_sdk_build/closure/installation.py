@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.installed.record import digest_text
-from rocm_sdk.tooling import Distribution, sdk_directories, sdk_distributions
+from rocm_sdk.tooling import CLOSURE_JOURNAL, Distribution, sdk_directories, sdk_distributions
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
 
-_TREE = "_rocm_sdk_devel"  # begins the names of extracted development trees: links to files of packages
+# The development tree: its distribution, and how the name of its directory begins. It has links to files of packages.
+DEVELOPMENT, DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
 
 
 class SdkFile(NamedTuple):
@@ -51,6 +52,7 @@ class SdkPackage(NamedTuple):
     distribution: Distribution
     files: dict[str, SdkFile]
     scripts: tuple[str, ...]  # rows of RECORD that lead to commands of the environment
+    tree: tuple[str, ...]  # rows of RECORD that lead into the extracted development tree
 
     @property
     def name(self) -> str:
@@ -64,6 +66,10 @@ class InstalledSdk:
         """Raises PackageNotInstalledError without an SDK, PackagingError for one that was not installed as packages."""
         directories = sdk_directories()
         self.sites = tuple(dict.fromkeys(map(os.path.dirname, directories)))
+        for site in self.sites:
+            if os.path.lexists(f"{site}/{CLOSURE_JOURNAL}"):
+                what = f"{site}: making the SDK smaller was interrupted ({CLOSURE_JOURNAL})"
+                raise PackagingError(what, "rocm-sdk-build closure --in-place")
         self.packages = tuple(self._packages())
         self.files = {path: file for package in self.packages for path, file in package.files.items()}
         self._facts: dict[str, Facts] = {}
@@ -95,25 +101,28 @@ class InstalledSdk:
                         f"{distribution.directory}: {distribution.fault}", "rocm-sdk test says how to repair it"
                     )
                 if distribution.has_sdk_files or distribution.name == "rocm":
-                    yield _package(site, distribution)
+                    yield package_of(site, distribution)
 
 
-def _package(site: str, distribution: Distribution) -> SdkPackage:
+def package_of(site: str, distribution: Distribution) -> SdkPackage:
+    """PackagingError for a RECORD that names what is no file of a package."""
     own = f"{os.path.basename(distribution.directory)}/"
     files: dict[str, SdkFile] = {}
-    scripts = []
+    scripts, tree = [], []
     for row in distribution.files:
-        if row.path.startswith((own, _TREE)) or row.path.endswith(".pyc"):
+        if row.path.startswith(own) or row.path.endswith(".pyc"):
             continue
         if row.path.startswith("../") or row.path.startswith("bin/"):
             scripts.append(row.path)
+        elif row.path.startswith(DEVELOPMENT_TREE):
+            tree.append(row.path)
         elif (file := _file(site, row.path, row.digest, distribution.name)) is not None:
             files[file.path] = file
-    return SdkPackage(distribution, files, tuple(scripts))
+    return SdkPackage(distribution, files, tuple(scripts), tuple(tree))
 
 
 def _file(site: str, path: str, digest: str, distribution: str) -> SdkFile | None:
-    """None for a file that is not there, which `rocm-sdk test` reports."""
+    """None for a directory, and for a file that is not there, which `rocm-sdk test` reports."""
     if os.path.isabs(path) or "\0" in path:
         raise PackagingError(f"{distribution}: RECORD lists {path!r}, which is no file of a package")
     source = Path(site, path)
@@ -122,6 +131,8 @@ def _file(site: str, path: str, digest: str, distribution: str) -> SdkFile | Non
     try:
         facts = source.lstat()
     except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISDIR(facts.st_mode):  # of the development tree, so that pip removes it
         return None
     if stat.S_ISREG(facts.st_mode):
         return SdkFile(path, source, distribution, facts.st_size, None)

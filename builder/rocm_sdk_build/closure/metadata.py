@@ -19,6 +19,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.installed.record import Row, digest_text, record_text
+from rocm_sdk.tooling import without_closure
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import read_small
 from rocm_sdk_build.files.digest import sha256_of
@@ -28,7 +29,7 @@ from .installation import SdkPackage
 
 NOTE = "closure.json"
 _SCHEMA = 1
-_LEFT_OUT = ("RECORD", "direct_url.json", "REQUESTED")  # they tell of an installation, or of the whole package
+_OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure elsewhere has not been installed
 COMMAND_GROUPS = ("console_scripts", "gui_scripts")
 _NAMED = 4  # GPUs; more become a digest in the version
 
@@ -42,9 +43,10 @@ class ClosureVersion(NamedTuple):
     is_kept: bool  # the versions stay as they are
 
     def of(self, version: str) -> str:
-        """The version of a package. PackagingError for a version that is none."""
+        """The version of a package, or of a closure of it. PackagingError for a version that is none."""
         if self.is_kept:
             return version
+        version = without_closure(version)
         processors = sorted({gpu.partition(":")[0].replace("-", "") for gpu in self.gpus})
         if len(processors) > _NAMED:
             processors = [sha256(",".join(processors).encode()).hexdigest()[:8]]
@@ -70,9 +72,12 @@ class Note(NamedTuple):
 
 
 def write_dist_info(
-    site: Path, package: SdkPackage, version: ClosureVersion, note: Note, commands: Iterable[str]
+    site: Path, package: SdkPackage, version: ClosureVersion, note: Note, left_out: frozenset[str], *, in_place: bool
 ) -> Path:
-    """Writes the dist-info directory without RECORD; returns it. commands: console scripts that stay."""
+    """Writes the dist-info directory without RECORD; returns it.
+
+    left_out: commands that go. in_place: the closure takes the place of the package, and stays as it was installed.
+    """
     old = Path(package.distribution.directory)
     new = version.of(package.distribution.version)
     base = old.name.removesuffix(".dist-info").rpartition("-")[0]
@@ -80,28 +85,28 @@ def write_dist_info(
     target.mkdir()
     for row in package.distribution.files:
         directory, _, name = row.path.partition("/")
-        if directory != old.name or name in _LEFT_OUT or not name:
+        if directory != old.name or not name or name == "RECORD" or (name in _OF_INSTALLATION and not in_place):
             continue
         text: bytes | None = _read(old / name)
         if name == "METADATA":
             text = _with_version(_read(old / name), package.distribution.version, new, old)
         elif name == "entry_points.txt":
-            text = _with_commands(_read(old / name), frozenset(commands), old)
+            text = _without_commands(_read(old / name), left_out, old)
         if text is not None:
             place = target / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(text)
-    if new != package.distribution.version:
+    if new != without_closure(package.distribution.version):
         write_text(target / NOTE, note.text)
     return target
 
 
-def write_record(site: Path, dist_info: Path, files: Iterable[str]) -> None:
-    """Writes RECORD: the given files, relative to the site, and those of the dist-info directory."""
+def write_record(site: Path, dist_info: Path, files: Iterable[str], more: Iterable[Row] = ()) -> None:
+    """Writes RECORD: the given files, relative to the site, those of the dist-info directory, and more rows."""
     own = [str(path.relative_to(site)) for path in dist_info.rglob("*") if path.is_file()]
     rows = [_row(site, path) for path in sorted({*files, *own})]
     record = dist_info / "RECORD"
-    write_text(record, record_text([*rows, Row(str(record.relative_to(site)))]))
+    write_text(record, record_text([*rows, *more, Row(str(record.relative_to(site)))]))
 
 
 def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> frozenset[str]:
@@ -178,10 +183,10 @@ def entry_points_text(points: EntryPoints) -> str:
     return "\n".join(lines)
 
 
-def _with_commands(text: bytes, commands: frozenset[str], place: Path) -> bytes | None:
-    """entry_points.txt with the commands alone that stay; None if nothing is left."""
+def _without_commands(text: bytes, left_out: frozenset[str], place: Path) -> bytes | None:
+    """entry_points.txt without the commands that go; None if nothing is left."""
     points = {
-        group: {name: value for name, value in rows.items() if group not in COMMAND_GROUPS or name in commands}
+        group: {name: value for name, value in rows.items() if group not in COMMAND_GROUPS or name not in left_out}
         for group, rows in read_entry_points(text, place).items()
     }
     return entry_points_text(points).encode() or None

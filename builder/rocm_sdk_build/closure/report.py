@@ -81,6 +81,7 @@ def _notes(made: Made) -> Iterator[str]:
         yield _unread_line(made)
     yield from _host_lines(made)
     yield from _trace_lines(made)
+    yield from _environment_lines(made)
     if (proof := made.proof) is None:
         yield "not tried: --no-proof"
         return
@@ -89,6 +90,20 @@ def _notes(made: Made) -> Iterator[str]:
     done += [f"{', '.join(map(os.path.basename, proof.modules))} imported"] if proof.modules else []
     yield f"tried where nothing else is: {', '.join(done)}, rocm-sdk test without errors ({proof.seconds:.1f} s)"
     yield from (f"not tried: {remark}" for remark in proof.remarks)
+
+
+def _environment_lines(made: Made) -> Iterator[str]:
+    if (pruned := made.pruned) is None:
+        return
+    if not pruned.is_changed:
+        yield "nothing was left to do: the environment has only this"
+        return
+    yield f"on the disk: {size_text(pruned.before)} -> {size_text(pruned.after)}, {size_text(pruned.freed)} freed"
+    if pruned.held_files:
+        many = counted(pruned.held_files, "file")
+        yield f"not freed: {size_text(pruned.held)} of {many} that have names elsewhere, as in uv's cache or a store"
+    if pruned.scripts:
+        yield f"commands removed: {', '.join(pruned.scripts)}"
 
 
 def _trace_lines(made: Made) -> Iterator[str]:
@@ -146,6 +161,7 @@ def report_json(made: Made) -> str:
         ],
         "outside": list(made.selection.needed.outside),
         "unread": made.selection.needed.unread,
+        "in_place": None if made.pruned is None else made.pruned._asdict(),
         "proof": None
         if proof is None
         else {

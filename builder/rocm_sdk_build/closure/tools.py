@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from rocm_sdk.tooling import nearest_names
@@ -32,6 +32,11 @@ def kept_commands(kept: Iterable[SdkFile]) -> dict[str, Script]:
     """The commands of an environment whose programs are kept, by their names."""
     places = {file.place for file in kept}
     return {script.name: script for script in _scripts() if script.path in places}
+
+
+def commands_left_out(kept: Container[str]) -> frozenset[str]:
+    """The commands of an environment that start a program of the SDK which is not kept. kept: names of commands."""
+    return frozenset(script.name for script in _scripts() if script.name not in kept)
 
 
 def _program(sdk: InstalledSdk, name: str) -> str:

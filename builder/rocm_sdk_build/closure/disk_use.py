@@ -1,0 +1,67 @@
+"""What a directory takes on the disk, and which bytes become free when files lose their names in it.
+
+Sizes are those of blocks. A file with several names counts once. It becomes free with its last name, so the names that
+are elsewhere (uv's cache, a store) keep it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import NamedTuple
+
+_BLOCK = 512  # bytes of st_blocks
+
+
+class Use(NamedTuple):
+    """Of one file: its bytes, and whether all its names are in the directory."""
+
+    size: int
+    is_alone: bool
+    is_directory: bool
+
+
+Uses = dict[tuple[int, int], Use]  # by device and inode
+
+
+class Pruned(NamedTuple):
+    """What became of site-packages. Sizes are bytes on the disk."""
+
+    before: int
+    after: int
+    freed: int
+    held: int  # of files that are gone here, and that names elsewhere keep
+    held_files: int
+    scripts: tuple[str, ...]  # commands that are gone
+    is_changed: bool
+
+
+def uses_of(directory: str) -> Uses:
+    """All files, links and directories below a directory."""
+    names: dict[tuple[int, int], int] = {}
+    facts: dict[tuple[int, int], os.stat_result] = {}
+    for _, directories, files, descriptor in os.fwalk(directory):
+        for name in (*directories, *files):
+            each = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            key = (each.st_dev, each.st_ino)
+            names[key] = names.get(key, 0) + 1
+            facts[key] = each
+    return {
+        key: Use(each.st_blocks * _BLOCK, names[key] >= each.st_nlink, stat.S_ISDIR(each.st_mode))
+        for key, each in facts.items()
+    }
+
+
+def compare(before: Uses, after: Uses, scripts: tuple[str, ...], *, is_changed: bool) -> Pruned:
+    """What changed between two looks at a directory."""
+    gone = [use for key, use in before.items() if key not in after and not use.is_directory]
+    held = [use.size for use in gone if not use.is_alone]
+    return Pruned(
+        before=sum(use.size for use in before.values()),
+        after=sum(use.size for use in after.values()),
+        freed=sum(use.size for use in gone if use.is_alone),
+        held=sum(held),
+        held_files=len(held),
+        scripts=scripts,
+        is_changed=is_changed,
+    )

@@ -1,0 +1,162 @@
+"""A virtual environment with the sample SDK and a framework, installed by pip from wheels; tests change it in place.
+
+The loader and rocm-sdk-build are those of the tests, by a .pth file. Each test starts with what pip has installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from sample_closure import TARGETS, VERSION, code, names_in
+from sample_devel import devel_files, make_archive, make_wheel, member
+from sample_device_code import library
+from sample_site import CORE, LIBRARIES, clean_environment
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+HIPSPARSE = ("--library", "hipsparse", "--gpu", "gfx1030")
+_SCRIPTS = "[console_scripts]\nhipcc = rocm_sdk_core._cli:hipcc\nrocminfo = rocm_sdk_core._cli:rocminfo\n"
+_INIT = "import rocm_sdk\nrocm_sdk.initialize_process(preload_shortnames=['hipsparse'])\n"
+MEMBERS = [
+    member("_rocm_sdk_devel/__init__.py"),
+    member("_rocm_sdk_devel/include/hip/hip_runtime.h", b"int hipInit(unsigned);\n" * 500),
+    member("_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake", b"set(hip_VERSION 7)\n"),
+]
+
+
+class Environment:
+    """The environment, and the commands that are run in it."""
+
+    def __init__(self, prefix: Path) -> None:
+        self.prefix = prefix
+        self.site = prefix / "lib" / PYTHON / "site-packages"
+        self.scripts = prefix / "bin"
+        self.python = self.scripts / "python"
+
+    def make(self) -> None:
+        """Makes the environment, with what the tests import behind its own packages."""
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.prefix], check=True)
+        own = dict.fromkeys((str(ROOT), str(ROOT / "builder"), sysconfig.get_path("purelib")))
+        (self.site / "tests.pth").write_text("".join(f"{path}\n" for path in own))
+
+    def pip(self, *words: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python)]
+        done = subprocess.run([*command, *map(str, words)], capture_output=True, text=True, check=False, timeout=300)
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def install(self, wheels: Path, *names: str) -> None:
+        self.pip("install", "-q", "--no-index", "--find-links", wheels, *names)
+
+    def command(self, *words: str | Path) -> list[str]:
+        """The command that makes it smaller."""
+        return [str(self.python), "-m", "rocm_sdk_build", "closure", *map(str, words), "--in-place"]
+
+    def run(self, *words: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+        """A module with words, as `python -m`."""
+        command = [str(self.python), "-m", *map(str, words)]
+        return subprocess.run(
+            command, env=clean_environment() | variables, capture_output=True, text=True, check=False, timeout=300
+        )
+
+    def prune(self, *words: str | Path, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
+        done = self.run("rocm_sdk_build", "closure", *words, "--in-place", **variables)
+        assert not check or done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def report(self, *words: str | Path) -> dict[str, object]:
+        document: dict[str, object] = json.loads(self.prune(*words, "--json").stdout)
+        return document
+
+    def codes(self) -> set[str]:
+        """The problems that `rocm-sdk test` reports as errors."""
+        done = self.run("rocm_sdk", "test", "--json")
+        return {each["code"] for each in json.loads(done.stdout)["problems"] if each["severity"] == "error"}
+
+    @property
+    def state(self) -> str:
+        """Which SDK an import sees: "old" or "new"; "mixed" if some files are of one and some of the other."""
+        names = names_in(self.site)
+        marks = {
+            (self.site / f"rocm_sdk_core-{VERSION}.dist-info").is_dir(),
+            (self.site / LIBRARIES / "lib/libunused.so.1").exists(),
+            (self.site / CORE / "bin/rocminfo").exists(),
+            not (self.site / f"rocm_sdk_core-{VERSION}+closure.gfx1030.dist-info").is_dir(),
+            "rocblas-config.cmake" in names,
+        }
+        return "mixed" if len(marks) == 2 else "old" if marks == {True} else "new"
+
+    def files(self) -> dict[str, bytes]:
+        """The content of all files and links, and the commands; of caches alone the names."""
+        places = [path for top in (self.site, self.scripts) for path in top.rglob("*")]
+        found = {path: os.fsencode(path.readlink()) for path in places if path.is_symlink()}
+        found |= {path: path.read_bytes() for path in places if path.is_file() and path not in found}
+        return {str(path.relative_to(self.prefix)): data for path, data in found.items() if path.suffix != ".pyc"}
+
+    def leftovers(self) -> list[Path]:
+        """What no finished run leaves."""
+        found = [*self.site.parent.glob(".rocm-sdk-build-*"), *self.site.glob(".rocm-sdk-build-*")]
+        return [*found, *self.site.glob(".rocm-sdk-closure")]
+
+
+def write_wheels(sdk: Path, folder: Path) -> Path:
+    """Wheels of the sample SDK, with a development package, and of a framework with GPU code."""
+    wheels = folder / "wheels"
+    for name, tops in (
+        ("rocm-sdk-core", (CORE, "rocm_sdk_core")),
+        ("rocm-sdk-libraries", (LIBRARIES, "rocm_sdk_libraries")),
+    ):
+        paths = [path for top in tops for path in (sdk / top).rglob("*") if path.is_file() and not path.is_symlink()]
+        files = {str(path.relative_to(sdk)): path.read_bytes() for path in paths if path.suffix != ".pyc"}
+        needs = ""
+        if name == "rocm-sdk-core":
+            files |= {"rocm_sdk_core/_cli.py": b"def hipcc(): ...\ndef rocminfo(): ...\n"}
+            files |= {f"rocm_sdk_core-{VERSION}.dist-info/entry_points.txt": _SCRIPTS.encode()}
+        else:
+            needs = f"Requires-Dist: rocm-sdk-core=={VERSION}"
+        make_wheel(wheels, name, files, VERSION, needs)
+    parts = [f"Requires-Dist: rocm-sdk-{part}=={VERSION}; extra == '{part}'" for part in ("libraries", "devel")]
+    make_wheel(
+        wheels,
+        "rocm",
+        {},
+        VERSION,
+        "\n".join(
+            [f"Requires-Dist: rocm-sdk-core=={VERSION}", *parts, "Provides-Extra: libraries", "Provides-Extra: devel"]
+        ),
+    )
+    make_wheel(wheels, "rocm-sdk-devel", devel_files(make_archive(MEMBERS)), VERSION)
+    own = library(folder / "libframework.so", code(*TARGETS))
+    files = {
+        "framework/__init__.py": b"",
+        "framework/_rocm_init.py": _INIT.encode(),
+        "framework/lib/libframework.so": own.read_bytes(),
+        "framework/lib/aotriton.images/amd-gfx90a/kernel.hsaco": b"code" * 1000,
+        "framework/lib/aotriton.images/amd-gfx110x/kernel.hsaco": b"code" * 1000,
+    }
+    make_wheel(wheels, "framework", files, "1.0", f"Requires-Dist: rocm[libraries]=={VERSION}")
+    return wheels
+
+
+class Snapshot:
+    """What pip has installed, to start from again."""
+
+    def __init__(self, environment: Environment, directory: Path) -> None:
+        self.environment, self.directory = environment, directory
+        for place in (environment.site, environment.scripts):
+            shutil.copytree(place, directory / place.name, symlinks=True)
+
+    def restore(self) -> Environment:
+        """Each file is new: what has two names shows."""
+        for place in (self.environment.site, self.environment.scripts):
+            shutil.rmtree(place)
+            shutil.copytree(self.directory / place.name, place, symlinks=True)
+        for path in self.environment.site.parent.glob(".rocm-sdk-build-*"):
+            shutil.rmtree(path)
+        return self.environment
