@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,9 @@ def _installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Snapsh
 def environment(_installed: Snapshot) -> Environment:
     """The environment as pip has made it."""
     return _installed.restore()
+
+
+@pytest.fixture
+def restore(_installed: Snapshot) -> Callable[[], Environment]:
+    """Makes the environment what it was at the start, within a test."""
+    return _installed.restore

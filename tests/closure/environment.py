@@ -70,6 +70,11 @@ class Environment:
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
 
+    def file_by_file(self, command: list[str]) -> list[str]:
+        """The command where site-packages is a mount point, which cannot be exchanged."""
+        script = 'mount --bind "$0" "$0" || exit 77; exec "$@"'
+        return ["unshare", "--mount", "sh", "-c", script, str(self.site), *command]
+
     def report(self, *words: str | Path) -> dict[str, object]:
         document: dict[str, object] = json.loads(self.prune(*words, "--json").stdout)
         return document

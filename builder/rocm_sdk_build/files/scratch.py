@@ -38,13 +38,26 @@ def _make(place: Path) -> tuple[Path, BinaryIO]:
     """A directory, and the file that is locked in it."""
     while True:
         directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
-        with ExitStack() as block, suppress(FileNotFoundError):  # another run has taken it for one that nobody uses
-            lock = block.enter_context((directory / _LOCK).open("xb", buffering=0))
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if (directory / _LOCK).stat().st_ino == os.fstat(lock.fileno()).st_ino:
-                lock.write(_MARK)
-                block.pop_all()
+        try:
+            if (lock := _locked(directory)) is not None:
                 return directory, lock
+        except FileNotFoundError:  # another run has taken it for one that nobody uses
+            continue
+        except OSError:  # a full disk
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
+
+
+def _locked(directory: Path) -> BinaryIO | None:
+    """A new file in it, which is locked and has our mark; None if another run has removed it meanwhile."""
+    with ExitStack() as block:
+        lock = block.enter_context((directory / _LOCK).open("xb", buffering=0))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (directory / _LOCK).stat().st_ino != os.fstat(lock.fileno()).st_ino:
+            return None
+        lock.write(_MARK)
+        block.pop_all()
+        return lock
 
 
 def _remove_abandoned(directory: Path) -> None:
