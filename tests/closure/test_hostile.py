@@ -125,8 +125,9 @@ def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
     for number, path in enumerate(sorted(path for path in own.rglob("*") if path.is_file() and not path.is_symlink())):
         path.rename(cache / str(number))
         path.symlink_to(cache / str(number))
-    closure(own, "--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "out")
-    assert "libhipsparse.so.4" in names_in(tmp_path / "out")
+    closure(own, "--library", "rocblas", "--gpu", "gfx1030", "--output", tmp_path / "out")
+    assert {"librocblas.so.5", "Kernels.so-000-gfx1030.hsaco"} <= names_in(tmp_path / "out")
+    assert "Kernels.so-000-gfx942.hsaco" not in names_in(tmp_path / "out")
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_symlink()]
 
 

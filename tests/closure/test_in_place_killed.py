@@ -110,3 +110,28 @@ def test_installed_again_after_a_kill(environment: Environment, tmp_path: Path, 
     assert "has changed since" in done.stderr
     assert "rm -r" in done.stderr
     assert environment.files() == before
+
+
+@pytest.mark.parametrize("way", ["exchange", "file by file"])
+def test_data_reaches_the_disk_before_names(environment: Environment, tmp_path: Path, way: str) -> None:
+    command = environment.command(*WORDS)
+    command = command if way == "exchange" else environment.file_by_file(command)
+    done = traced(command, "-o", str(tmp_path / "calls"), "-e", "trace=syncfs,fsync,rename,renameat,renameat2,unlinkat")
+    if done.returncode == 77 or "unshare:" in done.stderr:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+    lines = (tmp_path / "calls").read_text().splitlines()
+    site = str(environment.site)
+
+    def last(*texts: str) -> int:
+        return max(number for number, line in enumerate(lines) if all(text in line for text in texts))
+
+    if way == "exchange":
+        appears = last("renameat2(", f'"{site}"', "RENAME_EXCHANGE")
+    else:
+        appears = last("rename(", f'"{site}/.rocm-sdk-closure"')
+        assert appears < lines.index(next(line for line in lines if line.startswith("renameat(")))
+    before, after = lines[:appears], lines[appears:]
+    assert before[-1].startswith("syncfs(") or any(line.startswith("syncfs(") for line in before[-3:])
+    assert after[1].startswith("fsync(")
+    gone = next(number for number, line in enumerate(after) if "unlinkat(" in line and '"journal.json"' in line)
+    assert after[gone - 1].startswith("syncfs(")

@@ -56,7 +56,7 @@ def test_installed_in_a_lower_layer(environment: Environment, layer: Path) -> No
     done = in_namespace(OVERLAY, str(environment.prefix), str(layer), *environment.command(*WORDS))
     assert done.returncode == 1, done.stdout
     assert "is in a lower layer of this container" in done.stderr
-    assert "install and prune in the same RUN" in done.stderr
+    assert "prune in the same RUN as the installation" in done.stderr
     assert not [path for path in (layer / "upper").rglob("*") if path.is_file()], "nothing was copied up"
     assert environment.files() == before
 

@@ -23,8 +23,8 @@ from .installation import InstalledSdk, SdkPackage
 
 _CHOICE = "run rocm-sdk-build of the environment that has the SDK, or write a closure beside it: --output PLACE"
 _SAME_RUN = (
-    "pruning a lower layer shrinks nothing: install and prune in the same RUN,"
-    " RUN pip install ... && rocm-sdk-build closure ... --in-place"
+    "pruning a lower layer shrinks nothing: prune in the same RUN as the installation,"
+    " which ends with && rocm-sdk-build closure ... --in-place"
 )
 _NOT_EMPTY = (errno.ENOTEMPTY, errno.EEXIST)
 

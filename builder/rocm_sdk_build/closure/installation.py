@@ -24,12 +24,13 @@ DEVELOPMENT, DEVELOPMENT_TREE = "rocm-sdk-devel", "_rocm_sdk_devel"
 
 
 class SdkFile(NamedTuple):
-    """A file of a distribution. path is relative to the directory of the packages, source is where the file is.
+    """A file of a distribution. path is relative to `site`, the directory of the packages; source is where the file is.
 
     link: the text of a relative link, else None. size is in bytes, that of a link 0.
     """
 
     path: str
+    site: str
     source: Path
     distribution: str
     size: int
@@ -135,19 +136,19 @@ def _file(site: str, path: str, digest: str, distribution: str) -> SdkFile | Non
     if stat.S_ISDIR(facts.st_mode):  # of the development tree, so that pip removes it
         return None
     if stat.S_ISREG(facts.st_mode):
-        return SdkFile(path, source, distribution, facts.st_size, None)
+        return SdkFile(path, site, source, distribution, facts.st_size, None)
     if not stat.S_ISLNK(facts.st_mode):
         raise PackagingError(f"{source}: is neither a file nor a link", "install the package again")
     text = str(source.readlink())
     if not os.path.isabs(text):
         if os.path.normpath(os.path.join(os.path.dirname(path), text)).startswith("../"):
             raise PackagingError(f"{source}: the link leads out of the packages", "install the package again")
-        return SdkFile(path, source, distribution, 0, text)
+        return SdkFile(path, site, source, distribution, 0, text)
     real = Path(os.path.realpath(source))
     if not real.is_file() or not digest or digest_text(sha256_of(real)) != digest:
         what = f"{source}: the file behind the link is not the one of RECORD"
         raise PackagingError(what, "install the package again")
-    return SdkFile(path, real, distribution, real.stat().st_size, None)
+    return SdkFile(path, site, real, distribution, real.stat().st_size, None)
 
 
 def _leaves(site: str, path: str) -> bool:

@@ -114,7 +114,7 @@ def _refuse_lost_tables(sdk: InstalledSdk, selection: Selection, choice: GpuChoi
     """Each table that a kept index leads a GPU to is there, unless the SDK does not have it either."""
     kept = {each.file.path for each in selection.kept}
     for site in sdk.sites if choice.gpus else ():
-        paths = [file.path for file in sdk.files.values() if file.link is None and _is_below(file, site)]
+        paths = [file.path for file in sdk.files.values() if file.link is None and file.site == site]
         before = set(absent_tables(Path(site), paths, choice.gpus, choice.unofficial))
         own = [path for path in paths if path in kept]
         for lost in absent_tables(Path(site), own, choice.gpus, choice.unofficial):
@@ -136,7 +136,7 @@ class _Data:
         self.held: dict[str, str] = {}
         self._patterns: dict[str, list[re.Pattern[str]]] = {}
         for site in sdk.sites:
-            paths = [file.path for file in sdk.files.values() if file.link is None and _is_below(file, site)]
+            paths = [file.path for file in sdk.files.values() if file.link is None and file.site == site]
             found = data_files(Path(site), sorted(paths))
             self.files |= {each.path: each for each in found}
             if choice.gpus:
@@ -167,10 +167,6 @@ class _Data:
             full = [os.path.normpath(os.path.join(os.path.dirname(library), place)) for place in places]
             self._patterns[library] = [re.compile(re.escape(each).replace(_TARGET, "[^/]+")) for each in full]
         return self._patterns[library]
-
-
-def _is_below(file: SdkFile, site: str) -> bool:
-    return os.fspath(file.source) == os.path.join(site, file.path)
 
 
 class _Decision:
