@@ -18,7 +18,6 @@ from sample_devel import devel_files, make_archive, make_wheel, member
 from sample_device_code import library
 from sample_site import CORE, LIBRARIES, clean_environment
 
-ROOT = Path(__file__).resolve().parents[2]
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 HIPSPARSE = ("--library", "hipsparse", "--gpu", "gfx1030")
 _SCRIPTS = "[console_scripts]\nhipcc = rocm_sdk_core._cli:hipcc\nrocminfo = rocm_sdk_core._cli:rocminfo\n"
@@ -42,8 +41,7 @@ class Environment:
     def make(self) -> None:
         """Makes the environment, with what the tests import behind its own packages."""
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.prefix], check=True)
-        own = dict.fromkeys((str(ROOT), str(ROOT / "builder"), sysconfig.get_path("purelib")))
-        (self.site / "tests.pth").write_text("".join(f"{path}\n" for path in own))
+        (self.site / "tests.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
 
     def pip(self, *words: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(self.python)]
