@@ -25,6 +25,7 @@ FOREIGN_VARIABLES = (
     *("GLIBC_TUNABLES", "LANG", "LC_", "LD_", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON", "XDG_"),
     *("CLICOLOR", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR"),
 )
+OWN_VARIABLES = ("ROCM_SDK_TEST_",)  # how much the tests do
 
 # Tests of one group run one after the other in one worker (--dist=loadgroup): path below tests/ -> group.
 # `machine`: they measure time, mount something or fill a file system. The others share something that is made once.
@@ -84,7 +85,8 @@ def _take_own_state() -> None:
         resource.setrlimit(limit, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
     os.umask(0o022)
     for name in [name for name in os.environ if name.startswith(FOREIGN_VARIABLES)]:
-        del os.environ[name]
+        if not name.startswith(OWN_VARIABLES):
+            del os.environ[name]
     os.environ["LC_ALL"] = "C.UTF-8"
     _move_home(ROOT / "build/test-home")
     descriptor = os.open(os.devnull, os.O_RDONLY)
