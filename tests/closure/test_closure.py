@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_closure import VERSION, closure, names_in, report, write_application, write_distribution
+from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
 from sample_site import CORE, LIBRARIES, clean_environment, run_python
 
 from rocm_sdk import device_code
@@ -24,7 +24,7 @@ def targets(path: Path) -> list[str]:
 def small(sdk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The closure of hipsparse for one GPU."""
     output = tmp_path_factory.mktemp("small") / "small"
-    closure(sdk, "--library", "hipsparse", "--gpu", "gfx1030", "--output", output)
+    closure(sdk, PROVED, "--library", "hipsparse", "--gpu", "gfx1030", "--output", output)
     return output
 
 
@@ -96,7 +96,7 @@ def test_data_of_a_library(sdk: Path, tmp_path: Path) -> None:
 
 
 def test_the_report(sdk: Path, tmp_path: Path) -> None:
-    done = closure(sdk, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, "--library", "rocblas", "--gpu", "gfx90a", "--output", tmp_path / "out")
     lines = done.stdout.splitlines()
     assert any(line.startswith("librocsolver.so.0") and "librocblas.so.5 has its name" in line for line in lines)
     assert any(line.startswith("libraries that nothing needs") for line in lines)
@@ -118,7 +118,7 @@ def test_versions_can_stay(sdk: Path, tmp_path: Path) -> None:
 
 def test_an_extension_of_the_application(sdk: Path, tmp_path: Path) -> None:
     extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
-    document = report(sdk, "--for", extension, "--gpu", "gfx942", "--output", tmp_path / "out")
+    document = report(sdk, PROVED, "--for", extension, "--gpu", "gfx942", "--output", tmp_path / "out")
     assert document["proof"]["modules"] == [str(extension)]  # type: ignore[index]
     assert "libhipsparse.so.4" in names_in(tmp_path / "out")
     assert "librocblas.so.5" not in names_in(tmp_path / "out")
@@ -134,7 +134,7 @@ def test_a_framework_that_lists_its_libraries(sdk: Path, tmp_path: Path) -> None
     )
     write_distribution(site, "framework", "1.0", ("framework",))
     variables = {"PYTHONPATH": f"{sdk}:{site}"}
-    done = closure(sdk, "--for", "framework", "--gpu", "gfx942", "--output", tmp_path / "out", **variables)
+    done = closure(sdk, PROVED, "--for", "framework", "--gpu", "gfx942", "--output", tmp_path / "out", **variables)
     assert "libhipsparse.so.4" in names_in(tmp_path / "out")
     assert "asked for as hipsparse" in done.stdout
 
@@ -155,7 +155,7 @@ def test_a_library_without_code_for_the_gpu(sdk: Path, tmp_path: Path) -> None:
     assert "warning: with all code: librocsolver.so.0" in whole.stdout
     library = f"{LIBRARIES}/lib/librocsolver.so.0"
     assert (tmp_path / "whole" / library).read_bytes() == (sdk / library).read_bytes()
-    closure(sdk, *words, "--drop-code", "--output", tmp_path / "without")
+    closure(sdk, PROVED, *words, "--drop-code", "--output", tmp_path / "without")
     assert targets(tmp_path / "without" / library) == []
     assert (tmp_path / "without" / library).stat().st_size < CODE_LIMIT
 

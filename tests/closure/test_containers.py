@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from other_user import OtherUser
-from sample_closure import closure, errors_of
+from sample_closure import PROVED, closure, errors_of
 from sample_devel import as_root
 from sample_site import CORE
 
@@ -152,7 +152,7 @@ def test_a_proof_where_nothing_can_be_mounted(sdk: Path, tmp_path: Path) -> None
     refusing = tmp_path / "bin/unshare"
     refusing.write_text("#!/bin/sh\nexit 1\n")
     refusing.chmod(0o755)
-    words = [word for word in WORDS if word != "--no-proof"]
+    words = [PROVED, *(word for word in WORDS if word != "--no-proof")]
     path = f"{tmp_path}/bin:{os.environ['PATH']}"
     done = closure(sdk, *words, "--output", tmp_path / "layer", PATH=path)
     assert "tried where nothing else is" in done.stdout

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sample_closure import VERSION, closure, names_in
+from sample_closure import PROVED, VERSION, closure, names_in
 from sample_device_code import HIPK, bundle, code_object, kpack, library, message, objects
 from sample_site import LIBRARIES, compile_library
 
@@ -73,7 +73,7 @@ def write_engine(lib: Path) -> None:
 
 def test_engines_and_what_they_need(extend: Callable[..., Path], tmp_path: Path) -> None:
     site = extend(write_engine, "lib/libhipdnn_backend.so.1", "lib/hipdnn_plugins/engines/libengine.so")
-    done = closure(site, "--library", "hipdnn", "--output", tmp_path / "out")
+    done = closure(site, PROVED, "--library", "hipdnn", "--output", tmp_path / "out")
     assert {"libhipdnn_backend.so.1", "libengine.so", "libunused.so.1"} <= names_in(tmp_path / "out")
     assert "libengine.so needs it" in done.stdout
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from packaging.version import Version
-from sample_closure import VERSION, closure, names_in, report, write_application
+from sample_closure import PROVED, VERSION, closure, names_in, report, write_application
 from sample_site import CORE, clean_environment
 
 from rocm_sdk_build.closure.metadata import ClosureVersion
@@ -101,7 +101,7 @@ def test_a_note_that_is_not_ours(sdk: Path, tmp_path: Path, note: str) -> None:
 
 
 def test_the_report_for_programs(sdk: Path, tmp_path: Path) -> None:
-    found: dict[str, Any] = report(sdk, "--library", "rocblas", "--gpu", "gfx942", "--output", tmp_path / "out")
+    found: dict[str, Any] = report(sdk, PROVED, "--library", "rocblas", "--gpu", "gfx942", "--output", tmp_path / "out")
     files = {each["path"]: each for each in found["files"]}
     assert sum(each["size"] for each in files.values()) == found["size"]
     assert set(files) == {
@@ -177,7 +177,7 @@ def test_a_wheel_as_application(sdk: Path, tmp_path: Path) -> None:
         archive.write(extension, f"app/{extension.name}")
         for name, text in files.items():
             archive.writestr(name, text)
-    done = closure(sdk, "--for", wheel, "--gpu", "gfx942", "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, "--for", wheel, "--gpu", "gfx942", "--output", tmp_path / "out")
     assert "libhipsparse.so.4" in names_in(tmp_path / "out")
     assert "1 file of applications loaded, app imported" in done.stdout
     assert f"app{extension.suffix}" not in names_in(tmp_path / "out")
@@ -187,7 +187,7 @@ def test_an_application_whose_code_is_for_another_python(sdk: Path, tmp_path: Pa
     extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
     other = extension.with_name("other.cpython-399-x86_64-linux-gnu.so")
     shutil.copy(extension, other)
-    done = closure(sdk, "--for", tmp_path / "app", "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, "--for", tmp_path / "app", "--output", tmp_path / "out")
     assert f"not tried: {other}: not imported, it is for another Python" in done.stdout
 
 

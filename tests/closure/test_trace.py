@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sample_closure import closure, names_in
+from sample_closure import PROVED, closure, names_in
 
 from rocm_sdk_build.closure.trace import Use, uses
 
@@ -36,7 +36,7 @@ def application(tmp_path: Path) -> Path:
 
 def test_what_a_run_uses_stays(sdk: Path, tmp_path: Path, application: Path) -> None:
     words = ("--library", "hipsparse", "--gpu", "gfx1030", "--output", tmp_path / "out")
-    done = closure(sdk, *words, "--trace", "--", sys.executable, application)
+    done = closure(sdk, PROVED, *words, "--trace", "--", sys.executable, application)
     names = names_in(tmp_path / "out")
     assert {"ocml.bc", "rocminfo", "libunused.so", "libunused.so.1"} <= names
     assert not {"librocblas.so.5", "librocsolver.so.0", "stddef.h"} & names

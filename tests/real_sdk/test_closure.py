@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from fetched_packages import BUILD, TORCH, install, tag
-from sample_closure import closure, names_in, report, write_application, write_distribution
+from sample_closure import PROVED, closure, names_in, report, write_application, write_distribution
 from sample_site import LIBRARIES, run_python
 
 from rocm_sdk import device_code
@@ -56,7 +56,9 @@ def _link(source: str, target: str) -> None:
 def test_pytorch(debian_sdk: Callable[[str], Path], torch: Path, tmp_path: Path) -> None:
     sdk = debian_sdk("none")
     variables = {"PYTHONPATH": f"{sdk}:{torch}"}
-    done = closure(sdk, "--for", "torch", "--gpu", "gfx1030", "--json", "--output", tmp_path / "out", **variables)
+    done = closure(
+        sdk, PROVED, "--for", "torch", "--gpu", "gfx1030", "--json", "--output", tmp_path / "out", **variables
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     assert "torch" in found["proof"]["modules"]
     assert {"libhipsparse.so.0", "librocm_smi64.so.1", "libamd_comgr.so.2"} <= names_in(tmp_path / "out")
@@ -80,7 +82,7 @@ def test_a_distribution(debian_sdk: Callable[[str], Path], tmp_path: Path, gpu: 
     write_distribution(site, "sparse", "1.0", ("sparse",))
     variables = {"PYTHONPATH": f"{sdk}:{site}"}
     words = ("--for", "sparse", "--gpu", gpu, "--output", tmp_path / "out")
-    done = closure(sdk, *words, "--json", **variables)
+    done = closure(sdk, PROVED, *words, "--json", **variables)
     found: dict[str, Any] = json.loads(done.stdout)
     assert found["proof"]["modules"] == ["sparse"]
     library = tmp_path / f"out/{LIBRARIES}/lib/librocsparse.so.0"

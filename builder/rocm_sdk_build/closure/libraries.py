@@ -20,18 +20,21 @@ from rocm_sdk_build.inputs.file_kind import Kind
 from .installation import InstalledSdk, SdkFile
 from .roots import Roots
 
+_NOT_HERE = ("nowhere", "other version")
+
 
 class Needed(NamedTuple):
     """The libraries that are needed, with the reason for each: a sentence that names what needs it.
 
     outside are the SONAMEs that the system provides, missing those that nobody does. unread are files of applications
-    that are not for this machine, or that cannot be read.
+    that are not for this machine, or that cannot be read. lacks are needs of applications that nothing here has.
     """
 
     reasons: dict[str, str]  # path of an SdkFile -> reason
     outside: tuple[str, ...]
     missing: tuple[str, ...]
     unread: dict[str, str]  # path -> why
+    lacks: dict[str, str]  # SONAME -> path of the first file that needs it
 
 
 def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile]) -> Needed:
@@ -46,10 +49,14 @@ def needed_libraries(sdk: InstalledSdk, roots: Roots, programs: Iterable[SdkFile
         files += opened
         if not opened:
             break
-    missing = [name for step in plan.steps for name in step.missing]
+    missing = [*search.missing, *(name for step in plan.steps for name in step.missing)]
     outside = [name for step in plan.steps for name in step.outside]
     return Needed(
-        search.reasons, tuple(dict.fromkeys(outside)), tuple(dict.fromkeys([*plan.missing, *missing])), search.unread
+        search.reasons,
+        tuple(dict.fromkeys(outside)),
+        tuple(dict.fromkeys([*plan.missing, *missing])),
+        search.unread,
+        search.lacks,
     )
 
 
@@ -65,6 +72,9 @@ class _Search:
         self.sdk, self.roots = sdk, roots
         self.reasons: dict[str, str] = {}
         self.unread: dict[str, str] = {}
+        self.lacks: dict[str, str] = {}
+        self.missing: list[str] = []
+        self._alone = {path for each in roots.applications if each.kind == "file" for path in each.files}
         self._needs: dict[str, tuple[str, ...]] = {}  # path of a root or program -> its DT_NEEDED entries
         self._by_name: dict[str, list[SdkFile]] = {}
         self._named: set[str] = set()  # files whose data was searched
@@ -85,6 +95,7 @@ class _Search:
                 self.unread[file.path] = file.fault
                 continue
             self._needs[file.path] = tuple(need.name for need in file.needs)
+            self._take_lacks(file.path, [need.name for need in file.needs if need.place in _NOT_HERE])
             if not _is_fixed(file.path):
                 found.append(file.path)
                 continue
@@ -94,6 +105,14 @@ class _Search:
                 self.reasons.setdefault(library.path, f"{os.path.basename(self.roots.shown(file.path))} needs it")
             found += [str(library.source) for library in own]
         return found
+
+    def _take_lacks(self, path: str, names: Iterable[str]) -> None:
+        """What nobody here has: of a package it may come with another one, of a file alone it is an error."""
+        for name in names:
+            if path in self._alone:
+                self.missing.append(f"{name}, which {os.path.basename(path)} needs")
+            else:
+                self.lacks.setdefault(name, path)
 
     def take(self, plan: LoadPlan) -> None:
         """Takes the members of the plan's steps, with the reason why each is there."""

@@ -91,6 +91,7 @@ def prove(  # noqa: PLR0917
         "libraries": roots.shortnames,
         "paths": list(selection.needed.reasons),
         "files": loaded,
+        "behind": [path for path in loaded if path in _of_packages(roots)],
         "modules": modules,
     }
     answer = _run(enter, root, wish, application.search_path)
@@ -108,6 +109,11 @@ def prove(  # noqa: PLR0917
         host.of_libraries,
         time.monotonic() - start,
     )
+
+
+def _of_packages(roots: Roots) -> set[str]:
+    """Files of applications that have packages: what they need may come from others, which their import loads."""
+    return {path for each in roots.applications if each.kind != "file" for path in each.files}
 
 
 def _fix_of(wrong: Sequence[dict[str, str]]) -> str:

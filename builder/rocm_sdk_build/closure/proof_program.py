@@ -63,17 +63,22 @@ def load(path: str) -> None:
     ctypes.CDLL(path, os.RTLD_NOW)
 
 
-def import_module(name: str) -> None:
-    """A module by its name, or an extension by its path."""
-    if not name.startswith("/"):
-        importlib.import_module(name)
-        return
+def import_extension(path: str) -> None:
+    """An extension of no package, by its path."""
     import rocm_sdk
 
-    rocm_sdk.preload_for(name)
-    spec = importlib.util.spec_from_file_location(os.path.basename(name).partition(".")[0], name)
+    rocm_sdk.preload_for(path)
+    spec = importlib.util.spec_from_file_location(os.path.basename(path).partition(".")[0], path)
     assert spec is not None and spec.loader is not None
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
+    """Packages, and then each file of them: what a file needs may come with another package."""
+    for name in names:
+        importlib.import_module(name)
+    for path in files:
+        ctypes.CDLL(path, os.RTLD_NOW)
 
 
 def self_test() -> list[Wrong]:
@@ -95,13 +100,17 @@ def main() -> None:
     """Tries all that the wish names."""
     with open(sys.argv[1], encoding="utf-8") as file:
         wish = json.load(file)
-    names, modules = wish["preloads"], set(wish["modules"])
+    names, modules = wish["preloads"], wish["modules"]
+    packages = [name for name in modules if not name.startswith("/")]
+    behind = set(wish["behind"]) if packages else set()
     tries: list[tuple[str, Callable[[], object]]] = []
     tries += [("the preloaded libraries", partial(preload, names))] if names else []
     tries += [(name, partial(preload, [name])) for name in wish["libraries"]]
     tries += [(path, partial(load, f"{CLOSURE}/{path}")) for path in wish["paths"]]
-    tries += [(path, partial(load, path)) for path in wish["files"] if path not in modules]
-    tries += [(f"import {name}", partial(import_module, name)) for name in wish["modules"]]
+    tries += [(path, partial(load, path)) for path in wish["files"] if path not in modules and path not in behind]
+    tries += [(f"import {name}", partial(import_extension, name)) for name in modules if name not in packages]
+    if packages:
+        tries.append((f"import {', '.join(packages)}", partial(import_packages, packages, sorted(behind))))
     wrong = [found for what, action in tries if (found := in_child(what, action)) is not None]
     print(json.dumps({"wrong": [*wrong, *self_test()]}))
 

@@ -77,6 +77,8 @@ def _notes(made: Made) -> Iterator[str]:
         names = ", ".join(each.file.path for each in unknown[:_SHOWN])
         more = f", and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
         yield f"unknown data stays beside the libraries: {names}{more}"
+    for name, path in made.selection.needed.lacks.items():
+        yield f"warning: nothing here has {name}, which {made.roots.shown(path)} needs; another package may have it"
     if made.selection.needed.unread:
         yield _unread_line(made)
     yield from _host_lines(made)
