@@ -77,7 +77,14 @@ def test_a_fix_names_the_original_and_the_command(sdk: Path, tmp_path: Path) -> 
     found = next(each for each in problems if each["code"] == "E-FILE-001")
     assert f"rocm-sdk-core=={VERSION}" in found["fix"]
     assert "+closure" not in found["fix"]
-    assert found["fix"].endswith(" && rocm-sdk-build closure --library hipsparse --gpu gfx1030")
+    command = "rocm-sdk-build closure --library hipsparse --gpu gfx1030"
+    assert found["fix"].endswith(f" && {command}")
+    (tmp_path / "elsewhere").mkdir()
+    words = [sys.executable, "-m", "rocm_sdk_build", *command.split()[1:]]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk)}
+    done = subprocess.run(words, cwd=tmp_path / "elsewhere", env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / f"elsewhere/closure/{CORE}/lib/libamdhip64.so.7").exists()
 
 
 HOSTILE_NOTES = (

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
 
+DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
 FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
 
 
@@ -37,7 +38,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--drop-code", action="store_true", help="libraries without code for the GPUs lose that for other GPUs"
     )
     place = command.add_argument_group("result")
-    place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file")
+    place.add_argument("--output", type=Path, metavar="PLACE", help="a new directory or file (closure)")
     place.add_argument("--in-place", action="store_true", help="make the SDK of this environment smaller")
     place.add_argument(
         "--also", action="append", default=[], metavar="DISTRIBUTION", help="with --in-place: as torch (several times)"
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         base=options.base,
         keeps_version=options.keep_version,
         is_proved=not options.no_proof,
-        output=options.output or Path(),
+        output=options.output or DEFAULT_OUTPUT,
         command=command_text(options),
     )
     made = prune_environment(request, tuple(options.also)) if options.in_place else make_closure(request)
@@ -100,8 +101,6 @@ def _refuse_places(options: argparse.Namespace) -> None:
     """PackagingError if the place of the result is not clear."""
     if options.in_place and (options.output is not None or options.form is not None):
         raise PackagingError("--in-place writes nothing but this environment", "leave out --output, --form")
-    if not options.in_place and options.output is None:
-        raise PackagingError("say where the result goes", "--output PLACE, or --in-place")
     if options.also and not options.in_place:
         raise PackagingError("--also belongs to --in-place", "rocm-sdk-build code --keep rewrites other directories")
 
