@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from other_user import USER, OtherUser
-from sample_closure import PROVED, VERSION, closure, names_in, write_application
+from sample_closure import PROVED, VERSION, closure, names_in, write_application, write_distribution
 from sample_site import CORE, LIBRARIES, clean_environment
 
 INFO = f"rocm_sdk_libraries-{VERSION}.dist-info"
@@ -130,6 +130,26 @@ def test_links_of_an_installer(own: Path, tmp_path: Path) -> None:
     assert "Kernels.so-000-gfx942.hsaco" not in names_in(tmp_path / "out")
     links = [path for path in (tmp_path / "out").rglob("*") if path.is_symlink()]
     assert [str(path.readlink()) for path in links] == ["librocblas.so.5"]
+
+
+def test_rows_of_an_application_that_lead_out(sdk: Path, tmp_path: Path) -> None:
+    """What a RECORD of others names elsewhere is not linked into the root of the proof, where files are written."""
+    site, outside = tmp_path / "app-site", tmp_path / "etc"
+    (site / "app").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "secret").write_text("private")
+    (site / "app/__init__.py").write_text(
+        "import os, rocm_sdk\nrocm_sdk.preload_libraries('hipsparse')\n"
+        f"assert not os.path.exists({str(outside / 'secret')!r})\n"
+    )
+    write_application(site / "app", sdk, "libhipsparse.so.4")
+    write_distribution(site, "app", "1.0", ("app",))
+    with (site / "app-1.0.dist-info/RECORD").open("a") as record:
+        record.write("../etc/secret,,\n")
+    variables = {"PYTHONPATH": f"{sdk}:{site}"}
+    done = closure(sdk, PROVED, "--for", "app", "--output", tmp_path / "out", **variables)
+    assert "app imported" in done.stdout
+    assert (outside / "secret").read_text() == "private"
 
 
 def test_a_kill_leaves_nothing_that_stays(sdk: Path, tmp_path: Path) -> None:

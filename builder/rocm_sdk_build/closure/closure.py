@@ -16,7 +16,7 @@ from .disk_use import Pruned
 from .forms.table import writer_of
 from .installation import InstalledSdk
 from .metadata import ClosureVersion
-from .proof import Proof, prove
+from .proof import RESULT, Proof, prove
 from .roots import Roots, open_roots
 from .selection import GpuChoice, Selection, select
 from .trace import trace
@@ -66,7 +66,7 @@ def make_closure(request: Request) -> Made:
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
         selection = selected(sdk, roots, request)
         with scratch_directory(request.output.absolute().parent) as scratch:
-            site = write_closure(sdk, selection, recipe_of(request, roots), scratch / "root" / "closure")
+            site = write_closure(sdk, selection, recipe_of(request, roots), scratch / "root" / RESULT)
             proof = prove(sdk, roots, selection, site, request.gpus) if request.is_proved else None
             output_size = write_output(site.place, request.output, scratch)
     return Made(
@@ -116,7 +116,7 @@ def recipe_of(request: Request, roots: Roots) -> Recipe:
 
 def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
     """Writes the new directory `place`, whose parent becomes the root of the proof. Errors as of make_closure."""
-    place.parent.mkdir()
+    place.parent.mkdir(parents=True)
     site = write_site(sdk, selection, recipe, place)
     _refuse_gpus_without_code(site, recipe.wish.gpus)
     return site

@@ -39,7 +39,7 @@ from .environment import (
 from .installation import InstalledSdk, SdkPackage
 from .journal import complete, is_interrupted, publish, write_journal
 from .new_site import Snapshot, make_new_site, refuse_changed, snapshot_of, take_owner
-from .proof import prove
+from .proof import RESULT, prove
 from .roots import open_roots
 from .writing import Written
 
@@ -128,7 +128,7 @@ def _prepare(request: Request, subject: _Subject, scratch: Path) -> _Prepared:
         recipe = recipe_of(request, roots)
         recipe = recipe._replace(requires=(*recipe.requires, *_requirements(site, sdk)), in_place=True)
         selection = selected(sdk, roots, request)
-        closure = write_closure(sdk, selection, recipe, scratch / "root" / "closure")
+        closure = write_closure(sdk, selection, recipe, scratch / "root" / RESULT)
         smaller = [make_smaller(each, site, recipe, scratch / each.name) for each in others]
         replaced = {f"{site}/{path}": file for each in smaller for path, file in each.changes.new.items()}
         proof = prove(sdk, roots, selection, closure, request.gpus, replaced) if request.is_proved else None

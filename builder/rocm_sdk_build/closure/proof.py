@@ -33,6 +33,9 @@ from .writing import Site
 
 _SECONDS = 1800
 _WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
+# What is not of this system lies in a directory that no application has.
+_OWN = "/.rocm-sdk-proof"
+RESULT = Path(_OWN.removeprefix("/"), "closure")  # where the closure is in a root
 _PROGRAM = Path(__file__).with_name("proof_program.py")
 # The root itself may lie in platstdlib, which is in the environment.
 _NO_STDLIB = (
@@ -74,12 +77,12 @@ def prove(  # noqa: PLR0917
     gpus: tuple[str, ...],
     replaced: Mapping[str, Path] = {},
 ) -> Proof:
-    """Tries the closure, which lies as `closure` in a directory that becomes the root.
+    """Tries the closure, which lies as RESULT in a directory that becomes the root.
 
     replaced: files of applications -> what takes their places. PackagingError says what fails.
     """
     start = time.monotonic()
-    root = site.place.parent
+    root = site.place.parents[1]
     enter = _way_in()
     modules, remarks = modules_of(roots)
     application = application_files(roots)
@@ -133,7 +136,7 @@ def _fill(root: Path, host: HostFiles, application: ApplicationFiles, replaced: 
             (root / "usr" / name).mkdir(parents=True, exist_ok=True)
     for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")):
         _copy_tree(Path(path), root, _NO_STDLIB)
-    _copy_tree(Path(PACKAGE_PARENT, "rocm_sdk"), root, ("__pycache__",), Path("/loader/rocm_sdk"))
+    _copy_tree(Path(PACKAGE_PARENT, "rocm_sdk"), root, ("__pycache__",), Path(_OWN, "loader/rocm_sdk"))
     python = os.path.realpath(_python())
     _copy(python, root, python)
     for path in host.paths:
@@ -150,10 +153,11 @@ def _fill(root: Path, host: HostFiles, application: ApplicationFiles, replaced: 
             place.symlink_to(target)
     (root / "etc").mkdir(exist_ok=True)
     (root / "tmp").mkdir(exist_ok=True)
-    (root / "dev").mkdir()
+    (root / "dev").mkdir(exist_ok=True)
     (root / "dev/null").touch()  # stands for the device where nothing can be bound
+    (root / "etc/ld.so.conf").unlink(missing_ok=True)
     (root / "etc/ld.so.conf").write_text("".join(f"{each}\n" for each in host.directories), encoding="utf-8")
-    shutil.copyfile(_PROGRAM, root / "proof_program.py")
+    shutil.copyfile(_PROGRAM, _inside(root, f"{_OWN}/program.py"))
     if (program := shutil.which("ldconfig", path=f"{os.environ.get('PATH', os.defpath)}:/sbin:/usr/sbin")) is not None:
         subprocess.run([program, "-r", str(root)], check=False, capture_output=True)
 
@@ -199,8 +203,9 @@ def _inside(root: Path, path: str) -> Path:
 
 def _empty(root: Path) -> None:
     """Removes what was copied beside the closure."""
-    for path in root.iterdir():
-        if path.name == "closure":
+    own = _inside(root, _OWN)
+    for path in (*root.iterdir(), *own.iterdir()):
+        if path in (own, own / RESULT.name):
             continue
         if path.is_symlink() or path.is_file():
             path.unlink()
@@ -230,11 +235,11 @@ def _way_in() -> list[str]:
 
 
 def _run(enter: Sequence[str], root: Path, wish: dict[str, Any], search_path: Iterable[str]) -> dict[str, Any]:
-    (root / "wish.json").write_text(json.dumps(wish), encoding="utf-8")
-    command = [*enter, str(root), os.path.realpath(_python()), "/proof_program.py", "/wish.json"]
+    _inside(root, f"{_OWN}/wish.json").write_text(json.dumps(wish), encoding="utf-8")
+    command = [*enter, str(root), os.path.realpath(_python()), f"{_OWN}/program.py", f"{_OWN}/wish.json"]
     environment = {
         "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
-        "PYTHONPATH": ":".join(("/loader", "/closure", *search_path)),
+        "PYTHONPATH": ":".join((f"{_OWN}/loader", f"{_OWN}/{RESULT.name}", *search_path)),
         "LD_BIND_NOW": "1",
         "HOME": "/tmp",
     }

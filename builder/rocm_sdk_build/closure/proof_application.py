@@ -110,9 +110,10 @@ def _files_of_distribution(name: str) -> Iterator[tuple[str, str]]:
         except importlib.metadata.PackageNotFoundError:
             continue
         for file in found.files or ():
+            site = os.path.normpath(str(found.locate_file("")))
             path = os.path.normpath(str(found.locate_file(file)))
-            if os.path.isfile(path) and not path.endswith(".pyc"):
-                yield os.path.normpath(str(found.locate_file(""))), path
+            if path.startswith(f"{site}{os.sep}") and os.path.isfile(path) and not path.endswith(".pyc"):
+                yield site, path
         for line in found.requires or ():
             try:
                 requirement = Requirement(line)

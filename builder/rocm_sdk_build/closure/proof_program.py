@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
-CLOSURE = "/closure"
+CLOSURE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "closure")
 _SHOWN = 2000  # letters of what a child says
 
 Wrong = dict[str, str]
