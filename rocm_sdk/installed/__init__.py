@@ -9,8 +9,6 @@ This module imports next to nothing: commands that scripts call often pass throu
 import os
 import sys
 
-from rocm_sdk import _native
-
 TYPE_CHECKING = False  # for type checkers
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +18,8 @@ _PREFIXES = ("rocm_sdk_", "rocm_profiler")
 
 def chosen_site() -> str | None:
     """The directory of ROCM_SDK_ROOT; None if the variable is not set. Raises RocmSdkError if it cannot be used."""
+    from rocm_sdk import _native  # here: adoption works where the extension is missing
+
     return None if _native.sdk_root() is None else _native.sdk_facts()["root"]
 
 

@@ -101,12 +101,15 @@ class Distribution:
     @property
     def closure(self) -> str | None:
         """The command that made this of a whole package (`rocm-sdk-build closure`); None if none did."""
-        import json
+        try:
+            note = read_beginning(f"{self.directory}/{_CLOSURE_NOTE}", _NOTE_LIMIT)
+        except OSError:
+            return None
+        import json  # here: most packages have no note
 
         try:
-            document = json.loads(read_beginning(f"{self.directory}/{_CLOSURE_NOTE}", _NOTE_LIMIT))
-            command = str(document["command"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            command = str(json.loads(note)["command"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
         return command if command.startswith(_CLOSURE_COMMAND) and command.isprintable() else None
 

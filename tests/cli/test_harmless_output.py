@@ -148,6 +148,7 @@ PRINTING = {
     "store": 1,
     "targets": 3,
     "test": 6,
+    "test_merge": 1,
     "tree/__init__": 2,
     "version": 1,
 }
