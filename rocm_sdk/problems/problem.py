@@ -69,9 +69,9 @@ def problem(
     """
     exact = {name: _exact(str(value)) for name, value in facts.items() if value is not None}
     installation = (known or _ask_installed)(site or _site_of(path), exact.get("distribution"))
-    closure = installation.pop("closure", None)
     title, cause, fix = problem_texts(code, _exact(path) if path is not None else None, exact, installation)
-    if fix is not None and closure is not None and " install " in fix:
+    closure, requirement = installation.get("closure"), exact.get("requirement")
+    if fix is not None and closure is not None and requirement is not None and requirement in fix:
         fix = f"{fix} && {closure}"  # what the fix installs is the whole package
     shown = {name: one_line(value) for name, value in exact.items()}
     return Problem(code, one_line(title), one_line(cause), harmless(fix) if fix is not None else None, path, shown)

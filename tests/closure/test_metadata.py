@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from packaging.version import Version
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application
-from sample_site import CORE, clean_environment
+from sample_site import CORE, clean_environment, run_python
 
 from rocm_sdk_build.closure.metadata import ClosureVersion
 from rocm_sdk_build.closure.page import Area, squarified
@@ -85,6 +85,19 @@ def test_a_fix_names_the_original_and_the_command(sdk: Path, tmp_path: Path) -> 
     done = subprocess.run(words, cwd=tmp_path / "elsewhere", env=environment, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / f"elsewhere/closure/{CORE}/lib/libamdhip64.so.7").exists()
+
+
+def test_a_fix_that_installs_something_else(sdk: Path, tmp_path: Path) -> None:
+    """What the system lacks is no part of the closure, which need not be made again."""
+    closure(sdk, "--library", "hipsparse", "--output", tmp_path / "out")
+    program = (
+        "from rocm_sdk.problems import problem\n"
+        f"path = {str(tmp_path / 'out' / CORE / 'lib/libamdhip64.so.7')!r}\n"
+        "print(problem('E-LIB-002', path, name='libnuma.so.1', debian='libnuma1', fedora='numactl-libs').fix)"
+    )
+    fix = run_python(program).stdout
+    assert fix.strip() not in {"", "None"}
+    assert "rocm-sdk-build" not in fix
 
 
 HOSTILE_NOTES = (
