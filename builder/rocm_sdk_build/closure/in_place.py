@@ -16,8 +16,6 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import NamedTuple
 
-from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from rocm_sdk.tooling import CLOSURE_JOURNAL, exchange, sync_directory, sync_file_system
@@ -162,12 +160,8 @@ def _requirements(site: str, sdk: InstalledSdk) -> Iterator[str]:
     """Those of the distributions that are not of the SDK."""
     own = {package.name for package in sdk.packages}
     for each in distributions(path=[site]):
-        lines = each.requires or () if canonicalize_name(each.name or "") not in own else ()
-        for line in lines:
-            with suppress(InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
-                requirement = Requirement(line)
-                if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                    yield line
+        if canonicalize_name(each.name or "") not in own:
+            yield from each.requires or ()
 
 
 def _take_owners(site: str, changes: Changes) -> None:

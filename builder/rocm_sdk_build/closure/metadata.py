@@ -10,24 +10,28 @@ import configparser
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from packaging.markers import UndefinedComparison, UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from rocm_sdk.installed.record import Row, digest_text, record_text
 from rocm_sdk.tooling import without_closure
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.damaged import read_small
+from rocm_sdk_build.files.damaged import read_small, refusing_damage
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.files.text_files import write_text
 
 from .installation import SdkPackage
 
 NOTE = "closure.json"
+_AGAIN = "install the package again"
 _SCHEMA = 1
 _OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure elsewhere has not been installed
 COMMAND_GROUPS = ("console_scripts", "gui_scripts")
@@ -54,7 +58,7 @@ class ClosureVersion(NamedTuple):
         try:
             before = Version(version).local
         except InvalidVersion as error:
-            raise PackagingError(f"{version}: is no version of a package", "install the package again") from error
+            raise PackagingError(f"{version}: is no version of a package", _AGAIN) from error
         return f"{version}.{local}" if before else f"{version}+{local}"
 
 
@@ -112,7 +116,7 @@ def write_record(site: Path, dist_info: Path, files: Iterable[str], more: Iterab
 def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> frozenset[str]:
     """The names of those packages that the requirements lead to, extras included."""
     by_name = {package.name: package for package in packages}
-    pending = [(name, extra) for name, extra in map(_parsed, requirements) if name in by_name]
+    pending = list(applying(requirements))
     found: set[str] = set()
     done: set[tuple[str, frozenset[str]]] = set()
     while pending:
@@ -127,31 +131,27 @@ def required(packages: Sequence[SdkPackage], requirements: Iterable[str]) -> fro
 
 def _requires(package: SdkPackage, extras: frozenset[str]) -> list[tuple[str, frozenset[str]]]:
     headers = _read(Path(package.distribution.directory) / "METADATA").decode("utf-8", "replace").partition("\n\n")[0]
-    lines = [line.partition(":")[2].strip() for line in headers.splitlines() if line.startswith("Requires-Dist:")]
-    found = []
+    lines = (line.partition(":")[2].strip() for line in headers.splitlines() if line.startswith("Requires-Dist:"))
+    return list(applying(lines, extras))
+
+
+def applying(lines: Iterable[str], extras: Iterable[str] = ()) -> Iterator[tuple[str, frozenset[str]]]:
+    """The normalised names, and the extras, of those requirements that apply here. What is no requirement is left out.
+
+    lines: values of Requires-Dist. extras: those that are asked for.
+    """
     for line in lines:
-        try:
+        with suppress(InvalidRequirement, UndefinedComparison, UndefinedEnvironmentName):
             requirement = Requirement(line)
-        except InvalidRequirement:
-            continue
-        marker = requirement.marker
-        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
-            found.append(_parsed(line))
-    return found
-
-
-def _parsed(line: str) -> tuple[str, frozenset[str]]:
-    try:
-        requirement = Requirement(line)
-    except InvalidRequirement:
-        return "", frozenset()
-    return re.sub(r"[-_.]+", "-", requirement.name).lower(), frozenset(requirement.extras)
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+                yield canonicalize_name(requirement.name), frozenset(requirement.extras)
 
 
 def _read(path: Path) -> bytes:
     if path.is_symlink() and not os.path.isabs(path.readlink()):
-        raise PackagingError(f"{path}: is a symbolic link", "install the package again")
-    with path.open("rb") as file:
+        raise PackagingError(f"{path}: is a symbolic link", _AGAIN)
+    with path.open("rb") as file, refusing_damage(lambda what: PackagingError(f"{path}: {what}", _AGAIN)):
         return read_small(file)
 
 
@@ -159,7 +159,7 @@ def _with_version(text: bytes, old: str, new: str, place: Path) -> bytes:
     pattern = rb"(?m)^Version: " + re.escape(old.encode()) + rb"[ \t\r]*$"
     changed, count = re.subn(pattern, f"Version: {new}".encode(), text, count=1)
     if not count:
-        raise PackagingError(f"{place}/METADATA: does not say the version {old}", "install the package again")
+        raise PackagingError(f"{place}/METADATA: does not say the version {old}", _AGAIN)
     return changed
 
 
@@ -171,7 +171,7 @@ def read_entry_points(text: bytes, place: Path) -> EntryPoints:
         points.read_string(text.decode("utf-8"))
     except (configparser.Error, UnicodeDecodeError) as error:
         what = f"{place}/entry_points.txt: cannot be read: {error}"
-        raise PackagingError(what, "install the package again") from error
+        raise PackagingError(what, _AGAIN) from error
     return {group: dict(points.items(group)) for group in points.sections()}
 
 

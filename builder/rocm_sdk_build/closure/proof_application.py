@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
+from .metadata import applying
 from .roots import Application, Roots
 
 # Endings of extension modules: those of this Python, and those of any.
@@ -98,13 +99,12 @@ def _files_of_distribution(name: str) -> Iterator[tuple[str, str]]:
 
     The SDK's own packages are not among them: the closure takes their place.
     """
-    pending, done = [name], set[str]()
+    pending, done = [str(canonicalize_name(name))], set[str]()
     while pending:
         current = pending.pop()
-        key = current.lower().replace("_", "-")
-        if key in done or key.startswith(("rocm-sdk-", "rocm-profiler")):
+        if current in done or current.startswith(("rocm-sdk-", "rocm-profiler")):
             continue
-        done.add(key)
+        done.add(current)
         try:
             found = importlib.metadata.distribution(current)
         except importlib.metadata.PackageNotFoundError:
@@ -114,10 +114,4 @@ def _files_of_distribution(name: str) -> Iterator[tuple[str, str]]:
             path = os.path.normpath(str(found.locate_file(file)))
             if path.startswith(f"{site}{os.sep}") and os.path.isfile(path) and not path.endswith(".pyc"):
                 yield site, path
-        for line in found.requires or ():
-            try:
-                requirement = Requirement(line)
-            except InvalidRequirement:
-                continue
-            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-                pending.append(requirement.name)
+        pending += [name for name, _ in applying(found.requires or ())]
