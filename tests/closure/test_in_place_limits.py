@@ -61,17 +61,22 @@ def test_installed_in_a_lower_layer(environment: Environment, layer: Path) -> No
     assert environment.files() == before
 
 
-@as_root
-def test_installed_in_the_same_layer(environment: Environment, layer: Path) -> None:
-    """site-packages has other packages in a lower layer, so it cannot be exchanged; the SDK can shrink."""
+def with_own_sdk(environment: Environment, layer: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Makes the SDK smaller in the layer that it was installed in; the other packages lie in a lower one."""
     packages = layer / "packages"
     packages.mkdir()
     for path in [*environment.site.iterdir()]:
         if path.name.startswith(("rocm", "_rocm")):
             shutil.move(path, packages / path.name)
     install = f'cp -a {packages}/. "{environment.site}" && exec "$@"'
-    command = ["sh", "-c", install, "sh", *environment.command(*WORDS)]
-    done = in_namespace(OVERLAY, str(environment.prefix), str(layer), *command)
+    command = ["sh", "-c", install, "sh", *environment.command(*words)]
+    return in_namespace(OVERLAY, str(environment.prefix), str(layer), *command)
+
+
+@as_root
+def test_installed_in_the_same_layer(environment: Environment, layer: Path) -> None:
+    """site-packages has other packages in a lower layer, so it cannot be exchanged; the SDK can shrink."""
+    done = with_own_sdk(environment, layer, *WORDS)
     assert done.returncode == 0, done.stderr
     site = layer / "upper" / environment.site.relative_to(environment.prefix)
     assert not (site / UNUSED).exists()
@@ -83,14 +88,7 @@ def test_installed_in_the_same_layer(environment: Environment, layer: Path) -> N
 
 @as_root
 def test_the_proof_links_nothing_of_a_lower_layer(environment: Environment, layer: Path) -> None:
-    packages = layer / "packages"
-    packages.mkdir()
-    for path in [*environment.site.iterdir()]:
-        if path.name.startswith(("rocm", "_rocm")):
-            shutil.move(path, packages / path.name)
-    install = f'cp -a {packages}/. "{environment.site}" && exec "$@"'
-    words = environment.command("--for", "framework", "--gpu", "gfx1030")
-    done = in_namespace(OVERLAY, str(environment.prefix), str(layer), "sh", "-c", install, "sh", *words)
+    done = with_own_sdk(environment, layer, "--for", "framework", "--gpu", "gfx1030")
     assert done.returncode == 0, done.stderr
     assert "tried where nothing else is" in done.stdout
     assert not [path for path in (layer / "upper").rglob("libframework.so") if path.is_file()]
