@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk import coverage
+from rocm_sdk import Coverage, coverage
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
@@ -118,15 +118,16 @@ def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place
     """Writes the new directory `place`, whose parent becomes the root of the proof. Errors as of make_closure."""
     place.parent.mkdir(parents=True)
     site = write_site(sdk, selection, recipe, place)
-    _refuse_gpus_without_code(site, recipe.wish.gpus)
-    return site
-
-
-def _refuse_gpus_without_code(site: Site, gpus: tuple[str, ...]) -> None:
-    """No library has code for a GPU, although some have code for others: the application would fail on it."""
+    gpus = recipe.wish.gpus
     if not gpus:
-        return
-    found = coverage(gpus, site.place)
+        return site
+    code = coverage(gpus, site.place)
+    _refuse_gpus_without_code(site, code, gpus)
+    return site._replace(code=code)
+
+
+def _refuse_gpus_without_code(site: Site, found: Coverage, gpus: tuple[str, ...]) -> None:
+    """No library has code for a GPU, although some have code for others: the application would fail on it."""
     having = {on.gpu for library in found.libraries for on in library.gpus if on.verdict not in ("none", "not needed")}
     others = sorted({target.target for library in found.libraries for target in library.targets})
     if missing := [gpu for gpu in gpus if gpu not in having] if others or _lost_code(site) else []:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk.tooling import PACKAGE_PARENT, check_host_files, inspect_library
+from rocm_sdk_build.code.dlopen_dependencies import is_elf
 from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
 from rocm_sdk_build.errors import PackagingError
 
@@ -76,13 +77,8 @@ def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterab
 
 def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> list[str]:
     """DT_NEEDED entries that are neither bundled with an application nor of the SDK."""
-    own = tuple(path for path in files if _is_elf(path))
+    own = tuple(path for path in files if is_elf(path))
     return [need.name for file in check_host_files(own, libraries) for need in file.needs if need.place == "system"]
-
-
-def _is_elf(path: str) -> bool:
-    with open(path, "rb") as file:
-        return file.read(4) == b"\x7fELF"
 
 
 def _ask(names: Iterable[str]) -> dict[str, list[str]]:

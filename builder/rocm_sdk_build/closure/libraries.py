@@ -148,7 +148,7 @@ class _Search:
                 continue
             self._named.add(path)
             own = linker_name_of(os.path.basename(path))
-            for name in sorted(library_names(path)):
+            for name in _names_in_data(path):
                 for file in self._by_name.get(name, ()) if linker_name_of(name) != own else ():
                     if file.path not in self.reasons:
                         self.reasons[file.path] = f"{os.path.basename(self.roots.shown(path))} has its name in its data"
@@ -159,6 +159,12 @@ def _is_fixed(path: str) -> bool:
     """Whether a program is linked to a fixed address (ET_EXEC)."""
     with open(path, "rb") as file:
         return read_elf(file.fileno(), path).type == ET_EXEC
+
+
+@cache
+def _names_in_data(path: str) -> tuple[str, ...]:
+    """Each step of a search asks again, and the data of some libraries is large."""
+    return tuple(sorted(library_names(path)))
 
 
 @cache

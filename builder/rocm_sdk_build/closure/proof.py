@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -218,16 +219,13 @@ def _empty(root: Path) -> None:
 
 def _way_in() -> list[str]:
     """The command that starts a program in a root: as root of a namespace, else by chroot."""
-    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
-    for words in (namespace, ["sh", "-c", "exec true"] if os.geteuid() == 0 else None):
-        if words is None:
-            continue
-        try:
-            tried = subprocess.run([*words, "true"] if words is namespace else words, check=False, capture_output=True)
-        except OSError:
-            continue
-        if tried.returncode == 0:
-            return [*namespace, "sh", "-c", _ENTER] if words is namespace else ["sh", "-c", 'exec chroot "$0" "$@"']
+    is_root = os.geteuid() == 0
+    namespace = ["unshare", "--mount"] if is_root else ["unshare", "--user", "--map-root-user", "--mount"]
+    with suppress(OSError):  # there is no such program
+        if subprocess.run([*namespace, "true"], check=False, capture_output=True).returncode == 0:
+            return [*namespace, "sh", "-c", _ENTER]
+    if is_root:
+        return ["sh", "-c", 'exec chroot "$0" "$@"']
     raise PackagingError(
         "the closure cannot be tried here: this system allows neither a user namespace (unshare) nor chroot",
         "run as root, allow user namespaces, or leave it out: --no-proof",
@@ -272,18 +270,16 @@ def _run(enter: Sequence[str], root: Path, wish: dict[str, Any], search_path: It
 
 def _compare_coverage(sdk: InstalledSdk, selection: Selection, site: Site, gpus: tuple[str, ...]) -> None:
     """check-gpu must say the same of each kept library as before."""
-    if not gpus:
-        return
     kept = {os.path.basename(path) for path in selection.needed.reasons}
     before = {
         (library.name, on.gpu): (on.verdict, on.tables)
         for directory in sdk.sites
         for name in sorted({file.package for file in sdk.files.values() if file.package.startswith("_")})
-        if os.path.isdir(os.path.join(directory, name))
+        if gpus and os.path.isdir(os.path.join(directory, name))
         for library in coverage(gpus, os.path.join(directory, name)).libraries
         for on in library.gpus
     }
-    for library in coverage(gpus, site.place).libraries:
+    for library in site.code.libraries if site.code is not None else ():
         for on in library.gpus if kept.intersection(map(os.path.basename, library.files)) else ():
             was = before.get((library.name, on.gpu))
             now = (on.verdict, on.tables)

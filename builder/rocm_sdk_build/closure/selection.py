@@ -18,16 +18,15 @@ from rocm_sdk_build.inputs.globs import matches
 from rocm_sdk_build.inputs.kernel_indexes import absent_tables
 from rocm_sdk_build.inputs.rules import read_rules
 
-from .installation import InstalledSdk, SdkFile
+from .installation import DEVELOPMENT, InstalledSdk, SdkFile
 from .libraries import Needed, needed_libraries
 from .roots import Roots
 from .tools import tool_files
 
-# Small files from which the loader and tools read what this SDK is; patterns below a package's directory.
-ARCHIVE = ".kpack"
+_ARCHIVE = ".kpack"
 _TARGET = re.escape("@GFXARCH@")  # in the marker of a library whose code is in archives
+# Small files from which the loader and tools read what this SDK is; patterns below a package's directory.
 _ABOUT = ("__init__.py", ".info/**", "lib/.hipInfo", "share/therock/**")
-
 
 _TREE = "the development tree"
 _KINDS = {Kind.LIBRARY: "library", Kind.PROGRAM: "program", Kind.STATIC: "program"}
@@ -157,7 +156,7 @@ class _Data:
 
     def _archives_of(self, libraries: Iterable[str]) -> set[str]:
         """The kpack archives that the markers of the libraries lead to."""
-        archives = [path for path in self.files if path.endswith(ARCHIVE)]
+        archives = [path for path in self.files if path.endswith(_ARCHIVE)]
         patterns = [pattern for path in libraries for pattern in self._patterns_of(path)] if archives else []
         return {path for path in archives if any(pattern.fullmatch(path) for pattern in patterns)}
 
@@ -194,9 +193,9 @@ class _Decision:
         target = self.sdk.by_source.get(self._real[file.path])
         if target is not None and target.path in kept:
             return Kept(file, "link", f"leads to {os.path.basename(target.path)}")
-        return self.asked_for(file) or "a link to what is left out"
+        return self._asked_for(file) or "a link to what is left out"
 
-    def asked_for(self, file: SdkFile) -> Kept | None:
+    def _asked_for(self, file: SdkFile) -> Kept | None:
         """A file of a tool, or of a traced run."""
         if file.path not in self.asked:
             return None
@@ -206,16 +205,16 @@ class _Decision:
         """What is kept, or why a file is left out."""
         if file.path in self.needed.reasons:
             return Kept(file, "library", self.needed.reasons[file.path])
-        if (asked := self.asked_for(file)) is not None:
+        if (asked := self._asked_for(file)) is not None:
             return asked
         if not file.package.startswith("_") or any(matches(file.place, glob) for glob in _ABOUT):
-            is_devel = file.distribution == "rocm-sdk-devel"
+            is_devel = file.distribution == DEVELOPMENT
             return _TREE if is_devel else Kept(file, "module", "says what the SDK is")
         return _TREE if ".devel_links" in file.path.split("/") else self._data_file(file)
 
     def _data_file(self, file: SdkFile) -> Kept | str:
         data = self.data.files.get(file.path)
-        if data is not None and ANY_LIBRARY in data.libraries and not file.path.endswith(ARCHIVE):
+        if data is not None and ANY_LIBRARY in data.libraries and not file.path.endswith(_ARCHIVE):
             return Kept(file, data.kind, "always stays")
         if file.path in self._own and data is not None:
             why = self.data.held.get(file.path)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk import Coverage
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.record import Row
 from rocm_sdk.tooling import without_closure
@@ -47,6 +48,7 @@ class Site(NamedTuple):
     packages: tuple[tuple[str, str], ...]  # name, version
     scripts: frozenset[str] = frozenset()  # commands of the environment that RECORDs list, as they name them
     left_alone: frozenset[str] = frozenset()  # distributions of the SDK that stay as they are
+    code: Coverage | None = None  # what check-gpu says of it for the GPUs; None without GPUs
 
 
 class Recipe(NamedTuple):

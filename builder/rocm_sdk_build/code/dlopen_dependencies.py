@@ -38,7 +38,7 @@ def linker_name_of(name: str) -> str:
 
 def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
     """Searches all libraries below `directory`; sorted. PackagingError if there is none or one is damaged."""
-    files = [path for path in sorted(directory.rglob("lib*.so*")) if path.is_file() and _is_elf(path)]
+    files = [path for path in sorted(directory.rglob("lib*.so*")) if path.is_file() and is_elf(path)]
     if not files:
         raise PackagingError(f"{directory}: no shared libraries here", "give the directory of an installed SDK")
     facts = {path: _inspect(path) for path in files}
@@ -52,8 +52,9 @@ def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
     return sorted(found)
 
 
-def _is_elf(path: Path) -> bool:
-    with path.open("rb") as file:
+def is_elf(path: str | Path) -> bool:
+    """Whether a file begins as ELF files do."""
+    with open(path, "rb") as file:
         return file.read(4) == b"\x7fELF"
 
 

@@ -19,6 +19,7 @@ _OF_TASK = frozenset(
     }
 )
 _NONE = "none"
+_SHOWN = 200  # letters of a value
 
 
 class Difference(NamedTuple):
@@ -119,9 +120,6 @@ def _values(document: Mapping[str, Any]) -> dict[str, str]:
     for each in document["problems"]:
         values[f"{each.get('severity', 'problem')} {each['code']}"] = _text(_plain_problem(each, node).get("title"))
     return values
-
-
-_SHOWN = 200  # letters of a value
 
 
 def _differences(norm: Mapping[str, str], values: Mapping[str, str]) -> Iterable[Difference]:
