@@ -46,6 +46,30 @@ class OtherUser:
 
 
 @contextmanager
+def program_with_rights(user: OtherUser, directory: Path, site: Path) -> Iterator[tuple[OtherUser, Path]]:
+    """A copy of the interpreter that is set-user-ID, for which AT_SECURE is set, and its file.
+
+    The user starts it with `variables_of_program`. `site` becomes readable for him.
+    """
+    program = directory / "python"
+    shutil.copy(user.python.resolve(), program)
+    program.chmod(0o4755)
+    for each in [*site.parents][:-2]:
+        each.chmod(0o755)
+    try:
+        yield OtherUser(program), program
+    finally:
+        program.unlink()
+
+
+def variables_of_program(user: OtherUser, site: Path) -> dict[str, str]:
+    """What the copy needs to find its standard library and packages."""
+    ask = "import sys; print(sys.base_prefix, ':'.join(sys.path[1:]), sep='\\n')"
+    home, packages = user.run("-c", ask, check=True).stdout.splitlines()
+    return {"PYTHONHOME": home, "PYTHONPATH": f"{site}:{packages}"}
+
+
+@contextmanager
 def open_directory() -> Iterator[Path]:
     """A directory below /tmp that others may enter, unlike pytest's own."""
     with tempfile.TemporaryDirectory() as directory:

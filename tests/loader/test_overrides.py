@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from other_user import OtherUser
+from other_user import OtherUser, program_with_rights, variables_of_program
 from sample_site import LIBRARIES, Site, compile_library
 
 SPARSE = "const char *hip(void); const char *sparse(void) { return hip(); }"
@@ -139,16 +139,10 @@ def test_a_program_with_the_rights_of_another_takes_none(
     sdk: Site, other: Path, other_user: OtherUser, tmp_path: Path
 ) -> None:
     """AT_SECURE is set where a program is set-user-ID: who starts it must not choose its libraries."""
-    program = tmp_path / "python"
-    shutil.copy(other_user.python.resolve(), program)
-    program.chmod(0o4755)
-    for directory in [*sdk.path.parents][:-2]:
-        directory.chmod(0o755)
     code = "import ctypes, rocm_sdk; print(ctypes.CDLL(None).getauxval(23), rocm_sdk.locate('amdhip64').found_via)"
-    ask = "import sys; print(sys.base_prefix, ':'.join(sys.path[1:]), sep='\\n')"
-    home, packages = other_user.run("-c", ask, check=True).stdout.splitlines()
-    variables = {"PYTHONHOME": home, "PYTHONPATH": f"{sdk.path}:{packages}", "ROCM_SDK_LIBRARY_amdhip64": str(other)}
-    result = OtherUser(program).run("-B", "-c", code, **variables)
+    variables = variables_of_program(other_user, sdk.path) | {"ROCM_SDK_LIBRARY_amdhip64": str(other)}
+    with program_with_rights(other_user, tmp_path, sdk.path) as (user, _):
+        result = user.run("-B", "-c", code, **variables)
     assert result.stdout.split("\n")[0] == "1 file name", result.stderr
 
 

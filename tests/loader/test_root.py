@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from other_user import OtherUser
+from other_user import OtherUser, program_with_rights, variables_of_program
 from sample_site import CORE, DIST_INFO, LIBRARIES, Site, compile_library
 
 TELL = """
@@ -170,24 +170,14 @@ def test_a_program_with_the_rights_of_another_ignores_it(
     installed: Site, image: Site, other_user: OtherUser, tmp_path: Path
 ) -> None:
     """AT_SECURE is set where a program is set-user-ID: who starts it must not choose its libraries."""
-    program = tmp_path / "python"
-    shutil.copy(other_user.python.resolve(), program)
-    program.chmod(0o4755)
-    for directory in [*installed.path.parents][:-2]:
-        directory.chmod(0o755)
     code = "import rocm_sdk; print(rocm_sdk.__version__, rocm_sdk._native.sdk_root())"
-    ask = "import sys; print(sys.base_prefix, ':'.join(sys.path[1:]), sep='\\n')"
-    home, packages = other_user.run("-c", ask, check=True).stdout.splitlines()
-    variables = {
-        "PYTHONHOME": home,
-        "PYTHONPATH": f"{installed.path}:{packages}",
-        "ROCM_SDK_ROOT": str(image.path),
-    }
-    result = OtherUser(program).run("-B", "-c", code, **variables)
-    assert result.stdout == "7.10.0 None\n", result.stderr
-    program.chmod(0o755)
-    result = OtherUser(program).run("-B", "-c", code, **variables)
-    assert result.stdout == f"7.11.0 {image.path}\n", result.stderr
+    variables = variables_of_program(other_user, installed.path) | {"ROCM_SDK_ROOT": str(image.path)}
+    with program_with_rights(other_user, tmp_path, installed.path) as (user, program):
+        result = user.run("-B", "-c", code, **variables)
+        assert result.stdout == "7.10.0 None\n", result.stderr
+        program.chmod(0o755)
+        result = user.run("-B", "-c", code, **variables)
+        assert result.stdout == f"7.11.0 {image.path}\n", result.stderr
 
 
 def test_what_the_process_has_loaded_counts(installed: Site, image: Site) -> None:
