@@ -52,7 +52,7 @@ void rsdk_text_add_item(rsdk_text *text, const char *separator, const char *item
     rsdk_text_add(text, "%s%s", text->length > 0 ? separator : "", item);
 }
 
-/* ---- harmless text ---- */
+/* ---- characters ---- */
 
 typedef struct code_range {
     uint32_t first, last;
@@ -81,6 +81,32 @@ static size_t decode(const unsigned char *text, uint32_t *code) {
     }
     return length > 0 && *code >= least[length] && *code <= 0x10FFFF ? length : 0;
 }
+
+/* ---- JSON ---- */
+
+void rsdk_text_add_json(rsdk_text *text, const char *value) {
+    if (value == NULL) {
+        rsdk_text_add(text, "null");
+        return;
+    }
+    rsdk_text_add(text, "\"");
+    for (const unsigned char *at = (const unsigned char *)value; *at != '\0';) {
+        uint32_t code = 0;
+        size_t length = decode(at, &code);
+        if (length == 0 || (code >= 0xD800 && code <= 0xDFFF)) {
+            rsdk_text_add(text, "\\udc%02x", (unsigned)*at);
+            length = 1;
+        } else if (code < ' ' || code == '"' || code == '\\') {
+            rsdk_text_add(text, "\\u%04x", (unsigned)code);
+        } else {
+            rsdk_text_add(text, "%.*s", (int)length, (const char *)at);
+        }
+        at += length;
+    }
+    rsdk_text_add(text, "\"");
+}
+
+/* ---- harmless text ---- */
 
 static bool is_obeyed(uint32_t code) {
     for (size_t i = 0; i < sizeof obeyed / sizeof *obeyed; i++) {

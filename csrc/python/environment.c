@@ -89,9 +89,14 @@ static int take_overrides(rsdk_environment *environment) {
     return 0;
 }
 
+/* NULL for an empty value too, and in a program with other privileges than its caller's. */
+static const char *place(const char *variable) {
+    const char *value = secure_getenv(variable);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
 const char *rsdk_environment_root(void) {
-    const char *root = secure_getenv("ROCM_SDK_ROOT");
-    return root != NULL && root[0] != '\0' ? root : NULL;
+    return place("ROCM_SDK_ROOT");
 }
 
 int rsdk_environment_read(rsdk_environment *environment) {
@@ -121,9 +126,25 @@ int rsdk_environment_read(rsdk_environment *environment) {
         .ld_preload = getenv("LD_PRELOAD"),
         .isolate = secure_getenv("ROCM_SDK_ISOLATE"),
         .unversioned_names = getenv("ROCM_SDK_UNVERSIONED_NAMES"),
+        .report = place("ROCM_SDK_REPORT"),
         .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
     };
     return take_node_overrides(environment) < 0 ? -1 : take_overrides(environment);
+}
+
+const char **rsdk_environment_list(void) {
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL) {
+        count++;
+    }
+    const char **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        list[i] = environ[i];
+    }
+    if (list == NULL) {
+        PyErr_NoMemory();
+    }
+    return list;
 }
 
 void rsdk_environment_clear(rsdk_environment *environment) {

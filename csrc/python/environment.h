@@ -25,6 +25,7 @@ typedef struct rsdk_environment {
     const char *ld_preload;                                     /* LD_PRELOAD */
     const char *isolate;                                        /* ROCM_SDK_ISOLATE */
     const char *unversioned_names;                              /* ROCM_SDK_UNVERSIONED_NAMES */
+    const char *report;                                         /* ROCM_SDK_REPORT; never "" */
     bool is_verbose;                                            /* ROCM_SDK_VERBOSE=1 */
 } rsdk_environment;
 
@@ -32,6 +33,10 @@ typedef struct rsdk_environment {
  * exception. To be cleared in both cases. */
 int rsdk_environment_read(rsdk_environment *environment);
 void rsdk_environment_clear(rsdk_environment *environment);
+
+/* All variables, "NAME=VALUE" and NULL behind the last, for a reader without the GIL: to be freed, but not the texts.
+ * NULL with an exception. */
+const char **rsdk_environment_list(void);
 
 /* ROCM_SDK_ROOT as it is; NULL: it is not set or empty, or the program has other privileges than its caller's. */
 const char *rsdk_environment_root(void);

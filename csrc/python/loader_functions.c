@@ -141,6 +141,8 @@ typedef struct loading {
     rsdk_load_options options;
     rsdk_plan *plan;
     rsdk_loaded *loaded;
+    bool is_reported;   /* in ROCM_SDK_REPORT; a failure is kept for it */
+    rsdk_error failure; /* of the last attempt: code, path and message */
 } loading;
 
 static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
@@ -228,7 +230,46 @@ static int take_environment(const rsdk_environment *environment, rsdk_load_optio
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     loading *l = context;
     rsdk_loaded_free(l->loaded);
-    return rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
+    rsdk_error_clear(&l->failure);
+    rsdk_status status = rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
+    if (status != RSDK_OK && l->is_reported) {
+        (void)rsdk_fail_as(&l->failure, status, error->code, error->path, NULL, "%s", rsdk_error_message(error));
+    }
+    return status;
+}
+
+/* Writes what ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told with ROCM_SDK_VERBOSE=1. */
+static void write_report(const rsdk_session *session, const loading *l, const char *const *environment) {
+    const rsdk_report_options options = {.file = session->environment.report, .environment = environment};
+    const rsdk_error *failure = l->failure.status != RSDK_OK ? &l->failure : NULL;
+    rsdk_error error = RSDK_ERROR_INIT;
+    if (rsdk_report_write(&options, session->sdk, l->loaded, failure, &error) != RSDK_OK &&
+        session->environment.is_verbose) {
+        rsdk_text line = RSDK_TEXT_INIT;
+        rsdk_text_add(&line, "no report: ROCM_SDK_REPORT=%s: %s", options.file, rsdk_error_message(&error));
+        write_line(NULL, rsdk_text_get(&line));
+        rsdk_text_clear(&line);
+    }
+    rsdk_error_clear(&error);
+}
+
+/* Loads, and reports the first load of this interpreter that asks for libraries. */
+static int load_and_report(rsdk_session *session, loading *l) {
+    const rsdk_load_options *options = &l->options;
+    l->is_reported = session->environment.report != NULL && !session->state->has_reported &&
+                     options->shortname_count + options->file_count > 0;
+    const char **environment = l->is_reported ? rsdk_environment_list() : NULL;
+    if (l->is_reported && environment == NULL) {
+        return -1;
+    }
+    session->state->has_reported |= l->is_reported;
+    int result = rsdk_session_perform(session, load, l);
+    if (l->is_reported) {
+        Py_BEGIN_ALLOW_THREADS write_report(session, l, environment);
+        Py_END_ALLOW_THREADS
+    }
+    free(environment);
+    return result;
 }
 
 /* Remembers a library under its shortname, else its path. */
@@ -310,7 +351,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
         rsdk_session_end(&session);
         return NULL;
     }
-    int status = rsdk_session_perform(&session, load, &l);
+    int status = load_and_report(&session, &l);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&type, &value, &traceback); /* the failure, if there is one, must not disturb the building of results */
     PyObject *result = take_loaded(session.state, l.loaded);
@@ -328,6 +369,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
         PyErr_Restore(type, value, traceback);
     }
     rsdk_loaded_free(l.loaded);
+    rsdk_error_clear(&l.failure);
     rsdk_session_end(&session);
     return result;
 }

@@ -17,5 +17,6 @@ extern PyMethodDef rsdk_inspect_methods[];
 extern PyMethodDef rsdk_device_code_methods[];
 extern PyMethodDef rsdk_name_methods[];
 extern PyMethodDef rsdk_problem_methods[];
+extern PyMethodDef rsdk_report_methods[];
 
 #endif

@@ -40,6 +40,7 @@ typedef struct rsdk_module_state {
     PyObject *loaded;    /* dict, what this interpreter has preloaded: shortname or path -> LoadedLibrary */
     PyObject *preloaded; /* dict, the same by shortname, behind rocm_sdk._ALL_CDLLS: whoever clears that clears this one
                             only */
+    int has_reported;    /* ROCM_SDK_REPORT: the first load has written its report */
 } rsdk_module_state;
 
 rsdk_module_state *rsdk_state_get(PyObject *module);

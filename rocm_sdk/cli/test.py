@@ -98,11 +98,11 @@ def _misuse(options: "Namespace") -> str:
     if options.node and not options.json:
         return "--node needs --json"
     if options.output is not None:
-        from rocm_sdk.selftest.nodes.file_name import BadPatternError, name_of_report
+        from rocm_sdk._native import report_name
 
         try:
-            name_of_report(options.output)
-        except BadPatternError as error:
+            report_name(options.output)
+        except ValueError as error:
             return f"--output: {error}"
     return ""
 
@@ -234,11 +234,11 @@ def _print_report(
 
 
 def _write_document(pattern: str, document: str) -> None:
-    """Raises OSError; BadPatternError is one of wrong usage."""
-    from rocm_sdk.selftest.nodes.file_name import name_of_report
+    """Raises OSError."""
+    from rocm_sdk._native import report_name
     from rocm_sdk.selftest.report.complete_file import complete_file
 
-    with complete_file(name_of_report(pattern), replaces=False) as file:
+    with complete_file(report_name(pattern), replaces=False) as file:
         file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
 
 

@@ -64,17 +64,18 @@ def _write_page(path: str, merged: "Merged") -> bool:
 def _print_text(merged: "Merged") -> None:
     groups = f" in {counted(len(merged.groups), 'group')} of equal outcome" if merged.groups else ""
     tell(f"{counted(merged.report_count, 'report')}{groups}")
-    for number, group in enumerate(merged.groups):
-        _print_group(group, is_norm=number == len(merged.groups) - 1)
+    for group in merged.groups:
+        _print_group(group)
     for each in merged.unreadable:
         tell(f"not readable: {harmless(each.file)}: {harmless(each.why)}")
     if merged.absent:
         tell(f"without a report: {_names(merged.absent)}")
 
 
-def _print_group(group: "Group", *, is_norm: bool) -> None:
+def _print_group(group: "Group") -> None:
     tell("")
-    tell(f"{counted(len(group.nodes), 'node')}{' (the largest group)' if is_norm else ''}: {_names(group.nodes)}")
+    size = counted(group.report_count, group.of)
+    tell(f"{size}{' (the largest group)' if group.is_norm else ''}: {_names(group.names)}")
     for error in group.errors:
         tell(f"  error: {harmless(error)}")
     for each in group.differences:
@@ -94,7 +95,10 @@ def _print_json(merged: "Merged") -> None:
         "reports": merged.report_count,
         "groups": [
             {
-                "nodes": list(group.nodes),
+                "of": group.of,
+                "is_norm": group.is_norm,
+                "reports": group.report_count,
+                "nodes": list(group.names),
                 "errors": list(group.errors),
                 "differences": [each._asdict() for each in group.differences],
             }

@@ -48,7 +48,29 @@ static void cut_short(void **state) {
     }
 }
 
+static void as_json(void **state) {
+    (void)state;
+    static const struct {
+        const char *value, *text;
+    } cases[] = {
+        {NULL, "null"},
+        {"", "\"\""},
+        {"plain \xc3\xa4 \xf0\x9f\x98\x80", "\"plain \xc3\xa4 \xf0\x9f\x98\x80\""},
+        {"a\"b\\c\n\x1b", "\"a\\u0022b\\u005cc\\u000a\\u001b\""},
+        {"\xff", "\"\\udcff\""},
+        {"\xed\xb2\x80", "\"\\udced\\udcb2\\udc80\""}, /* a surrogate is no character */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rsdk_text text = RSDK_TEXT_INIT;
+        rsdk_text_add_json(&text, cases[i].value);
+        assert_false(text.failed);
+        assert_string_equal(rsdk_text_get(&text), cases[i].text);
+        rsdk_text_clear(&text);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(cut_short)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(cut_short),
+                                       cmocka_unit_test(as_json)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ import pytest
 from sample_report import install
 from sample_site import Site, clean_environment
 
-from rocm_sdk.selftest.nodes.file_name import BadPatternError, name_of_report
+from rocm_sdk._native import report_name
 from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
 from rocm_sdk.selftest.report.complete_file import complete_file
 
@@ -70,7 +70,7 @@ def test_nodes_that_differ(sdk: Site, tmp_path: Path) -> None:
         "  variable HSA_XNACK: 1, and not none",
         "3 nodes (the largest group): node1, node2, node3",
         "not readable: empty.json: it is empty",
-        "not readable: foreign.json: it is no report of `rocm-sdk test --json`",
+        "not readable: foreign.json: it is no report of `rocm-sdk test --json` or ROCM_SDK_REPORT",
         "without a report: node5",
     } <= set(lines)
     assert any(line.startswith("not readable: cut.json: it is cut or no JSON") for line in lines)
@@ -182,11 +182,11 @@ def test_ten_thousand_reports(sdk: Site, tmp_path: Path) -> None:
 def test_names_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURMD_NODENAME", "rack/7")
     monkeypatch.setenv("SLURM_PROCID", "12")
-    assert name_of_report("d/%n-%t-%p%%.json") == f"d/rack_7-12-{os.getpid()}%.json"
+    assert report_name("d/%n-%t-%p%%.json") == f"d/rack_7-12-{os.getpid()}%.json"
     monkeypatch.setenv("SLURMD_NODENAME", "..")
-    assert name_of_report("%n") == "_.."
-    with pytest.raises(BadPatternError, match="%x stands for nothing"):
-        name_of_report("%x")
+    assert report_name("%n") == "_.."
+    with pytest.raises(ValueError, match="%x stands for nothing"):
+        report_name("%x")
 
 
 def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def node_facts(installation: Installation, *, is_masked: bool) -> dict[str, Any]
     """The key `node` of the document. is_masked: names of users and hosts are left out of all texts."""
     facts: dict[str, Any] = {
         "host": os.uname().nodename,
-        "name": node_name(),
+        "name": _native.report_name("%n"),
         "kernel": os.uname().release,
         "driver": _attribute("sys/module/amdgpu/version"),
         "firmware": _firmware(),
@@ -35,11 +35,6 @@ def node_facts(installation: Installation, *, is_masked: bool) -> dict[str, Any]
     facts |= {"host": mask(facts["host"]), "name": mask(facts["name"])}
     facts["environment"] = {name: mask(value) for name, value in facts["environment"].items()}
     return facts
-
-
-def node_name() -> str:
-    """The node's name for the batch system: hosts of several simulated nodes may be one."""
-    return os.environ.get("SLURMD_NODENAME") or os.uname().nodename
 
 
 def _gpus() -> list[dict[str, Any]]:

@@ -33,13 +33,13 @@ def _page(merged: Merged) -> Iterator[str]:
     yield f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
     yield f"<body><main><h1>{title}</h1>"
     yield '<ul class="nodes">'
-    for number, group in enumerate(merged.groups):
-        kind = "error" if group.errors else "norm" if number == len(merged.groups) - 1 else "other"
-        yield from (f'<li class="{kind}">{_text(node)}</li>' for node in group.nodes)
+    for group in merged.groups:
+        kind = "error" if group.errors else "norm" if group.is_norm else "other"
+        yield from (f'<li class="{kind}">{_text(name)}</li>' for name in group.names)
     yield from (f'<li class="absent">{_text(node)} (no report)</li>' for node in merged.absent)
     yield "</ul>"
-    for number, group in enumerate(merged.groups):
-        yield from _group(group, is_norm=number == len(merged.groups) - 1)
+    for group in merged.groups:
+        yield from _group(group)
     if merged.unreadable:
         yield "<h2>Not readable</h2><ul>"
         yield from (f"<li>{_text(each.file)}: {_text(each.why)}</li>" for each in merged.unreadable)
@@ -47,9 +47,9 @@ def _page(merged: Merged) -> Iterator[str]:
     yield "</main></body></html>\n"
 
 
-def _group(group: Group, *, is_norm: bool) -> Iterator[str]:
-    word = "the largest group" if is_norm else _text(", ".join(group.nodes[:3]))
-    yield f"<h2>{counted(len(group.nodes), 'node')}: {word}</h2>"
+def _group(group: Group) -> Iterator[str]:
+    word = "the largest group" if group.is_norm else _text(", ".join(group.names[:3]))
+    yield f"<h2>{counted(group.report_count, group.of)}: {word}</h2>"
     if group.errors:
         yield f"<ul>{''.join(f'<li>{_text(each)}</li>' for each in group.errors)}</ul>"
     if group.differences:

@@ -14,11 +14,22 @@ _ENDING = ".json"
 
 
 class NodeReport(NamedTuple):
-    """A report that can be compared."""
+    """A report that can be compared: of a node, or of one process (rank) on it."""
 
     file: str  # its name
     node: str
     document: dict[str, Any]
+
+    @property
+    def of(self) -> str:
+        """What it is of: "node" (`rocm-sdk test`) or "rank" (ROCM_SDK_REPORT)."""
+        return "rank" if self.document.get("of") == "rank" else "node"
+
+    @property
+    def task(self) -> str | None:
+        """The task's number in its job, of a rank."""
+        task = self.document["node"].get("task") if self.of == "rank" else None
+        return task if isinstance(task, str) else None
 
 
 class Unreadable(NamedTuple):
@@ -56,7 +67,7 @@ def _report(name: str, data: bytes) -> NodeReport:
     except ValueError as error:
         raise ValueError(f"it is cut or no JSON: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("problems"), list):
-        raise ValueError("it is no report of `rocm-sdk test --json`")
+        raise ValueError("it is no report of `rocm-sdk test --json` or ROCM_SDK_REPORT")
     if document.get("schema") != SCHEMA:
         raise ValueError(f"its schema is {document.get('schema')!r}, and not {SCHEMA}")
     node = document.get("node")

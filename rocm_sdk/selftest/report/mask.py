@@ -7,14 +7,14 @@ import pwd
 import re
 from collections.abc import Callable
 
-# Variables that matter for the SDK; others may contain secrets.
-_REPORTED = re.compile(r"(ROCM|ROCR|HIP|HSA|CUDA_VISIBLE|GPU_|LD_|PYTHON|OCL|AMD)\w*|PATH")
+from rocm_sdk import _native
+
 _NOT_MASKED = frozenset({"", "/", "root", "localhost"})
 
 
 def reported_environment() -> dict[str, str]:
     """The variables that a report holds."""
-    return {name: value for name, value in sorted(os.environ.items()) if _REPORTED.fullmatch(name)}
+    return {name: value for name, value in sorted(os.environ.items()) if _native.report_has_variable(name)}
 
 
 def make_mask(quote: Callable[[str], str] = str) -> Mask:

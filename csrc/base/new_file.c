@@ -1,0 +1,94 @@
+/* Writes beside the name, and renames. */
+#include "base/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/path.h"
+
+enum { MODE = 0666, /* less the umask */ NAME_LIMIT = 10000 /* names that are tried */ };
+
+static const int new_flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+/* Of this process alone, also where another machine or container has one of the same number. */
+static char *partial_name(rsdk_arena *arena, const char *path) {
+    const void *random = (const void *)getauxval(AT_RANDOM); /* 16 bytes; getauxval(3) */
+    uint64_t word = 0;
+    if (random != NULL) {
+        memcpy(&word, random, sizeof word);
+    }
+    const char *directory = rsdk_path_parent(arena, path);
+    return directory == NULL ? NULL
+                             : rsdk_arena_format(arena, "%s/.rocm-sdk-%016llx-%ld.partial", directory,
+                                                 (unsigned long long)word, (long)getpid());
+}
+
+/* 0 or an errno. */
+static int write_all(int descriptor, const char *data, size_t size) {
+    while (size > 0) {
+        ssize_t count = write(descriptor, data, size);
+        if (count < 0 && errno != EINTR) {
+            return errno;
+        }
+        data += count > 0 ? count : 0;
+        size -= count > 0 ? (size_t)count : 0;
+    }
+    return 0;
+}
+
+/* The file system cannot rename without replacing: the name is taken first. 0 or an errno. */
+static int take_then_rename(const char *partial, const char *path) {
+    int descriptor = open(path, new_flags, MODE);
+    return descriptor < 0 || close(descriptor) < 0 || rename(partial, path) < 0 ? errno : 0;
+}
+
+/* 0 or an errno. */
+static int rename_to(const char *partial, const char *path) {
+    if (renameat2(AT_FDCWD, partial, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+        return 0;
+    }
+    return errno == EINVAL || errno == ENOSYS ? take_then_rename(partial, path) : errno;
+}
+
+/* 0 or an errno. */
+static int rename_to_free_name(rsdk_arena *arena, const char *partial, const char *path) {
+    const char *name = rsdk_path_name(path), *dot = strrchr(name, '.');
+    const char *ending = dot != NULL && dot != name ? dot : name + strlen(name);
+    int result = rename_to(partial, path);
+    for (int number = 1; result == EEXIST && number < NAME_LIMIT; number++) {
+        const char *next = rsdk_arena_format(arena, "%.*s.%d%s", (int)(ending - path), path, number, ending);
+        result = next != NULL ? rename_to(partial, next) : ENOMEM;
+    }
+    return result;
+}
+
+static int write_and_rename(rsdk_arena *arena, const char *path, const void *data, size_t size) {
+    const char *partial = partial_name(arena, path);
+    int descriptor = partial != NULL ? open(partial, new_flags, MODE) : -1;
+    if (descriptor < 0) {
+        return partial != NULL ? errno : ENOMEM;
+    }
+    int result = write_all(descriptor, data, size);
+    if (close(descriptor) < 0 && result == 0) {
+        result = errno;
+    }
+    result = result == 0 ? rename_to_free_name(arena, partial, path) : result;
+    if (result != 0) {
+        (void)unlink(partial);
+    }
+    return result;
+}
+
+rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    int result = write_and_rename(&arena, path, data, size);
+    rsdk_arena_clear(&arena);
+    return result == 0 ? RSDK_OK : rsdk_fail(error, RSDK_IO_ERROR, path, "cannot write %s: %s", path, strerror(result));
+}

@@ -1,0 +1,151 @@
+/* Reads names and notes of the objects that the linker has. */
+#include "loader/loaded_files.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/path.h"
+#include "loader/load_lock.h"
+
+enum { BUILD_ID_LIMIT = 64 /* bytes; SHA-1 has 20 */ };
+
+typedef RSDK_LIST(rsdk_loaded_file) file_list;
+
+typedef struct search {
+    rsdk_arena *arena;
+    file_list *files;
+    bool is_out_of_memory;
+} search;
+
+/* ---- build IDs ---- */
+
+/* Whether the file has brought all `size` bytes at an address into memory. */
+static bool is_loaded(const struct dl_phdr_info *info, ElfW(Addr) address, size_t size) {
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        ElfW(Addr) start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_R) != 0 && address >= start &&
+            segment->p_filesz >= size && address - start <= segment->p_filesz - size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static char *hexadecimal(rsdk_arena *arena, const unsigned char *bytes, size_t count) {
+    char *text = rsdk_arena_alloc(arena, 2 * count + 1, 1);
+    for (size_t i = 0; text != NULL && i < count; i++) {
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    }
+    return text;
+}
+
+/* The bytes of the build ID in a segment of notes; NULL: there is none. */
+static const unsigned char *find_build_id(const unsigned char *notes, size_t size, size_t align, size_t *length) {
+    const size_t step = align == 8 ? 8 : 4;
+    size_t at = 0;
+    ElfW(Nhdr) header;
+    while (size - at >= sizeof header) {
+        memcpy(&header, notes + at, sizeof header);
+        uint64_t name = at + sizeof header;
+        uint64_t data = name + (header.n_namesz + (uint64_t)step - 1) / step * step;
+        uint64_t end = data + header.n_descsz;
+        if (end > size) {
+            break;
+        }
+        if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == sizeof ELF_NOTE_GNU &&
+            memcmp(notes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0 && header.n_descsz <= BUILD_ID_LIMIT) {
+            *length = header.n_descsz;
+            return notes + data;
+        }
+        uint64_t next = (end + step - 1) / step * step;
+        if (next > size) {
+            break;
+        }
+        at = (size_t)next;
+    }
+    return NULL;
+}
+
+static const char *build_id_of(search *s, const struct dl_phdr_info *info) {
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        ElfW(Addr) address = info->dlpi_addr + segment->p_vaddr;
+        size_t length = 0;
+        if (segment->p_type != PT_NOTE || !is_loaded(info, address, segment->p_filesz)) {
+            continue;
+        }
+        const unsigned char *found = find_build_id((const unsigned char *)address, segment->p_filesz, segment->p_align,
+                                                   &length); /* NOLINT(performance-no-int-to-ptr): the linker's */
+        if (found != NULL) {
+            const char *text = hexadecimal(s->arena, found, length);
+            s->is_out_of_memory |= text == NULL;
+            return text;
+        }
+    }
+    return NULL;
+}
+
+/* ---- names ---- */
+
+static int visit_object(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    search *s = context;
+    const char *name = info->dlpi_name != NULL ? rsdk_path_name(info->dlpi_name) : "";
+    for (size_t i = 0; i < s->files->count; i++) {
+        rsdk_loaded_file *file = &s->files->items[i];
+        if (file->path == NULL && strcmp(file->name, name) == 0) {
+            file->path = rsdk_arena_copy(s->arena, info->dlpi_name);
+            file->build_id = build_id_of(s, info);
+            s->is_out_of_memory |= file->path == NULL;
+        }
+    }
+    return s->is_out_of_memory;
+}
+
+static rsdk_status add(rsdk_arena *arena, file_list *files, const char *path, const char *shortname,
+                       rsdk_error *error) {
+    const char *name = rsdk_path_name(path);
+    for (size_t i = 0; i < files->count; i++) {
+        if (strcmp(files->items[i].name, name) == 0) {
+            return RSDK_OK;
+        }
+    }
+    const rsdk_loaded_file file = {.name = name, .shortname = shortname};
+    RSDK_APPEND(arena, files, file, error);
+    return RSDK_OK;
+}
+
+static rsdk_status collect(const rsdk_loaded *loaded, rsdk_arena *arena, file_list *files, rsdk_error *error) {
+    for (size_t i = 0; i < rsdk_loaded_opened_count(loaded); i++) {
+        const rsdk_location *location = &rsdk_loaded_opened(loaded, i)->location;
+        RSDK_TRY(add(arena, files, location->path, location->shortname, error));
+    }
+    for (size_t i = 0; i < rsdk_loaded_opened_count(loaded); i++) {
+        const rsdk_loaded_entry *entry = rsdk_loaded_opened(loaded, i);
+        for (size_t k = 0; k < entry->member_count; k++) {
+            RSDK_TRY(add(arena, files, entry->members[k], NULL, error));
+        }
+    }
+    return RSDK_OK;
+}
+
+rsdk_status rsdk_loaded_files_read(const rsdk_loaded *loaded, rsdk_arena *arena, rsdk_loaded_file **files,
+                                   size_t *count, rsdk_error *error) {
+    file_list list = {0};
+    RSDK_TRY(collect(loaded, arena, &list, error));
+    search s = {.arena = arena, .files = &list};
+    rsdk_load_lock_begin_iteration();
+    (void)dl_iterate_phdr(visit_object, &s);
+    rsdk_load_lock_end_iteration();
+    if (s.is_out_of_memory) {
+        return rsdk_fail_no_memory(error);
+    }
+    *files = list.items;
+    *count = list.count;
+    return RSDK_OK;
+}

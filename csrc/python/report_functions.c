@@ -1,0 +1,58 @@
+/* Functions about reports of ranks and nodes. */
+#include <unistd.h>
+
+#include "diagnosis/rank.h"
+#include "methods.h"
+#include "result_types.h"
+#include "rocm_sdk/report.h"
+
+PyDoc_STRVAR(report_name_doc,
+             "report_name(pattern, /)\n--\n\n"
+             "The pattern with %h (host), %n (node), %t (task, else 0), %p (process) and %% filled in (str).\n\n"
+             "What is filled in is one part of a path at most. Raises ValueError for another letter.");
+
+static PyObject *report_name(PyObject *module, PyObject *pattern) {
+    (void)module;
+    PyObject *bytes = NULL, *result = NULL;
+    if (!PyUnicode_FSConverter(pattern, &bytes)) {
+        return NULL;
+    }
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_rank rank;
+    const char *name = NULL;
+    rsdk_rank_read((const char *const *)environ, &rank);
+    rsdk_status status = rsdk_rank_fill_in(&rank, PyBytes_AsString(bytes), &arena, &name, &error);
+    if (status == RSDK_OK) {
+        result = rsdk_result_path(name);
+    } else if (status == RSDK_NO_MEMORY) {
+        (void)PyErr_NoMemory();
+    } else {
+        PyErr_SetString(PyExc_ValueError, rsdk_error_message(&error));
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    Py_DECREF(bytes);
+    return result;
+}
+
+PyDoc_STRVAR(report_has_variable_doc,
+             "report_has_variable(name, /)\n--\n\n"
+             "Whether reports hold the environment variable of this name (bool). Others may be secrets.");
+
+static PyObject *report_has_variable(PyObject *module, PyObject *name) {
+    (void)module;
+    PyObject *bytes = NULL;
+    if (!PyUnicode_FSConverter(name, &bytes)) {
+        return NULL;
+    }
+    PyObject *result = PyBool_FromLong(rsdk_report_has_variable(PyBytes_AsString(bytes)));
+    Py_DECREF(bytes);
+    return result;
+}
+
+PyMethodDef rsdk_report_methods[] = {
+    {"report_name", report_name, METH_O, report_name_doc},
+    {"report_has_variable", report_has_variable, METH_O, report_has_variable_doc},
+    {NULL, NULL, 0, NULL},
+};
