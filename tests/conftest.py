@@ -36,6 +36,7 @@ GROUPS = {
     "builder/test_three_ways.py": "debian",
     "adoption": "adoption",
     "closure/test_images.py": "machine",
+    "cluster": "cluster",
     "closure/test_in_place.py": "machine",
     "closure/test_in_place_killed.py": "machine",
     "closure/test_in_place_limits.py": "machine",
