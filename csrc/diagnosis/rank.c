@@ -78,8 +78,10 @@ static char fill_in(const rsdk_rank *rank, const char *pattern, rsdk_text *text)
         case '%':
             rsdk_text_add(text, "%%");
             break;
+        case '\0':
+            return '%';
         default:
-            return *c != '\0' ? *c : '%';
+            return *c;
         }
     }
     return '\0';
