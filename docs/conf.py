@@ -14,9 +14,11 @@ assert _version is not None, _header
 release = version = _version.group(1)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-extensions = ["code_pages", "command_help", "myst_parser", "target_table"]
+extensions = ["code_pages", "command_help", "myst_parser", "real_output", "target_table"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nitpicky = True
 html_theme = "furo"
 html_title = f"rocm_sdk {release}"
+html_static_path = ["_static"]
+html_css_files = ["wrap.css"]

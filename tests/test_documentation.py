@@ -10,8 +10,6 @@ import json
 import re
 import subprocess
 import sys
-import sysconfig
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,13 +17,11 @@ import pytest
 from artifact_tree import usual_tree
 from installed_rocm import usual_rocm
 from sample_device_code import bundle, compressed, library, objects
-from sample_machine import GIB, TOPOLOGY, Machine
-from sample_site import clean_environment, compile_library
+from sample_documentation import environment, write_machine, write_site
+from sample_site import compile_library
 
 from rocm_sdk._native import sdk_indexes
 from rocm_sdk.own_wheels import install_command
-from rocm_sdk_build.code.patchelf import Shape
-from rocm_sdk_build.demo.sample import write_sample_site
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -62,42 +58,15 @@ def programs_with_output() -> list[object]:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    site = tmp_path_factory.mktemp("sample") / "site-packages"
-    write_sample_site(Shape("none"), site)
-    return site
+    return write_site(tmp_path_factory.mktemp("sample") / "site-packages")
 
 
-MACHINE: dict[str, str] = {}  # variables that lead to the machine
+MACHINE: list[Path] = []  # the root of its file system
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The machine of the page about GPUs: an MI300X and an APU."""
-    machine = Machine(tmp_path_factory.mktemp("machine"))
-    machine.cpu(0)
-    machine.gpu(1, "gfx942", memory=192 * GIB, location_id=0xC100, device_id=0x74A1, capability=1 << 26)
-    machine.gpu(2, "gfx1036", memory=GIB // 2, location_id=0x0F00, device_id=0x164E)
-    names = "1.0.0\n164E,\t00,\tAMD Radeon Graphics\n74A1,\t00,\tAMD Instinct MI300X\n"
-    machine.write("usr/share/libdrm/amdgpu.ids", names)
-    for address in ("0000:c1:00.0", "0000:0f:00.0"):
-        machine.write(f"sys/bus/pci/devices/{address}/revision", "0x00\n")
-    _write_condition(machine)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(MACHINE, "ROCM_SDK_ROOTFS", str(machine.root))
-        yield
-
-
-def _write_condition(machine: Machine) -> None:
-    """What the kernel says about the condition of the GPUs: the second one sleeps."""
-    device = "sys/bus/pci/devices/0000:c1:00.0"
-    machine.write(f"{device}/power/runtime_status", "active\n")
-    machine.write("sys/bus/pci/devices/0000:0f:00.0/power/runtime_status", "suspended\n")
-    for name in ("mem_info_vram_total", "mem_info_vis_vram_total"):
-        machine.write(f"{device}/{name}", f"{192 * GIB}\n")
-    machine.write(f"{device}/ras/umc_err_count", "ue: 1\nce: 12\nde: 0\n")
-    machine.write(f"{TOPOLOGY}/nodes/1/io_links/0/properties", "type 2\nflags 1\n")
-    machine.write("proc/sys/kernel/osrelease", "6.18.2\n")
-    machine.write("proc/cmdline", "quiet iommu=pt\n")
+def _machine(tmp_path_factory: pytest.TempPathFactory) -> None:
+    MACHINE[:] = [write_machine(tmp_path_factory.mktemp("machine"))]
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +102,9 @@ def cwd(libraries: Path, artifacts: Path, rocm: Path, tmp_path: Path) -> Path:
 
 
 def run(sample: Path, command: list[str], cwd: Path, text: str = "") -> subprocess.CompletedProcess[str]:
-    environment = clean_environment() | MACHINE | {"PYTHONPATH": str(sample)}
-    environment["PATH"] = f"{sysconfig.get_path('scripts')}:{environment['PATH']}"
+    variables = environment(sample, *MACHINE)
     return subprocess.run(
-        command, input=text, env=environment, cwd=cwd, capture_output=True, text=True, check=False, timeout=60
+        command, input=text, env=variables, cwd=cwd, capture_output=True, text=True, check=False, timeout=60
     )
 
 
