@@ -161,6 +161,7 @@ format: ## rewrite the C and Python files in the project's format
 	build/venv/bin/ruff check --fix .
 
 docs: $(WHEELS) ## build the documentation, build/docs/index.html
+	@$(INSTALL_PACKAGES) build docs
 	@$(ENVIRONMENT) docs
 	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 

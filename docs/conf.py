@@ -14,10 +14,17 @@ assert _version is not None, _header
 release = version = _version.group(1)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-extensions = ["code_pages", "command_help", "myst_parser", "real_output", "target_table"]
+extensions = [
+    *("c_reference", "code_pages", "command_help", "myst_parser", "python_reference", "real_output", "target_table"),
+]
+breathe_default_project = "rocm_sdk"
+breathe_domain_by_extension = {"h": "c"}
+breathe_show_include = False
+autodoc_typehints = "none"  # docstrings have the types
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nitpicky = True
+nitpick_ignore_regex = [("c:identifier", r"(size|ssize|uint(8|16|32|64)|pid|dev|ino)_t")]  # of the C library
 html_theme = "furo"
 html_title = f"rocm_sdk {release}"
 html_static_path = ["_static"]
