@@ -165,6 +165,9 @@ docs: $(WHEELS) ## build the documentation, build/docs/index.html
 	@$(ENVIRONMENT) docs
 	build/venv/bin/sphinx-build -q -W --keep-going -d build/doctrees docs build/docs
 
+check-docs: docs ## look at the built pages and the reports of commands in a browser: nothing cut off, no fault that axe finds
+	build/venv/bin/python docs/check_pages.py build/docs
+
 bench: ## run every benchmark against its reference
 	@$(MAKE) run-benchmarks
 
@@ -340,5 +343,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

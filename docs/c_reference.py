@@ -19,9 +19,13 @@ _HEADERS = _ROOT / "csrc/include/rocm_sdk"
 _PLACE = "<!-- every header -->"
 # The umbrella has no names of its own. The table of functions for other extension modules has those of the others.
 _LEFT_OUT = ("rocm_sdk.h", "capsule.h")
-# Comments of the headers are plain ones: the first is about the file, one behind a name is about that name.
-_FILTER = r"""sed -e '1s|^/\* |/** @file\n * |' -e '/^\/\* ----.*---- \*\/$/d' -e 's|^\( *\)/\* |\1/** |' \
--e 's|\([;,}]\) */\* |\1 /**< |'"""
+# Comments of the headers are plain ones: the first is about the file, one behind a name is about that name. To doxygen
+# a percent sign says that the next word is no link.
+_FILTER = r"""exec sed -e '1s|^/\* |/** @file\n * |' \
+    -e '/^\/\* ----.*---- \*\/$/d' -e '/^\/\* clang-format/d' \
+    -e 's|%|\\%|g' \
+    -e 's|^\( *\)/\* |\1/** |' -e 's|\([;,}]\) */\* |\1 /**< |' "$1"
+"""
 _OPTIONS = """
 INPUT = {headers}
 EXCLUDE = {left_out}
@@ -43,7 +47,7 @@ def _read_headers(app: Sphinx, config: Config) -> None:
     output = Path(app.doctreedir, "doxygen")  # one place: Breathe remembers the files
     output.mkdir(parents=True, exist_ok=True)
     script = output / "filter"
-    script.write_text(f'#!/bin/sh\nexec {_FILTER} "$1"\n', encoding="ascii")
+    script.write_text(f"#!/bin/sh\n{_FILTER}", encoding="ascii")
     script.chmod(0o755)
     left_out = " ".join(str(_HEADERS / name) for name in _LEFT_OUT)
     options = _OPTIONS.format(headers=_HEADERS, left_out=left_out, filter=script, output=output)

@@ -26,7 +26,7 @@ def _write_pages(app: Sphinx) -> None:
 
 def _list() -> str:
     """A line for each code: its title, and the first sentence of its page."""
-    lines = ["| code | what is wrong | |", "|---|---|---|"]
+    lines = ["| code | what is wrong | how it comes about |", "|---|---|---|"]
     for code, entry in ENTRIES.items():
         sentence = _escaped(entry.about.partition(". ")[0].rstrip("."))
         lines.append(f"| [{code}](codes/{code}.md) | {_escaped(in_general(entry.code).title)} | {sentence}. |")

@@ -29,3 +29,5 @@ html_theme = "furo"
 html_title = f"rocm_sdk {release}"
 html_static_path = ["_static"]
 html_css_files = ["wrap.css"]
+html_js_files = ["labels.js"]
+html_theme_options = {"top_of_page_buttons": []}

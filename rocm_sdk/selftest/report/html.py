@@ -22,12 +22,14 @@ from .text import breaks_text, errors_text
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886 }
-:root { --error: #c62828; --warning: #b26a00; --note: #3367d6; --good: #2e7d32 }
+:root { --error: light-dark(#b71c1c, #ff8a80); --warning: light-dark(#8a5200, #ffb74d) }
+:root { --note: light-dark(#2a56c6, #8ab4f8); --good: light-dark(#1b6e22, #81c784) }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
 h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; margin-top: 2rem }
 table { border-collapse: collapse; width: 100% }
 th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); vertical-align: top }
-td.number { text-align: right } code, pre, td.path { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
+th, td { overflow-wrap: anywhere } th.number, td.number { text-align: right }
+code, pre, td.path { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere }
 .problem { border-left: 4px solid var(--line); padding: .25rem 0 .25rem 1rem; margin: 1rem 0 }
 .problem.error { border-color: var(--error) } .problem.warning { border-color: var(--warning) }
 .problem.note { border-color: var(--note) }
@@ -53,11 +55,14 @@ def _page(
     title = f"ROCm SDK {installation.version}: {errors_text(problems)}"
     yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body>"
+    yield f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body><main>"
     yield f"<h1>{_text(title)}</h1><p>{_text(installation.site)}. {_text(end)}</p>"
     for found in problems:
         yield from _problem(found)
-    yield "<h2>What was tested</h2><table><tr><th>subject<th>number<th><th>result<th>seconds</tr>"
+    numbers = ("number", "seconds")
+    titles = ("subject", "number", "of", "result", "seconds")
+    cells = (f'<th class="number">{each}' if each in numbers else f"<th>{each}" for each in titles)
+    yield f"<h2>What was tested</h2><table><tr>{''.join(cells)}</tr>"
     for each in recorders:
         kind, verdict = ("error", f"{each.failed:,} failed") if each.failed else ("good", "ok")
         yield (
@@ -70,7 +75,7 @@ def _page(
     yield from _gpus()
     yield from _pairs("System", _system())
     yield from _pairs("Environment", reported_environment())
-    yield "</body></html>"
+    yield "</main></body></html>"
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,97 @@
+"""Looks at the built pages, and at the reports that commands write, in a browser: wide and narrow.
+
+Nothing may be cut off, or wider than the window. axe finds no fault in contrast, labels, order and keyboard. No page
+has a path of the machine that built it. A page that is known to be bad is tried first.
+
+usage: check_pages.py DIRECTORY      (build/docs; needs Chromium)
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+from sample_documentation import environment, write_machine, write_site
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTHS = (1280, 420)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BAD_PAGE = "<title>bad</title><pre style='width:9em'>a line that is longer than its box</pre><img src=x>"
+# Elements whose text goes on beyond their box, and cannot be scrolled to by keyboard.
+CUT_OFF = """() => [...document.querySelectorAll("pre, td, th, p, li, h1, h2, h3, dt, summary")]
+    .filter(each => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1 && each.tabIndex !== 0)
+    .map(each => each.textContent.trim().slice(0, 60))"""
+REPORTS = {
+    "selftest": "rocm-sdk test --html selftest.html",
+    "merge": "rocm-sdk test --json --node --output r/%n.json; rocm-sdk test --merge r --expect b --html merge.html",
+    "closure": "rocm-sdk-build closure --library hipsparse --gpu gfx942 --no-proof --output small --html closure.html",
+    "tree": "rocm-sdk tree hipsparse --html > tree.html",
+}
+
+
+def main() -> int:
+    directory = Path(sys.argv[1])
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    pages = [path for path in sorted(directory.glob("*.html")) if path.stem not in ("genindex", "search")]
+    pages += sorted((directory / "codes").glob("*.html"))[:1]  # they are all of one form
+    if browser is None or len(pages) < 2:
+        print("check_pages: there is no Chromium, or there are no pages: make docs", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+        window = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
+        bad = Path(scratch, "bad.html")
+        bad.write_text(BAD_PAGE, encoding="utf-8")
+        if len([*_faults(window, bad)]) < 2 * len(WIDTHS):
+            print("check_pages: the faults of a bad page are not found", file=sys.stderr)
+            return 1
+        pages += _reports(Path(scratch))
+        faults = [fault for path in pages for fault in _faults(window, path)]
+    faults += [fault for path in sorted(directory.rglob("*.html")) for fault in _paths(path)]
+    print("\n".join(faults))
+    print(f"{len(pages)} pages in {len(WIDTHS)} widths: {len(faults)} faults")
+    return 1 if faults else 0
+
+
+def _reports(scratch: Path) -> list[Path]:
+    """The pages that commands write, on the sample machine."""
+    (scratch / "r").mkdir()
+    variables = environment(write_site(scratch / "site-packages"), write_machine(scratch / "machine"))
+    for name, command in REPORTS.items():
+        subprocess.run(["bash", "-c", command], env=variables, cwd=scratch, capture_output=True, check=False)
+        if not (scratch / f"{name}.html").is_file():
+            raise SystemExit(f"check_pages: no page was written: {command}")
+    return [scratch / f"{name}.html" for name in REPORTS]
+
+
+def _faults(window: Page, path: Path) -> Iterator[str]:
+    for width in WIDTHS:
+        window.set_viewport_size({"width": width, "height": 900})
+        window.goto(path.resolve().as_uri())
+        for each in Axe().run(window).response["violations"]:
+            yield f"{path.name} at {width}: {each['id']}: {each['nodes'][0]['html'][:100]}"
+        for text in window.evaluate(CUT_OFF):
+            yield f"{path.name} at {width}: cut off: {text}"
+        if (found := window.evaluate("document.documentElement.scrollWidth")) > width:
+            yield f"{path.name} at {width}: {found} wide"
+
+
+def _paths(path: Path) -> Iterator[str]:
+    text = html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8")))
+    for place in (f"{ROOT}/", f"{Path.home()}/", f"{tempfile.gettempdir()}/docs-"):
+        if place in text:
+            yield f"{path.name}: has the path {place}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
