@@ -35,7 +35,7 @@ def prove(wheels: Iterable[Path], site: Path) -> None:
         project = wheel.name.partition("-")[0]
         _read_back(wheel, site if project not in projects else None, owners)
         projects.add(project)
-        is_native = is_native and wheel.stem.endswith(f"_{platform.machine()}")
+        is_native = is_native and wheel.stem.endswith((f"_{platform.machine()}", "-any"))
     _test(site, "" if _CORE in projects and is_native else _WITHOUT_LOADING if _CORE in projects else _FILES)
 
 

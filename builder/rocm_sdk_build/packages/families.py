@@ -22,6 +22,8 @@ class Families:
     def __init__(self, linux: str | None, windows: str | None, present: set[str]) -> None:
         """linux, windows: families that were asked for. present: those of the artifacts, features included."""
         self.linux, self.windows = expand(linux) or (), expand(windows) or ()
+        texts = ",".join(text for text in (linux, windows) if text).replace(";", ",").split(",")
+        self.named = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))  # as the user calls them
         if self.linux or self.windows:
             self.available = tuple(sorted({*self.linux, *self.windows}))
             both = sorted(set(self.linux) & set(self.windows))

@@ -17,8 +17,10 @@ from rocm_sdk import RocmSdkError
 from rocm_sdk.tooling import inspect_library
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
+from rocm_sdk_build.inputs.globs import matches
 
 _log = logging.getLogger(__name__)
+ANY = "any"  # the tag of files that need nothing of a system
 _TABLE = Path(__file__).with_name("manylinux.txt")
 _MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine
 _TAG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
@@ -41,6 +43,16 @@ class Policy(NamedTuple):
         return numbered[1] not in self.newest or _number(numbered[2]) <= self.newest[numbered[1]]
 
 
+class Names(NamedTuple):
+    """The names of libraries that the SDK has."""
+
+    exact: frozenset[str] = frozenset()
+    patterns: tuple[str, ...] = ()
+
+    def has(self, name: str) -> bool:
+        return name in self.exact or any(matches(name, pattern) for pattern in self.patterns)
+
+
 class Needs(NamedTuple):
     """What the files of a wheel need of a system."""
 
@@ -60,7 +72,7 @@ def checked_tag(text: str | None) -> str | None:
     return tag
 
 
-def tag_of(name: str, needs: Needs, usual: str) -> str:
+def tag_of(name: str, needs: Needs, usual: str = ANY) -> str:
     """The platform tag of the wheel `name`. usual: of wheels without programs and libraries.
 
     A library that no policy promises, and the SDK does not have, is a warning: the wheel is for the systems that
@@ -80,8 +92,8 @@ def tag_of(name: str, needs: Needs, usual: str) -> str:
 
 
 def usual_tag(needs: Needs) -> str:
-    """The platform tag of wheels without programs and libraries. needs: of core's files."""
-    return _tag(min(needs.machines), needs) if needs.machines else ""
+    """The platform tag of a development tree without programs and libraries. needs: of core's files."""
+    return _tag(min(needs.machines), needs) if needs.machines else ANY
 
 
 def _tag(machine: str, needs: Needs) -> str:
@@ -92,14 +104,15 @@ def _tag(machine: str, needs: Needs) -> str:
     return f"linux_{machine}"
 
 
-def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
-    """What files need. sonames: of the libraries of other wheels."""
+def needs_of(files: Iterable[Path], others: Names) -> Needs:
+    """What files need. others: the libraries of other wheels."""
     machines: set[str] = set()
     versions: set[str] = set()
     missing: dict[str, Path] = {}
     kinds = [(path, facts) for path in files if (facts := look_at(path)).kind is not Kind.DATA]
-    own = sonames.union(name for path, facts in kinds for name in (facts.soname, path.name) if name)
-    promised = own | libraries()
+    own = others._replace(
+        exact=others.exact.union(name for path, facts in kinds for name in (facts.soname, path.name) if name)
+    )
     for path, facts in kinds:
         machines.add(_name(facts.machine))
         if facts.kind is Kind.STATIC:
@@ -108,9 +121,9 @@ def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
             found = inspect_library(path)
         except RocmSdkError:  # a program of a form that is not looked into
             continue
-        versions |= {version for library, version in found.version_needs if library not in own}
+        versions |= {version for library, version in found.version_needs if not own.has(library)}
         for library in found.needed:
-            if library not in promised and not _LINKER.fullmatch(library):
+            if library not in libraries() and not _LINKER.fullmatch(library) and not own.has(library):
                 missing.setdefault(library, path)
     return Needs(frozenset(machines), frozenset(versions), missing)
 
