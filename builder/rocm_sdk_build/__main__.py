@@ -83,7 +83,16 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     promote.add_argument("--keep-targets", metavar="TARGETS", help="device packages that the release has (all)")
     promote.set_defaults(run=_promote)
 
-    index = commands.add_parser("index", help="write pages from which pip and uv install")
+    from .checking.command import add_arguments as add_check
+
+    add_check(commands.add_parser("check", help="check that packages are a whole SDK that works (then: index)"))
+
+    pages = "write pages from which pip and uv install"
+    index = commands.add_parser(
+        "index",
+        help=f"{pages} (before: check)",
+        description=f"W{pages[1:]}. `check` says before whether the packages are complete.",
+    )
     index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     index.add_argument(
         "--root",

@@ -16,6 +16,15 @@ def expand(names: str | None) -> tuple[str, ...] | None:
         raise PackagingError(error.message, error.fix or "") from error
 
 
+def is_family(name: str) -> bool:
+    """Whether the loader's table has a family or target of this name."""
+    try:
+        targets.expand(name)
+    except UnknownTargetError:
+        return False
+    return True
+
+
 class Families:
     """Which targets the packages are for, on which systems."""
 

@@ -25,6 +25,7 @@ _TABLE = Path(__file__).with_name("manylinux.txt")
 _MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine
 _TAG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 _LINKER = re.compile(r"ld-linux.*\.so\.\d+")
+_GLIBC = re.compile(r"manylinux_(\d+_\d+)_")
 _NUMBERED = re.compile(r"([A-Z]+)_([0-9.]+)")
 
 
@@ -89,6 +90,24 @@ def tag_of(name: str, needs: Needs, usual: str = ANY) -> str:
             *(name, path, library),
         )
     return _tag(machine, needs)
+
+
+def broken_promise(tag: str, needs: Needs) -> str:
+    """What files need that the platform tag of their wheel does not promise, for messages; "" if it promises all."""
+    if not needs.machines:
+        return ""
+    machine = min(needs.machines)
+    if len(needs.machines) > 1 or not tag.endswith(f"_{machine}"):
+        return f"has programs or libraries for {' and '.join(sorted(needs.machines))}, and the tag {tag}"
+    promised = [_number(found.replace("_", ".")) for found in _GLIBC.findall(tag)]
+    if not promised:
+        return ""
+    for library, path in sorted(needs.missing.items()):
+        return f"has {path.name}, which needs {library}: no package here has it, nor do all systems of {tag}"
+    needed = _GLIBC.match(_tag(machine, needs))
+    if needed is None or _number(needed[1].replace("_", ".")) > max(promised):
+        return f"has files that need a newer system than {tag} promises: {', '.join(sorted(needs.versions))}"
+    return ""
 
 
 def usual_tag(needs: Needs) -> str:
