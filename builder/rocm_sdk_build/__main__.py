@@ -195,6 +195,9 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
         command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
     only = "make these packages alone: core,device-gfx942 (other runs make the others; families are needed)"
     command.add_argument("--only", type=_names, default=(), metavar="NAMES", help=only)
+    dry = "write nothing, and tell what each package would be, and the memory and disk that it takes at most"
+    command.add_argument("--dry-run", action="store_true", help=dry)
+    command.add_argument("--json", action="store_true", help="with --dry-run: print the answer for programs")
     command.add_argument(
         "--allow-no-profiler",
         action="store_true",
@@ -357,7 +360,7 @@ def _init_module(options: argparse.Namespace) -> int:
 
 
 def _artifacts(options: argparse.Namespace) -> int:
-    from .build import build, choice_of
+    from .build import build, choice_of, estimate
     from .inputs.catalog import everything
     from .inputs.overlay import OVERLAY
     from .inputs.rules import read_rules
@@ -366,6 +369,8 @@ def _artifacts(options: argparse.Namespace) -> int:
     places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
     if not places:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
+    if options.json and not options.dry_run:
+        raise PackagingError("--json is the form of the answer of --dry-run", "--dry-run --json")
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
     output = options.output or options.dest_dir
 
@@ -385,6 +390,11 @@ def _artifacts(options: argparse.Namespace) -> int:
         wish = wish._replace(artifacts=local(lambda stem: stem == OVERLAY))
     choice = choice_of(wish, rules)
     wish = wish._replace(artifacts=local(choice.needs if choice else everything))
+    if options.dry_run:
+        from .output.estimate_report import tell_estimates, write_estimates
+
+        (write_estimates if options.json else tell_estimates)(estimate(wish, rules))
+        return 0
     for path in build(wish, rules):
         print(path)
     return 0

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -17,11 +16,10 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from rocm_sdk.tooling import size_text
 
-from .code.patchelf import Shape, which_patchelf
+from .code.patchelf import Shape
 from .code.stack_decision import decide
 from .errors import PackagingError
 from .files.new_file import move_files
-from .files.rest import Rest
 from .files.scratch import scratch_directory
 from .files.text_files import write_text
 from .files.wheels import Wheel, writing
@@ -34,22 +32,29 @@ from .output.selector import write_selector
 from .output.site_directory import SitePackage, filling
 from .output.unpacked import unpack
 from .packages.absent_libraries import FACTS, facts_text, find_absent
+from .packages.costs import Estimate, Load, cost_of
 from .packages.development import DevelEntry, plan_development
 from .packages.dist_info import SdkFacts
 from .packages.families import Families
 from .packages.licences import find_licences
+from .packages.making import Contents, Making, check_processors, making_tools
 from .packages.metadata import metadata_text, wheel_text
-from .packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose
-from .packages.platform_tag import ANY, Names, Needs, checked_tag, machine_of, needs_of, tag_of, usual_tag
+from .packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
+from .packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, tag_of, usual_tag
 from .packages.population import Population, populate
-from .packages.staging import Package, members_of, stage_runtime, write_dist_info, write_pure_module, write_scripts
+from .packages.staging import (
+    Package,
+    is_changed,
+    members_of,
+    stage_runtime,
+    write_dist_info,
+    write_pure_module,
+    write_scripts,
+)
 from .packages.tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
 from .packages.version import check_version
 
 _log = logging.getLogger(__name__)
-_NO_FILES: Mapping[str, Path] = {}
-_NO_RESTS: Mapping[str, Rest] = {}
-_NO_SCRIPTS: Mapping[str, str] = {}
 _NONCE = re.compile(r"[A-Za-z0-9_]*")
 
 
@@ -91,6 +96,17 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
 
     PackagingError says what is missing or wrong. Nothing half-written is left in `dist` then.
     """
+    with _naming_output(wish):
+        return _prepared(wish, rules).run()
+
+
+def estimate(wish: Wish, rules: Rules) -> list[Estimate]:
+    """What `build` would write, and its cost. Archives of artifacts are unpacked for it. Errors as of `build`."""
+    with _naming_output(wish):
+        return _prepared(wish, rules).estimate()
+
+
+def _prepared(wish: Wish, rules: Rules) -> _Build:
     check_names(wish)
     choice = choice_of(wish, rules)
     catalog = read_catalog(wish.artifacts, wish.output / ".artifacts", choice.needs if choice else everything)
@@ -115,7 +131,7 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
         families.windows if families.linux or families.windows else (),
         is_kpack,
     )
-    return write_packages(wish, rules, catalog, families, sdk, choice=choice)
+    return _Build(wish, rules, catalog, families, sdk, choice=choice)
 
 
 def choice_of(wish: Wish, rules: Rules) -> Choice | None:
@@ -153,18 +169,17 @@ def _is_loader(path: Path) -> bool:
         return False
 
 
-def write_packages(
-    wish: Wish,
-    rules: Rules,
-    catalog: list[Artifact],
-    families: Families,
-    sdk: SdkFacts,
-    *,
-    choice: Choice | None = None,
-) -> list[Path]:
-    """The packages of these artifacts, as `build`. choice: those that are made; None: all."""
+def write_packages(wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> list[Path]:
+    """The packages of these artifacts, as `build`."""
+    with _naming_output(wish):
+        return _Build(wish, rules, catalog, families, sdk).run()
+
+
+@contextmanager
+def _naming_output(wish: Wish) -> Iterator[None]:
+    """An error of the system that names no file is one of the output."""
     try:
-        return _Build(wish, rules, catalog, families, sdk, choice=choice).run()
+        yield
     except OSError as error:
         if error.filename is not None:
             raise
@@ -180,7 +195,7 @@ class _Build:
         families: Families,
         sdk: SdkFacts,
         *,
-        choice: Choice | None,
+        choice: Choice | None = None,
     ) -> None:
         self.wish, self.rules, self.catalog, self.families, self.choice = wish, rules, catalog, families, choice
         self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
@@ -189,6 +204,7 @@ class _Build:
         self.platform = checked_tag(wish.platform_tag)
         self.finished, self.keys = Finished(wish.output / ".rocm-sdk-finished"), Keys(wish.written)
         self.packages: set[str] = set()  # logical names
+        self.estimates: list[Estimate] | None = None  # of packages that are not made, but looked at
 
     def run(self) -> list[Path]:
         dist = self.wish.dist or self.wish.output / "dist"
@@ -197,13 +213,7 @@ class _Build:
         with scratch_directory(self.wish.output) as self.scratch:
             self.dist = self.scratch / "dist"
             self.dist.mkdir()
-            self.runtime = self._runtime()
-            for package, population in self.runtime.items():
-                if self._makes(package.distribution):
-                    self._wheel(package, population)
-            self._devices()
-            if self._makes("rocm-sdk-devel"):
-                self._devel()
+            self._wheels()
             if self.wish.site is not None:
                 return [self.dist.rename(self.wish.site)]
             if self._makes(SELECTOR):
@@ -215,6 +225,28 @@ class _Build:
             appeared = self._appear(dist) if self.wish.makes_packages else list(self._unpack())
         self.finished.clear()
         return appeared
+
+    def estimate(self) -> list[Estimate]:
+        """What each package would be."""
+        self.estimates = []
+        self.dist = self.wish.dist or self.wish.output / "dist"
+        self._wheels()
+        if self._makes(SELECTOR):
+            families = self._restricted_families()
+            for family in families:
+                place = f"{family}/" if len(families) > 1 and family else ""
+                self._estimate(SELECTOR, f"{place}rocm-{self.sdk.version}.tar.gz", Load(()))
+        return self.estimates
+
+    def _wheels(self) -> None:
+        """All but the selector."""
+        self.runtime = self._runtime()
+        for package, population in self.runtime.items():
+            if self._makes(package.distribution):
+                self._wheel(package, population)
+        self._devices()
+        if self._makes("rocm-sdk-devel"):
+            self._devel()
 
     def _appear(self, dist: Path) -> list[Path]:
         if self.wish.loader is not None:
@@ -345,7 +377,7 @@ class _Build:
             )
             needs = needs_of(sources, others)
             usual = ANY if needs.machines else usual_tag(self._needs(core, linked[core]))
-            making = _Making(package, directory, find_licences(artifacts), needs, usual)
+            making = Making(package, directory, find_licences(artifacts), needs, usual)
             self._make(making, sources, (entries, compression), partial(self._stage_devel, package, entries))
 
     def _needs(self, package: Package, population: Population) -> Needs:
@@ -413,8 +445,12 @@ class _Build:
         own = [each for each in self.catalog if each.name in population.artifacts]
         own = [each for each in own if each.component in LICENCE_COMPONENTS]
         artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
+        changed = [each.source for each in population.files.values() if is_changed(package, each, without_stack)]
+        programs = sum(bool(each.link) for each in population.files.values())
+        programs += sum(script.path in population.files for script in rules.scripts)
+        making = Making(package, "", find_licences(artifacts), self._needs(package, population), ANY, changed, programs)
         self._make(
-            _Making(package, "", find_licences(artifacts), self._needs(package, population)),
+            making,
             *(sources, facts, partial(self._stage_runtime, package, population, absent, without_stack)),
         )
 
@@ -434,36 +470,46 @@ class _Build:
         absent: list[str],
         without_stack: frozenset[str],
         site: Path,
-    ) -> _Contents:
+    ) -> Contents:
         staged = stage_runtime(package, population, self.sdk, site, without_stack)
         facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
         if facts is not None or (absent and package.logical_name == "libraries"):
             write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, absent))
         scripts = self.rules.packages[package.logical_name].scripts
         if not package.pure_module or not scripts:
-            return _Contents(unchanged=staged.unchanged, rests=staged.rests)
+            return Contents(unchanged=staged.unchanged, rests=staged.rests)
         entry_points = write_scripts(package, population, scripts, self.sdk, site)
-        return _Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
+        return Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
 
-    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Contents:
+    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> Contents:
         write_pure_module(package, self.sdk, site)
-        return _Contents(development=entries)
+        return Contents(development=entries)
 
-    def _make(
-        self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Contents]
-    ) -> None:
+    def _make(self, making: Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], Contents]) -> None:
         """Makes a wheel, or takes the one of an earlier run. sources, facts: everything that decides its content."""
         package = making.package
         self.packages.add(package.logical_name)
         name = f"{package.file_name}-{self.sdk.version}"
         tag = f"py3-none-{self.platform or tag_of(name, making.needs, making.usual_platform)}"
+        if self.estimates is not None:
+            sizes = [path.stat().st_size for path in (*sources, *making.licences.values())]
+            is_devel = package.logical_name == "devel"
+            load = Load(
+                sizes,
+                [path.stat().st_size for path in making.changed],
+                making.programs,
+                self.wish.devel_compression if is_devel else "none",
+            )
+            file = f"{making.directory}/{name}-{tag}.whl".removeprefix("/")
+            self._estimate(short_name(package.distribution), file, load)
+            return
         if self.wish.site is not None:
             self._stage_and_write(making, name, tag, stage, filling(self.dist, f"{name}.dist-info"))
             return
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
-        files = [*sources, *making.licences.values(), *_tools()]
+        files = [*sources, *making.licences.values(), *making_tools()]
         place = (wheel.name, making.directory, making.licences)
         everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, self.wish.key, facts)
         key = self.keys.of(everything, files)
@@ -477,26 +523,40 @@ class _Build:
         if self.keys.of(everything, files) == key:
             self.finished.keep(key, wheel)
 
+    def _estimate(self, name: str, file: str, load: Load) -> None:
+        assert self.estimates is not None
+        alone = choose([name], self._families_of_packages(), self.is_kpack, self.rules)
+        artifacts = tuple(each.directory.name for each in self.catalog if alone.needs(each.directory.name))
+        wish = self.wish
+        cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)
+        self.estimates.append(Estimate(name, file, artifacts, cost))
+
+    def _families_of_packages(self) -> list[str]:
+        if self.choice is not None:
+            return list(self.choice.families)
+        found = {each.target if self.is_kpack else each.family for each in self.catalog if each.family != GENERIC}
+        return sorted(found)
+
     def _stage_and_write(
         self,
-        making: _Making,
+        making: Making,
         name: str,
         tag: str,
-        stage: Callable[[Path], _Contents],
+        stage: Callable[[Path], Contents],
         output: AbstractContextManager[Wheel | SitePackage],
     ) -> None:
         package = making.package
         site = self.scratch / package.distribution
         staged = stage(site)
         info = f"{name}.dist-info"
-        _check_processors(name, site, making.needs)
+        check_processors(name, site, making.needs)
         metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
         write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
         with output as fresh:
             self._write(fresh, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
         shutil.rmtree(site)
 
-    def _write(self, fresh: Wheel | SitePackage, members: Mapping[str, Path], staged: _Contents) -> None:
+    def _write(self, fresh: Wheel | SitePackage, members: Mapping[str, Path], staged: Contents) -> None:
         if staged.development is not None:
             compression = self.wish.devel_compression
             name = f"rocm_sdk_devel/{DEVEL_ARCHIVES[compression]}"
@@ -505,43 +565,3 @@ class _Build:
                 write_devel_archive(staged.development, tree, archive, compression)
         for name, path in members.items():
             fresh.add_file(name, path, staged.rests.get(name))
-
-
-class _Making(NamedTuple):
-    """A wheel that is to be made."""
-
-    package: Package
-    directory: str  # below `dist`
-    licences: Mapping[str, Path]
-    needs: Needs
-    usual_platform: str = ANY  # the tag without programs and libraries
-
-    def in_wheel(self, info: str) -> dict[str, Path]:
-        """The licence files, by their names in the wheel."""
-        return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
-
-
-class _Contents(NamedTuple):
-    """What a wheel gets beside the files in its staging directory."""
-
-    unchanged: Mapping[str, Path] = _NO_FILES
-    rests: Mapping[str, Rest] = _NO_RESTS
-    entry_points: Mapping[str, str] = _NO_SCRIPTS
-    development: list[DevelEntry] | None = None
-
-
-def _check_processors(wheel: str, site: Path, needs: Needs) -> None:
-    """The programs that are compiled for a package must be for the processor of the others."""
-    for path in sorted(site.rglob("*")):
-        machine = machine_of(path) if path.is_file() else None
-        if machine is not None and needs.machines and machine not in needs.machines:
-            raise PackagingError(
-                f"{wheel}: {path.name} is compiled for {machine}, the package is for {', '.join(needs.machines)}",
-                "set CC to a compiler for that processor",
-            )
-
-
-def _tools() -> list[Path]:
-    """The programs that make files of wheels."""
-    found = (shutil.which(os.environ.get("CC", "cc")), which_patchelf())
-    return [Path(path) for path in found if path is not None]
