@@ -14,6 +14,7 @@ import stat
 import subprocess
 import sys
 import tarfile
+import time
 import venv
 import warnings
 import zipfile
@@ -280,6 +281,51 @@ def test_packages_that_do_not_work_together(whole: Path, tmp_path: Path) -> None
     ((file, what, fix),) = problems(dist)
     assert (file, fix) == (".", "rocm-sdk explain E-FILE-001")
     assert "E-FILE-001  libroctx64.so.4 of rocm-sdk-core is missing" in what
+
+
+@pytest.mark.parametrize("compression", ["none", "xz", "zstd"])
+def test_artifacts_that_one_machine_lacked(whole: Path, tmp_path: Path, compression: str) -> None:
+    """Nothing that core's machine has says that there are more; the development tree does."""
+    dist = Path(shutil.copytree(whole, tmp_path / "dist"))
+    tree = usual_tree(tmp_path / "artifacts")
+    built(tree.root, dist, only=("devel",), devel_compression=compression)
+    assert problems(dist) == []
+    shutil.rmtree(tree.root / "amd-llvm_run_generic")
+    (tree.root / "base_run_generic/x/stage/bin/amdclang").unlink()
+    path_of(dist, "rocm_sdk_core").unlink()
+    built(tree.root, dist, only=("core",))
+    file, what, fix = the_problem(dist)
+    assert file.startswith("rocm_sdk_devel-")
+    assert what == "has 3 links to files that no package has, as _rocm_sdk_core/lib/llvm/bin/amdclang"
+    assert fix.startswith("make that package again where all of its artifacts are")
+
+
+@pytest.mark.parametrize("cut", [100, 700])
+def test_a_damaged_development_tree(dist: Path, cut: int) -> None:
+    path = path_of(dist, "rocm_sdk_devel")
+
+    def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
+        info, data = members["rocm_sdk_devel/_devel.tar"]
+        members[info.filename] = (info, data[:cut])
+
+    rewritten(path, change)
+    file, what, fix = the_problem(dist)
+    assert (file, "_devel.tar: is damaged: " in what) == (path.name, True)
+    assert "--only devel " in fix
+
+
+def test_a_run_that_is_killed(whole: Path, tmp_path: Path) -> None:
+    """The next one removes what it has left."""
+    command = [sys.executable, "-m", "rocm_sdk_build", "check", str(whole), "--scratch", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while not list(tmp_path.glob(".rocm-sdk-build-*/site0/rocm_sdk_core")):
+        assert process.poll() is None
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    assert list(tmp_path.iterdir())
+    assert check(whole, "--scratch", tmp_path).returncode == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("tag", ["manylinux_2_5_x86_64", "linux_ppc64le", "any"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from rocm_sdk.tooling import counted
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import look_at
 from rocm_sdk_build.output.package_files import PackageFile
@@ -13,6 +14,7 @@ from rocm_sdk_build.packages.parts import short_name
 from rocm_sdk_build.packages.platform_tag import Names, broken_promise, needs_of
 
 from .comparison import Group
+from .development_tree import archive_among, lost_links
 from .problems import Problems, again, project_of
 
 _DEVICE = "rocm-sdk-device-"
@@ -24,7 +26,7 @@ class Installation:
     def __init__(self, group: Group, directory: Path, problems: Problems) -> None:
         """directory: a new one."""
         self._group, self._problems = group, problems
-        self._site = Site(directory)
+        self._site, self._directory = Site(directory), directory
         self._libraries = Names()  # of the packages for all GPUs
         self.tested: list[tuple[str, ...]] = []  # short names of packages that were installed and tested together
 
@@ -33,9 +35,11 @@ class Installation:
         devices = [each for each in self._group.wheels if each.project.startswith(_DEVICE)]
         hosts = [each for each in self._group.wheels if each not in devices]
         files = {each.path: self._add(each.path) for each in hosts}
+        known = {str(path.relative_to(self._directory)) for own in files.values() for path in own}
         self._libraries = _names_of(path for own in files.values() for path in own)
         for path, own in files.items():
             self._check_promise(path, own)
+            self._check_tree(path, own, known)
         for device in devices:
             if own := self._add(device.path):
                 self._check_promise(device.path, own)
@@ -59,6 +63,18 @@ class Installation:
         if broken := broken_promise(tag, needs_of(files, self._libraries)):
             fix = "make it again without --platform-tag, or make the package again that has what it needs"
             self._problems.tell(wheel, broken, fix)
+
+    def _check_tree(self, wheel: Path, files: list[Path], known: set[str]) -> None:
+        """Whether the development tree, if it is in this wheel, fits the others."""
+        archive = archive_among(files)
+        if archive is None or self._problems:  # a package that is not installed would be named once more
+            return
+        with self._problems.of(wheel, again(project_of(wheel))):
+            lost = lost_links(archive, wheel, known)
+            if lost.number:
+                what = f"has {counted(lost.number, 'link')} to files that no package has, as {lost.first}"
+                fix = "make that package again where all of its artifacts are, or this one from the same artifacts"
+                self._problems.tell(wheel, what, fix)
 
     def _test(self, packages: Iterable[PackageFile]) -> None:
         if self._problems:
