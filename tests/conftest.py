@@ -32,6 +32,7 @@ OWN_VARIABLES = ("ROCM_SDK_TEST_",)  # how much the tests do
 GROUPS = {
     "real_sdk": "debian",
     "builder/test_bad_artifacts.py": "machine",
+    "builder/test_estimate.py": "machine",
     "builder/test_real_packages.py": "debian",
     "builder/test_three_ways.py": "debian",
     "adoption": "adoption",

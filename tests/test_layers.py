@@ -229,7 +229,7 @@ def test_builder_layers() -> None:
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
-BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "closure")
+BUILDER_FOLDERS = ("files", "code", "inputs", "packages", "output", "checking", "closure")
 
 
 def test_folders_of_the_builder() -> None:

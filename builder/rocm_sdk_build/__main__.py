@@ -6,7 +6,7 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,7 +83,16 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     promote.add_argument("--keep-targets", metavar="TARGETS", help="device packages that the release has (all)")
     promote.set_defaults(run=_promote)
 
-    index = commands.add_parser("index", help="write pages from which pip and uv install")
+    from .checking.command import add_arguments as add_check
+
+    add_check(commands.add_parser("check", help="check that packages are a whole SDK that works (then: index)"))
+
+    pages = "write pages from which pip and uv install"
+    index = commands.add_parser(
+        "index",
+        help=f"{pages} (before: check)",
+        description=f"W{pages[1:]}. `check` says before whether the packages are complete.",
+    )
     index.add_argument("directory", type=Path, metavar="DIR", help="where the packages are")
     index.add_argument(
         "--root",
@@ -184,6 +193,11 @@ def _add_artifacts(command: argparse.ArgumentParser) -> None:
     place.add_argument("--dest-dir", type=Path, metavar="DIR", help="the packages go to `dist` in it")
     for system in ("linux", "windows"):
         command.add_argument(f"--{system}-amdgpu-families", metavar="FAMILIES", help=f"what is built for {system}")
+    only = "make these packages alone: core,device-gfx942 (other runs make the others; families are needed)"
+    command.add_argument("--only", type=_names, default=(), metavar="NAMES", help=only)
+    dry = "write nothing, and tell what each package would be, and the memory and disk that it takes at most"
+    command.add_argument("--dry-run", action="store_true", help=dry)
+    command.add_argument("--json", action="store_true", help="with --dry-run: print the answer for programs")
     command.add_argument(
         "--allow-no-profiler",
         action="store_true",
@@ -266,6 +280,14 @@ def _add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_
     command.add_argument("--rules", type=Path, metavar="FILE", help="what goes into which package")
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """What commas or semicolons separate."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.replace(";", ",").split(",") if name.strip()))
+    if not names:
+        raise ValueError(text)
+    return names
+
+
 def _count(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -338,32 +360,52 @@ def _init_module(options: argparse.Namespace) -> int:
 
 
 def _artifacts(options: argparse.Namespace) -> int:
-    from .build import build
+    from .build import build, choice_of, estimate
+    from .inputs.catalog import everything
+    from .inputs.overlay import OVERLAY
     from .inputs.rules import read_rules
     from .packages.version import default_version
 
     places = [*options.artifacts, *([options.artifact_dir] if options.artifact_dir else [])]
     if not places:
         raise PackagingError("no artifacts are named", "rocm-sdk-build artifacts DIR")
+    if options.json and not options.dry_run:
+        raise PackagingError("--json is the form of the answer of --dry-run", "--dry-run --json")
     families = (options.linux_amdgpu_families, options.windows_amdgpu_families)
     output = options.output or options.dest_dir
-    artifacts = [_local(place, output, families, options.download_limit) for place in places]
+
+    def local(is_wanted: Callable[[str], bool]) -> list[Path]:
+        return [_local(place, output, families, options.download_limit, is_wanted) for place in places]
+
     options.version = options.version or default_version(options.version_file)
-    wish = _wish(options, artifacts, output)._replace(
+    rules = read_rules(options.rules)
+    wish = _wish(options, (), output)._replace(
         linux_families=families[0],
         windows_families=families[1],
         needs_profiler=not options.allow_no_profiler,
         makes_packages=options.build_packages,
+        only=options.only,
     )
-    for path in build(wish, read_rules(options.rules)):
+    if wish.only:  # what is downloaded depends on how the build was made
+        wish = wish._replace(artifacts=local(lambda stem: stem == OVERLAY))
+    choice = choice_of(wish, rules)
+    wish = wish._replace(artifacts=local(choice.needs if choice else everything))
+    if options.dry_run:
+        from .output.estimate_report import tell_estimates, write_estimates
+
+        (write_estimates if options.json else tell_estimates)(estimate(wish, rules))
+        return 0
+    for path in build(wish, rules):
         print(path)
     return 0
 
 
-def _local(place: str, output: Path, families: Sequence[str | None], limit: int) -> Path:
+def _local(
+    place: str, output: Path, families: Sequence[str | None], limit: int, is_wanted: Callable[[str], bool]
+) -> Path:
     """The directory of artifacts; those of a web server are downloaded into one below the output.
 
-    limit: megabytes of an archive; 0: the usual ones.
+    limit: megabytes of an archive; 0: the usual ones. is_wanted: whether an artifact of this name is downloaded.
     """
     from .inputs.download import download
     from .inputs.web import SCHEMES, Limits
@@ -374,7 +416,7 @@ def _local(place: str, output: Path, families: Sequence[str | None], limit: int)
     named = [name for text in families if text for name in text.replace(";", ",").split(",") if name.strip()]
     wanted = {name.strip() for name in named}.union(*(expand(text) or () for text in families))
     limits = Limits(limit * 1_000_000, limit * 1_000_000) if limit else Limits()
-    return download(place, output / ".artifacts/downloads", wanted, limits)
+    return download(place, output / ".artifacts/downloads", wanted, limits, is_wanted)
 
 
 def _prefix(options: argparse.Namespace) -> int:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -18,15 +16,15 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from rocm_sdk.tooling import size_text
 
-from .code.patchelf import Shape, which_patchelf
+from .code.patchelf import Shape
 from .code.stack_decision import decide
 from .errors import PackagingError
 from .files.new_file import move_files
-from .files.rest import Rest
 from .files.scratch import scratch_directory
 from .files.text_files import write_text
 from .files.wheels import Wheel, writing
-from .inputs.catalog import GENERIC, Artifact, read_catalog
+from .inputs.catalog import GENERIC, Artifact, everything, read_catalog
+from .inputs.overlay import OVERLAY, is_kpack_split
 from .inputs.rules import Rules
 from .output.finished import Finished, Keys
 from .output.proof import prove
@@ -34,24 +32,30 @@ from .output.selector import write_selector
 from .output.site_directory import SitePackage, filling
 from .output.unpacked import unpack
 from .packages.absent_libraries import FACTS, facts_text, find_absent
+from .packages.costs import Estimate, Load, cost_of
 from .packages.development import DevelEntry, plan_development
 from .packages.dist_info import SdkFacts
 from .packages.families import Families
 from .packages.licences import find_licences
+from .packages.making import Contents, Making, check_processors, making_tools
 from .packages.metadata import metadata_text, wheel_text
-from .packages.platform_tag import Needs, checked_tag, machine_of, needs_of, tag_of, usual_tag
+from .packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
+from .packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, tag_of, usual_tag
 from .packages.population import Population, populate
-from .packages.staging import Package, members_of, stage_runtime, write_dist_info, write_pure_module, write_scripts
+from .packages.staging import (
+    Package,
+    is_changed,
+    members_of,
+    stage_runtime,
+    write_dist_info,
+    write_pure_module,
+    write_scripts,
+)
 from .packages.tar_archives import DEVEL_ARCHIVES, size_of_archive, write_devel_archive
 from .packages.version import check_version
 
 _log = logging.getLogger(__name__)
-_NO_FILES: Mapping[str, Path] = {}
-_NO_RESTS: Mapping[str, Rest] = {}
-_NO_SCRIPTS: Mapping[str, str] = {}
 _NONCE = re.compile(r"[A-Za-z0-9_]*")
-_OVERLAY = "base_lib_generic"
-_MANIFEST = "base/aux-overlay/stage/share/therock/therock_manifest.json"
 
 
 class Wish(NamedTuple):
@@ -78,6 +82,8 @@ class Wish(NamedTuple):
     shape: Shape = Shape.RPATH
     key: str = ""  # is written into the wheels, see `wheel_key`
     site: Path | None = None  # in place of wheels: a new directory like site-packages, of hard links
+    only: Sequence[str] = ()  # short names of the packages that are made; (): all
+    is_whole: bool = False  # its packages are always made together, so that each knows the libraries of the others
 
     @property
     def names(self) -> str:
@@ -90,12 +96,26 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
 
     PackagingError says what is missing or wrong. Nothing half-written is left in `dist` then.
     """
+    with _naming_output(wish):
+        return _prepared(wish, rules).run()
+
+
+def estimate(wish: Wish, rules: Rules) -> list[Estimate]:
+    """What `build` would write, and its cost. Archives of artifacts are unpacked for it. Errors as of `build`."""
+    with _naming_output(wish):
+        return _prepared(wish, rules).estimate()
+
+
+def _prepared(wish: Wish, rules: Rules) -> _Build:
     check_names(wish)
-    catalog = read_catalog(wish.artifacts, wish.output / ".artifacts")
+    choice = choice_of(wish, rules)
+    catalog = read_catalog(wish.artifacts, wish.output / ".artifacts", choice.needs if choice else everything)
     present = {each.family for each in catalog if each.family != GENERIC}
     families = Families(wish.linux_families, wish.windows_families, present)
-    is_kpack = _is_kpack(wish, catalog)
-    if is_kpack and families.linux:
+    is_kpack = choice.is_kpack if choice else is_kpack_split(catalog, wish.artifacts[0])
+    if choice:
+        choice.refuse_absent(catalog, wish.names)
+    elif is_kpack and families.linux:
         missing = sorted(set(families.linux) - present)
         if missing:
             raise PackagingError(
@@ -111,7 +131,25 @@ def build(wish: Wish, rules: Rules) -> list[Path]:
         families.windows if families.linux or families.windows else (),
         is_kpack,
     )
-    return write_packages(wish, rules, catalog, families, sdk)
+    return _Build(wish, rules, catalog, families, sdk, choice=choice)
+
+
+def choice_of(wish: Wish, rules: Rules) -> Choice | None:
+    """The packages that are asked for; None: all that the artifacts have. Reads the one artifact that all need.
+
+    PackagingError for a name that no package has, and without families: nobody sees the artifacts of all.
+    """
+    if not wish.only:
+        return None
+    families = Families(wish.linux_families, wish.windows_families, set())
+    if not families.available:
+        raise PackagingError(
+            "--only: the packages say for which targets the SDK is, and one machine need not have the artifacts of all",
+            "name them: --linux-amdgpu-families gfx94X-dcgpu,gfx1100",
+        )
+    overlay = read_catalog(wish.artifacts, wish.output / ".artifacts", lambda stem: stem == OVERLAY)
+    is_kpack = is_kpack_split(overlay, wish.artifacts[0])
+    return choose(wish.only, families.targets() if is_kpack else families.named, is_kpack, rules)
 
 
 def check_names(wish: Wish) -> None:
@@ -133,42 +171,40 @@ def _is_loader(path: Path) -> bool:
 
 def write_packages(wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> list[Path]:
     """The packages of these artifacts, as `build`."""
-    try:
+    with _naming_output(wish):
         return _Build(wish, rules, catalog, families, sdk).run()
+
+
+@contextmanager
+def _naming_output(wish: Wish) -> Iterator[None]:
+    """An error of the system that names no file is one of the output."""
+    try:
+        yield
     except OSError as error:
         if error.filename is not None:
             raise
         raise PackagingError(f"{wish.output}: the packages cannot be written there: {error.strerror}") from error
 
 
-def _is_kpack(wish: Wish, catalog: Iterable[Artifact]) -> bool:
-    overlay = next(
-        (each.directory for each in catalog if each.directory.name == _OVERLAY), wish.artifacts[0] / _OVERLAY
-    )
-    path = overlay / _MANIFEST
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise PackagingError(
-            f"{path}: not found: it says how the artifacts were made", "fetch the artifact base_lib_generic too"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise PackagingError(f"{path}: cannot be read: {error}") from error
-    flags = document.get("flags") if isinstance(document, dict) else None
-    return bool(isinstance(flags, dict) and flags.get("KPACK_SPLIT_ARTIFACTS"))
-
-
 class _Build:
-    def __init__(self, wish: Wish, rules: Rules, catalog: list[Artifact], families: Families, sdk: SdkFacts) -> None:
-        self.wish, self.rules, self.catalog, self.families = wish, rules, catalog, families
+    def __init__(
+        self,
+        wish: Wish,
+        rules: Rules,
+        catalog: list[Artifact],
+        families: Families,
+        sdk: SdkFacts,
+        *,
+        choice: Choice | None = None,
+    ) -> None:
+        self.wish, self.rules, self.catalog, self.families, self.choice = wish, rules, catalog, families, choice
         self.sdk, self.is_kpack = sdk, sdk.one_libraries_package
         self.runtime: dict[Package, Population] = {}
         self.made: list[Path] = []
-        self.absent: list[str] = []  # shortnames of libraries that no package has
         self.platform = checked_tag(wish.platform_tag)
-        self.usual_platform = ""  # of wheels without programs and libraries
         self.finished, self.keys = Finished(wish.output / ".rocm-sdk-finished"), Keys(wish.written)
         self.packages: set[str] = set()  # logical names
+        self.estimates: list[Estimate] | None = None  # of packages that are not made, but looked at
 
     def run(self) -> list[Path]:
         dist = self.wish.dist or self.wish.output / "dist"
@@ -177,18 +213,11 @@ class _Build:
         with scratch_directory(self.wish.output) as self.scratch:
             self.dist = self.scratch / "dist"
             self.dist.mkdir()
-            self.runtime = self._runtime()
-            self.absent = self._absent()
-            needs = {package: self._needs(population) for package, population in self.runtime.items()}
-            core = next(package for package in self.runtime if package.logical_name == "core")
-            self.usual_platform = usual_tag(needs[core])
-            for package, population in self.runtime.items():
-                self._wheel(package, population, needs[package])
-            self._devices()
-            self._devel()
+            self._wheels()
             if self.wish.site is not None:
                 return [self.dist.rename(self.wish.site)]
-            self._selectors()
+            if self._makes(SELECTOR):
+                self._selectors()
             self._warn_of_sizes()
             if self.wish.is_checked:
                 _log.info("testing %d packages", len(self.made))
@@ -196,6 +225,28 @@ class _Build:
             appeared = self._appear(dist) if self.wish.makes_packages else list(self._unpack())
         self.finished.clear()
         return appeared
+
+    def estimate(self) -> list[Estimate]:
+        """What each package would be."""
+        self.estimates = []
+        self.dist = self.wish.dist or self.wish.output / "dist"
+        self._wheels()
+        if self._makes(SELECTOR):
+            families = self._restricted_families()
+            for family in families:
+                place = f"{family}/" if len(families) > 1 and family else ""
+                self._estimate(SELECTOR, f"{place}rocm-{self.sdk.version}.tar.gz", Load(()))
+        return self.estimates
+
+    def _wheels(self) -> None:
+        """All but the selector."""
+        self.runtime = self._runtime()
+        for package, population in self.runtime.items():
+            if self._makes(package.distribution):
+                self._wheel(package, population)
+        self._devices()
+        if self._makes("rocm-sdk-devel"):
+            self._devel()
 
     def _appear(self, dist: Path) -> list[Path]:
         if self.wish.loader is not None:
@@ -221,26 +272,31 @@ class _Build:
 
     # ---- packages ----
 
+    def _makes(self, distribution: str) -> bool:
+        return self.choice is None or self.choice.makes(distribution)
+
+    def _populates(self, logical: str, family: str = "") -> bool:
+        return self.choice is None or self.choice.populates(logical, family)
+
     def _runtime(self) -> dict[Package, Population]:
-        """Populates all runtime packages before one is made: whether a file finds what it needs depends on all."""
-        core = self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools")
-        found = {core: self._of("core", self.catalog), **self._profiler(), **dict(self._libraries())}
+        """Populates all runtime packages before one is made: the development tree links to their files."""
+        found: dict[Package, Population] = {}
+        if self._populates("core"):
+            core = self._package("core", "rocm-sdk-core", "ROCm SDK: runtime libraries and tools")
+            found[core] = self._of("core", self.catalog)
+        if self._populates("profiler"):
+            found |= self._profiler()
+        found |= dict(self._libraries())
         for package, population in found.items():
             if not population.files:
                 raise PackagingError(f"{self.wish.names}: no artifact has files for {package.distribution}")
         return found
 
-    def _absent(self) -> list[str]:
-        paths: dict[str, list[str]] = {"core": [], "libraries": []}
-        for package, population in self.runtime.items():
-            paths.setdefault(package.logical_name, []).extend(population.files)
-        return find_absent(paths)
-
     def _profiler(self) -> dict[Package, Population]:
         profiler = self._of("profiler", self.catalog)
         if profiler.files:
             return {self._package("profiler", "rocm-profiler", "ROCm SDK: profilers"): profiler}
-        if self.wish.needs_profiler and (wanted := self.rules.packages["profiler"].artifacts):
+        if (self.wish.needs_profiler or self.choice) and (wanted := self.rules.packages["profiler"].artifacts):
             names = sorted({name for name, _ in wanted})
             raise PackagingError(
                 f"{self.wish.names}: no artifact has files for rocm-profiler",
@@ -253,26 +309,37 @@ class _Build:
         generic = [each for each in self.catalog if each.family == GENERIC]
         summary = "ROCm SDK: math libraries"
         if self.is_kpack:
-            package = self._package("libraries", "rocm-sdk-libraries", summary)
-            yield package, self._of("libraries", generic)
+            if self._populates("libraries"):
+                package = self._package("libraries", "rocm-sdk-libraries", summary)
+                yield package, self._of("libraries", generic)
             return
-        for family in sorted({each.family for each in self.catalog if each.family != GENERIC}):
-            own = [each for each in self.catalog if each.family in (GENERIC, family)]
-            name = f"rocm-sdk-libraries-{family.partition(':')[0]}"
-            yield self._package("libraries", name, summary, family), self._of("libraries", own)
+        for family in self._families_of_artifacts():
+            if self._populates("libraries", family):
+                own = [each for each in self.catalog if each.family in (GENERIC, family)]
+                name = f"rocm-sdk-libraries-{family.partition(':')[0]}"
+                yield self._package("libraries", name, summary, family), self._of("libraries", own)
+
+    def _families_of_artifacts(self) -> list[str]:
+        """Those of all packages, also of those that another run makes."""
+        found = self.choice.families if self.choice else {each.family for each in self.catalog} - {GENERIC}
+        return sorted(found)
 
     def _devices(self) -> None:
         if self.is_kpack:
             for target in sorted({each.target for each in self.catalog if each.family != GENERIC}):
-                self._device_wheel(target)
+                if self._makes(f"rocm-sdk-device-{target}"):
+                    self._device_wheel(target)
 
     def _device_wheel(self, target: str) -> None:
         population = self._of("device", [each for each in self.catalog if each.target == target], by_soname=False)
+        distribution = f"rocm-sdk-device-{target}"
         if not population.files:
+            if self.choice:
+                raise PackagingError(f"{self.wish.names}: no artifact has files for {distribution}")
             return
         package = Package(
             logical_name="device",
-            distribution=f"rocm-sdk-device-{target}",
+            distribution=distribution,
             summary=f"ROCm SDK: GPU code for {target}",
             pure_module=None,
             platform_directory=f"_rocm_sdk_libraries{self.sdk.nonce}",
@@ -282,14 +349,15 @@ class _Build:
             own_search=self.rules.packages["device"].own_search,
             shape=self.wish.shape,
         )
-        self._wheel(package, population, self._needs(population))
+        self._wheel(package, population)
 
     def _devel(self) -> None:
         linked = {each: found for each, found in self.runtime.items() if each.logical_name != "profiler"}
+        core = next(each for each in linked if each.logical_name == "core")
         names = {name for population in linked.values() for name in population.artifacts}
         names |= self.rules.devel["kpack" if self.is_kpack else "family"]
         own = [each for each in self.catalog if each.name in names and (each.component != "test" or not self.is_kpack)]
-        families = [None] if self.is_kpack else sorted({e.family for e in self.catalog if e.family != GENERIC})
+        families = [None] if self.is_kpack else self._families_of_artifacts()
         for family in families:
             artifacts = [each for each in own if each.family in (GENERIC, family)]
             runtime = {
@@ -304,31 +372,46 @@ class _Build:
             entries = plan_development(artifacts, runtime)
             sources = [entry.source for entry in entries if entry.source is not None]
             directory = "" if family is None or len(families) == 1 else family
-            making = _Making(package, directory, find_licences(artifacts), needs_of(sources, self._sonames()))
+            others = Names(
+                self._sonames(linked.values()), self.rules.libraries_of_others("core", "libraries", "device")
+            )
+            needs = needs_of(sources, others)
+            usual = ANY if needs.machines else usual_tag(self._needs(core, linked[core]))
+            making = Making(package, directory, find_licences(artifacts), needs, usual)
             self._make(making, sources, (entries, compression), partial(self._stage_devel, package, entries))
 
-    def _needs(self, population: Population) -> Needs:
-        return needs_of((file.source for file in population.files.values() if not file.link), self._sonames())
+    def _needs(self, package: Package, population: Population) -> Needs:
+        """What a package's files need, from these alone: that another one has a library is known by the rules."""
+        own = package.logical_name
+        libraries = ("libraries", "device") if own in ("libraries", "device") else (own,)
+        others = Names(frozenset(), self.rules.libraries_of_others(*libraries))
+        if self.wish.is_whole:
+            others = Names(self._sonames(self.runtime.values()))
+        return needs_of((file.source for file in population.files.values() if not file.link), others)
 
-    def _sonames(self) -> frozenset[str]:
-        """The SONAMEs and file names of the files that the packages have."""
-        files = (file for population in self.runtime.values() for file in population.files.values())
+    def _sonames(self, populations: Iterable[Population]) -> frozenset[str]:
+        """The SONAMEs and file names of the files that packages have."""
+        files = (file for population in populations for file in population.files.values())
         return frozenset(name for file in files for name in (file.facts.soname, PurePosixPath(file.path).name) if name)
 
     def _selectors(self) -> None:
         families = self._restricted_families()
+        packages = self.packages if self.choice is None else self._packages_of_others()
         for family in families:
             directory = self.dist / family if len(families) > 1 and family else self.dist
             directory.mkdir(exist_ok=True)
-            path = write_selector(
-                directory, self.sdk, self.families, family, is_kpack=self.is_kpack, packages=self.packages
-            )
+            path = write_selector(directory, self.sdk, self.families, family, is_kpack=self.is_kpack, packages=packages)
             self.made.append(path)
+
+    def _packages_of_others(self) -> set[str]:
+        """Logical names of the packages that this run and those of other machines make."""
+        has_profiler = self.wish.needs_profiler and self.rules.packages["profiler"].artifacts
+        return {"libraries", "devel", *(["device"] if self.is_kpack else []), *(["profiler"] if has_profiler else [])}
 
     def _restricted_families(self) -> list[str]:
         if self.is_kpack:
             return [""]
-        return sorted({each.family for each in self.catalog if each.family != GENERIC}) or [""]
+        return self._families_of_artifacts() or [""]
 
     # ---- pieces ----
 
@@ -353,16 +436,22 @@ class _Build:
             shape=self.wish.shape,
         )
 
-    def _wheel(self, package: Package, population: Population, needs: Needs) -> None:
+    def _wheel(self, package: Package, population: Population) -> None:
         sources = (file.source for file in population.files.values())
         rules = self.rules.packages[package.logical_name]
         without_stack = self._without_stack(package, population)
-        facts = (population.files, population.aliases, rules.scripts, self.absent, sorted(without_stack))
+        absent = find_absent(package.logical_name, population.files)
+        facts = (population.files, population.aliases, rules.scripts, absent, sorted(without_stack))
         own = [each for each in self.catalog if each.name in population.artifacts]
+        own = [each for each in own if each.component in LICENCE_COMPONENTS]
         artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
+        changed = [each.source for each in population.files.values() if is_changed(package, each, without_stack)]
+        programs = sum(bool(each.link) for each in population.files.values())
+        programs += sum(script.path in population.files for script in rules.scripts)
+        making = Making(package, "", find_licences(artifacts), self._needs(package, population), ANY, changed, programs)
         self._make(
-            _Making(package, "", find_licences(artifacts), needs),
-            *(sources, facts, partial(self._stage_runtime, package, population, without_stack)),
+            making,
+            *(sources, facts, partial(self._stage_runtime, package, population, absent, without_stack)),
         )
 
     def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
@@ -375,37 +464,52 @@ class _Build:
         return decision.cleared
 
     def _stage_runtime(
-        self, package: Package, population: Population, without_stack: frozenset[str], site: Path
-    ) -> _Contents:
+        self,
+        package: Package,
+        population: Population,
+        absent: list[str],
+        without_stack: frozenset[str],
+        site: Path,
+    ) -> Contents:
         staged = stage_runtime(package, population, self.sdk, site, without_stack)
         facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
-        if facts is not None:
-            write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, self.absent))
+        if facts is not None or (absent and package.logical_name == "libraries"):
+            write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, absent))
         scripts = self.rules.packages[package.logical_name].scripts
         if not package.pure_module or not scripts:
-            return _Contents(unchanged=staged.unchanged, rests=staged.rests)
+            return Contents(unchanged=staged.unchanged, rests=staged.rests)
         entry_points = write_scripts(package, population, scripts, self.sdk, site)
-        return _Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
+        return Contents(unchanged=staged.unchanged, rests=staged.rests, entry_points=entry_points)
 
-    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> _Contents:
+    def _stage_devel(self, package: Package, entries: list[DevelEntry], site: Path) -> Contents:
         write_pure_module(package, self.sdk, site)
-        return _Contents(development=entries)
+        return Contents(development=entries)
 
-    def _make(
-        self, making: _Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], _Contents]
-    ) -> None:
+    def _make(self, making: Making, sources: Iterable[Path], facts: object, stage: Callable[[Path], Contents]) -> None:
         """Makes a wheel, or takes the one of an earlier run. sources, facts: everything that decides its content."""
         package = making.package
         self.packages.add(package.logical_name)
         name = f"{package.file_name}-{self.sdk.version}"
-        tag = f"py3-none-{self._platform(name, making.needs)}"
+        tag = f"py3-none-{self.platform or tag_of(name, making.needs, making.usual_platform)}"
+        if self.estimates is not None:
+            sizes = [path.stat().st_size for path in (*sources, *making.licences.values())]
+            is_devel = package.logical_name == "devel"
+            load = Load(
+                sizes,
+                [path.stat().st_size for path in making.changed],
+                making.programs,
+                self.wish.devel_compression if is_devel else "none",
+            )
+            file = f"{making.directory}/{name}-{tag}.whl".removeprefix("/")
+            self._estimate(short_name(package.distribution), file, load)
+            return
         if self.wish.site is not None:
             self._stage_and_write(making, name, tag, stage, filling(self.dist, f"{name}.dist-info"))
             return
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
-        files = [*sources, *making.licences.values(), *_tools()]
+        files = [*sources, *making.licences.values(), *making_tools()]
         place = (wheel.name, making.directory, making.licences)
         everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, self.wish.key, facts)
         key = self.keys.of(everything, files)
@@ -419,32 +523,40 @@ class _Build:
         if self.keys.of(everything, files) == key:
             self.finished.keep(key, wheel)
 
+    def _estimate(self, name: str, file: str, load: Load) -> None:
+        assert self.estimates is not None
+        alone = choose([name], self._families_of_packages(), self.is_kpack, self.rules)
+        artifacts = tuple(each.directory.name for each in self.catalog if alone.needs(each.directory.name))
+        wish = self.wish
+        cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)
+        self.estimates.append(Estimate(name, file, artifacts, cost))
+
+    def _families_of_packages(self) -> list[str]:
+        if self.choice is not None:
+            return list(self.choice.families)
+        found = {each.target if self.is_kpack else each.family for each in self.catalog if each.family != GENERIC}
+        return sorted(found)
+
     def _stage_and_write(
         self,
-        making: _Making,
+        making: Making,
         name: str,
         tag: str,
-        stage: Callable[[Path], _Contents],
+        stage: Callable[[Path], Contents],
         output: AbstractContextManager[Wheel | SitePackage],
     ) -> None:
         package = making.package
         site = self.scratch / package.distribution
         staged = stage(site)
         info = f"{name}.dist-info"
-        _check_processors(name, site, making.needs)
+        check_processors(name, site, making.needs)
         metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
         write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
         with output as fresh:
             self._write(fresh, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
         shutil.rmtree(site)
 
-    def _platform(self, name: str, needs: Needs) -> str:
-        """The platform tag; that of core for wheels without programs and libraries."""
-        if self.platform is None:
-            return tag_of(name, needs, self.usual_platform)
-        return self.platform
-
-    def _write(self, fresh: Wheel | SitePackage, members: Mapping[str, Path], staged: _Contents) -> None:
+    def _write(self, fresh: Wheel | SitePackage, members: Mapping[str, Path], staged: Contents) -> None:
         if staged.development is not None:
             compression = self.wish.devel_compression
             name = f"rocm_sdk_devel/{DEVEL_ARCHIVES[compression]}"
@@ -453,42 +565,3 @@ class _Build:
                 write_devel_archive(staged.development, tree, archive, compression)
         for name, path in members.items():
             fresh.add_file(name, path, staged.rests.get(name))
-
-
-class _Making(NamedTuple):
-    """A wheel that is to be made."""
-
-    package: Package
-    directory: str  # below `dist`
-    licences: Mapping[str, Path]
-    needs: Needs
-
-    def in_wheel(self, info: str) -> dict[str, Path]:
-        """The licence files, by their names in the wheel."""
-        return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
-
-
-class _Contents(NamedTuple):
-    """What a wheel gets beside the files in its staging directory."""
-
-    unchanged: Mapping[str, Path] = _NO_FILES
-    rests: Mapping[str, Rest] = _NO_RESTS
-    entry_points: Mapping[str, str] = _NO_SCRIPTS
-    development: list[DevelEntry] | None = None
-
-
-def _check_processors(wheel: str, site: Path, needs: Needs) -> None:
-    """The programs that are compiled for a package must be for the processor of the others."""
-    for path in sorted(site.rglob("*")):
-        machine = machine_of(path) if path.is_file() else None
-        if machine is not None and needs.machines and machine not in needs.machines:
-            raise PackagingError(
-                f"{wheel}: {path.name} is compiled for {machine}, the package is for {', '.join(needs.machines)}",
-                "set CC to a compiler for that processor",
-            )
-
-
-def _tools() -> list[Path]:
-    """The programs that make files of wheels."""
-    found = (shutil.which(os.environ.get("CC", "cc")), which_patchelf())
-    return [Path(path) for path in found if path is not None]

@@ -87,7 +87,9 @@ class _Build:
     ) -> None:
         self.wish, self.rules, self.families, self.search, self.scratch = wish, rules, families, search, scratch
         self.roots = search.roots
-        self.packages = wish.packages._replace(artifacts=search.roots, written=scratch, needs_profiler=False)
+        self.packages = wish.packages._replace(
+            artifacts=search.roots, written=scratch, needs_profiler=False, is_whole=True
+        )
 
     def run(self) -> list[Path]:
         tree = lay_out(self.search, self.rules, self.scratch / "texts", is_complete=self.wish.is_complete)

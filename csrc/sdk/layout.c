@@ -358,31 +358,45 @@ rsdk_status rsdk_sdk_fail_not_installed(rsdk_sdk *sdk, const char *what, const b
 
 /* ---- dist_info.json ---- */
 
-static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_error *error) {
-    const char *core = NULL;
-    if (sdk->has_build_info) {
+/* package: one that is installed. */
+static rsdk_status need_build_info(rsdk_sdk *sdk, rsdk_package_id package, rsdk_error *error) {
+    const char *directory = NULL;
+    if (sdk->has_build_info[package]) {
         return RSDK_OK;
     }
-    RSDK_TRY(rsdk_sdk_package_directory(sdk, RSDK_CORE, &core, error));
-    const char *path = rsdk_path_join(&sdk->arena, core, "share/therock/dist_info.json");
+    RSDK_TRY(rsdk_sdk_package_directory(sdk, package, &directory, error));
+    const char *path = rsdk_path_join(&sdk->arena, directory, "share/therock/dist_info.json");
     RSDK_NEED(path, error);
-    RSDK_TRY(rsdk_build_info_read(path, &sdk->arena, &sdk->build_info, error));
-    sdk->has_build_info = true;
+    RSDK_TRY(rsdk_build_info_read(path, &sdk->arena, &sdk->build_info[package], error));
+    sdk->has_build_info[package] = true;
     return RSDK_OK;
 }
 
 rsdk_status rsdk_sdk_built_targets(rsdk_sdk *sdk, const char **targets, rsdk_error *error) {
     *targets = "";
-    RSDK_TRY(need_build_info(sdk, error));
-    *targets = sdk->build_info.targets;
+    RSDK_TRY(need_build_info(sdk, RSDK_CORE, error));
+    *targets = sdk->build_info[RSDK_CORE].targets;
+    return RSDK_OK;
+}
+
+static rsdk_status is_declared_absent_by(rsdk_sdk *sdk, rsdk_package_id package, const char *shortname, bool *is_absent,
+                                         rsdk_error *error) {
+    RSDK_TRY(need_build_info(sdk, package, error));
+    const rsdk_strings *absent = &sdk->build_info[package].absent_libraries;
+    for (size_t i = 0; i < absent->count; i++) {
+        *is_absent |= strcmp(absent->items[i], shortname) == 0;
+    }
     return RSDK_OK;
 }
 
 rsdk_status rsdk_sdk_is_declared_absent(rsdk_sdk *sdk, const char *shortname, bool *is_absent, rsdk_error *error) {
+    const rsdk_catalog_entry *entry = rsdk_catalog_find(shortname);
     *is_absent = false;
-    RSDK_TRY(need_build_info(sdk, error));
-    for (size_t i = 0; i < sdk->build_info.absent_libraries.count; i++) {
-        *is_absent |= strcmp(sdk->build_info.absent_libraries.items[i], shortname) == 0;
+    RSDK_TRY(is_declared_absent_by(sdk, RSDK_CORE, shortname, is_absent, error));
+    if (*is_absent || entry == NULL || entry->package == RSDK_CORE) {
+        return RSDK_OK;
     }
-    return RSDK_OK;
+    bool is_installed =
+        find_package(sdk, entry->package, NULL) == RSDK_OK && sdk->packages[entry->package].directory != NULL;
+    return is_installed ? is_declared_absent_by(sdk, entry->package, shortname, is_absent, error) : RSDK_OK;
 }

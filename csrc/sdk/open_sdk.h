@@ -46,8 +46,8 @@ struct rsdk_sdk {
     rsdk_dist_info info;
     const char *version;
     rsdk_package_state packages[RSDK_PACKAGE_COUNT];
-    bool has_build_info;
-    rsdk_build_info build_info;
+    bool has_build_info[RSDK_PACKAGE_COUNT];
+    rsdk_build_info build_info[RSDK_PACKAGE_COUNT];
     rsdk_strings warnings;
 };
 

@@ -84,6 +84,7 @@ WHEELS = {
     "rocm_sdk_libraries": {
         "_rocm_sdk_libraries/__init__.py",
         "_rocm_sdk_libraries/lib/librocblas.so.5",
+        "_rocm_sdk_libraries/share/therock/dist_info.json",
         "rocm_sdk_libraries/__init__.py",
         "rocm_sdk_libraries/_dist_info.py",
     },
@@ -202,7 +203,7 @@ def test_libraries_without_search_path(tmp_path: Path) -> None:
 def test_a_need_of_core_that_another_package_meets(tmp_path: Path) -> None:
     """Which wheel is made first decides nothing: neither a warning nor the platform tag."""
     tree = usual_tree(tmp_path / "artifacts")
-    blas = tree.library("blas_lib_generic", "lib/libneeded.so.1", "libneeded.so.1")
+    blas = tree.library("blas_lib_generic", "lib/libhipblas.so.3", "libhipblas.so.3")
     user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(blas))
     tree.library("core-hip_lib_generic", "lib/libuser.so.1", "libuser.so.1", flags=user)
     done = build(tree, tmp_path, "--no-check")
@@ -265,11 +266,14 @@ def test_links_to_programs(kpack: Path, tmp_path: Path) -> None:
 
 def test_libraries_that_the_sdk_lacks_are_recorded(kpack: Path) -> None:
     """A framework's list of libraries works with an SDK that has not all of them."""
-    document = json.loads(wheel(kpack, "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
-    assert document["dist_amdgpu_targets"] == "gfx942;gfx1100"
-    absent = set(document["absent_libraries"])
-    assert {"hipblas", "miopen", "rccl", "hiprtc", "rocm-openblas"} <= absent
-    assert not absent & {"amdhip64", "rocblas", "rocdxg"}
+    core = json.loads(wheel(kpack, "rocm_sdk_core").read("_rocm_sdk_core/share/therock/dist_info.json"))
+    assert core["dist_amdgpu_targets"] == "gfx942;gfx1100"
+    assert {"hiprtc", "rocm-openblas"} <= set(core["absent_libraries"])
+    assert not set(core["absent_libraries"]) & {"amdhip64", "rocblas", "rocdxg", "hipblas", "miopen", "rccl"}
+    own = json.loads(wheel(kpack, "rocm_sdk_libraries").read("_rocm_sdk_libraries/share/therock/dist_info.json"))
+    assert own.keys() == {"absent_libraries"}
+    assert {"hipblas", "miopen", "rccl"} <= set(own["absent_libraries"])
+    assert not set(own["absent_libraries"]) & {"amdhip64", "rocblas", "hiprtc"}
 
 
 def test_device_links(kpack: Path) -> None:

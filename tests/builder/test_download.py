@@ -62,6 +62,22 @@ def test_a_build_from_a_server(served: Server, tmp_path: Path) -> None:
     assert not [path for path in served.asked if "gfx1100" in path]
 
 
+def test_what_one_package_needs_is_downloaded(served: Server, tmp_path: Path) -> None:
+    """What another run has downloaded for another package stays."""
+    command = [sys.executable, "-m", "rocm_sdk_build", "artifacts", served.address, "--output", str(tmp_path / "dist")]
+    command += ["--version", "7.10.0", "--linux-amdgpu-families", "gfx942,gfx1100", "--only"]
+    stems: list[set[str]] = []
+    for only in ("device-gfx942", "rocm"):
+        served.asked.clear()
+        done = subprocess.run([*command, only], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        stems.append({path[1:].partition(".")[0] for path in served.asked if ".tar." in path})
+    assert stems[0] == {"base_lib_generic", "blas_dev_generic", "blas_lib_generic", "blas_lib_gfx942"}
+    assert stems[1] == {"base_lib_generic"}
+    (place,) = (tmp_path / "dist/.artifacts/downloads").iterdir()
+    assert {name.partition(".")[0] for name in names(place)} == stems[0]
+
+
 @pytest.mark.parametrize("name", ["downloads", "hash"])
 def test_a_link_in_place_of_a_directory(served: Server, tmp_path: Path, name: str) -> None:
     """What it leads to is neither removed nor replaced."""

@@ -350,6 +350,19 @@ static void build_info_is_offered(void **state) {
     assert_true(is_absent);
     assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "rpp", &is_absent, &f->error), RSDK_OK);
     assert_false(is_absent);
+    sample_directory(&f->site, "_rocm_sdk_libraries/share/therock"); /* each package may say it of its own libraries */
+    sample_file(&f->site, "_rocm_sdk_libraries/share/therock/dist_info.json", "{\"absent_libraries\": [\"rpp\"]}");
+    open_site(f, NULL);
+    assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "rpp", &is_absent, &f->error), RSDK_OK);
+    assert_true(is_absent);
+    assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "rccl", &is_absent, &f->error), RSDK_OK);
+    assert_true(is_absent);
+    assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "miopen", &is_absent, &f->error), RSDK_OK);
+    assert_false(is_absent);
+    sample_file(&f->site, "_rocm_sdk_libraries/share/therock/dist_info.json", "{");
+    open_site(f, NULL);
+    assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "miopen", &is_absent, &f->error), RSDK_BAD_METADATA);
+    assert_int_equal(rsdk_sdk_is_declared_absent(f->sdk, "roctx64", &is_absent, &f->error), RSDK_OK);
     sample_file(&f->site, "_rocm_sdk_core/share/therock/dist_info.json", "{");
     open_site(f, NULL);
     assert_int_equal(rsdk_sdk_built_targets(f->sdk, &targets, &f->error), RSDK_BAD_METADATA);

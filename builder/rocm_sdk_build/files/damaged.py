@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ _KINDS = (*DAMAGE, tarfile.TarError, AttributeError, SyntaxError, TypeError, Mem
 SMALL_LIMIT = 1 << 24  # bytes; docs/reliability.md has the reason
 
 
-def read_small(stream: IO[bytes]) -> bytes:
+def read_small(stream: IO[bytes] | gzip.GzipFile) -> bytes:
     """All bytes of a member that is metadata. ValueError if there are more than any such has."""
     data = stream.read(SMALL_LIMIT + 1)
     if len(data) > SMALL_LIMIT:

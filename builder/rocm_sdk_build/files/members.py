@@ -1,8 +1,12 @@
-"""Names of members of zip files, which are hostile: a name may lead anywhere, and two may be one file."""
+"""Members of zip files, which are hostile: a name may lead anywhere, two may be one file, a size may be any number."""
 
 from __future__ import annotations
 
+import stat
 import zipfile
+
+_RATIO = 1032  # deflate cannot do better
+_HEAD = 64  # bytes that a short member may have more
 
 
 def wrong_member(archive: zipfile.ZipFile) -> str:
@@ -21,4 +25,27 @@ def wrong_member(archive: zipfile.ZipFile) -> str:
         for depth in range(1, len(parts)):
             if not kinds.get("/".join(parts[:depth]), True):
                 return f"its member {name!r} is below a file"
+    return ""
+
+
+def wrong_size(archive: zipfile.ZipFile, room: int | None) -> str:
+    """What is wrong with kinds and sizes of a wheel's members, for messages; "" if each is a file that it can hold.
+
+    room: bytes that the members may have together; None: any number, as they are not written.
+    """
+    for member in archive.infolist():
+        mode = member.external_attr >> 16
+        if member.is_dir() or stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            return f"its member {member.filename!r} is not a file"
+        if mode & (stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX):
+            return f"its member {member.filename!r} would run with the rights of another user (mode {mode & 0o7777:o})"
+        if member.flag_bits & 1:
+            return f"its member {member.filename!r} is encrypted"
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            return f"its member {member.filename!r} is compressed by method {member.compress_type}"
+        if member.file_size > member.compress_size * _RATIO + _HEAD:
+            return f"its member {member.filename!r} claims {member.file_size} bytes, more than it can hold"
+    size = sum(member.file_size for member in archive.infolist())
+    if room is not None and size > room:
+        return f"its members have {size} bytes, and the disk has {room} free"
     return ""

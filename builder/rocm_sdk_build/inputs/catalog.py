@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,10 +46,18 @@ class Artifact(NamedTuple):
         return self.family.partition(":")[0]
 
 
-def read_catalog(directories: Sequence[Path], cache: Path) -> list[Artifact]:
+def everything(_stem: str) -> bool:
+    """All artifacts are wanted."""
+    return True
+
+
+def read_catalog(
+    directories: Sequence[Path], cache: Path, is_wanted: Callable[[str], bool] = everything
+) -> list[Artifact]:
     """The artifacts in directories, sorted: directories, and archives, which are unpacked into the cache.
 
-    Other names are ignored, and so is an archive beside its own directory.
+    is_wanted: whether an artifact of this name is read; nothing of the others is looked at. Other names are ignored,
+    and so is an archive beside its own directory.
 
     PackagingError for a manifest that leads out of its artifact, and if two directories have one artifact, or
     different files for one path: nothing says which of them is meant.
@@ -58,8 +66,9 @@ def read_catalog(directories: Sequence[Path], cache: Path) -> list[Artifact]:
     for directory in directories:
         if not directory.is_dir():
             raise PackagingError(f"{directory}: there is no such directory of artifacts")
-        own = [artifact for path in _directories(directory, cache) if (artifact := _read(path)) is not None]
-        if not own:
+        paths = _directories(directory, cache, is_wanted)
+        own = [artifact for path in paths if (artifact := _read(path)) is not None]
+        if not own and is_wanted is everything:
             raise PackagingError(
                 f"{directory}: no artifact is in it",
                 f"artifacts are directories NAME_COMPONENT_FAMILY with a file {MANIFEST}, or archives of them",
@@ -71,13 +80,13 @@ def read_catalog(directories: Sequence[Path], cache: Path) -> list[Artifact]:
     return [found[name] for name in sorted(found)]
 
 
-def _directories(directory: Path, cache: Path) -> list[Path]:
-    """The directories of all that may be artifacts, sorted by their names."""
-    found = {path.name: path for path in sorted(directory.iterdir()) if path.is_dir()}
+def _directories(directory: Path, cache: Path, is_wanted: Callable[[str], bool]) -> list[Path]:
+    """The directories of all that may be artifacts and are wanted, sorted by their names."""
+    found = {path.name: path for path in sorted(directory.iterdir()) if is_wanted(path.name) and path.is_dir()}
     for suffix in SUFFIXES:
         for path in sorted(directory.glob(f"*{suffix}")):
             stem = stem_of(path)
-            if stem not in found and is_name(stem):
+            if stem not in found and is_name(stem) and is_wanted(stem):
                 found[stem] = unpack(path, cache)
     return [found[name] for name in sorted(found)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import urllib.parse
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -25,7 +25,7 @@ from rocm_sdk_build.files.own_directory import make_own
 from rocm_sdk_build.files.scratch import PREFIX
 
 from .archives import SUFFIXES, stem_of
-from .catalog import GENERIC, is_name
+from .catalog import GENERIC, everything, is_name
 from .web import SCHEMES, Limits, Server, without_user
 
 _AT_ONCE = 4
@@ -42,10 +42,17 @@ class _Wanted(NamedTuple):
     digest: str  # "": the server does not say
 
 
-def download(address: str, directory: Path, families: Iterable[str], limits: Limits | None = None) -> Path:
-    """Downloads the archives of a page; returns the directory that has them and nothing else.
+def download(
+    address: str,
+    directory: Path,
+    families: Iterable[str],
+    limits: Limits | None = None,
+    is_wanted: Callable[[str], bool] = everything,
+) -> Path:
+    """Downloads the archives of a page; returns the directory that has them.
 
-    families: targets and families of which archives are wanted, beside the generic ones; none: all. PackagingError
+    families: targets and families of which archives are wanted, beside the generic ones; none: all. is_wanted: whether
+    an artifact of this name is downloaded; those of others that runs with these families need may stay. PackagingError
     if the page or an archive cannot be had, is not what its `.sha256sum` says, or there is none for a family.
     """
     server = Server(address, limits)
@@ -57,6 +64,7 @@ def download(address: str, directory: Path, families: Iterable[str], limits: Lim
     wanted = [
         _Wanted(links[name], place / name, _digest_of(server, links.get(f"{name}.sha256sum"), links[name]))
         for name in chosen
+        if is_wanted(stem_of(Path(name)))
     ]
     for path in place.iterdir():  # what an earlier run has downloaded
         if path.name not in chosen and not path.name.startswith(PREFIX):  # another run's, which may still need it

@@ -73,6 +73,11 @@ class Rules(NamedTuple):
     prefix: PrefixRules
     metadata: tuple[MetadataRule, ...] = ()
 
+    def libraries_of_others(self, *own: str) -> tuple[str, ...]:
+        """Patterns over the names of libraries that rows `take` give to packages other than these."""
+        names = [glob.rpartition("/")[2] for part, glob in self.prefix.parts if part in PACKAGES and part not in own]
+        return tuple(name for name in names if name.startswith("lib") and ".so" in name)
+
 
 def read_rules(path: Path | None = None) -> Rules:
     """The rules of a file, by default the established ones. PackagingError names the line that is wrong."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
 import tarfile
@@ -16,7 +18,7 @@ from packaging.utils import canonicalize_name
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 
-_SELECTOR = "rocm"
+SELECTOR = "rocm"
 _OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(?!build$).+")  # rocm-sdk-build is part of no SDK
 _FAMILY = "{family}"
 
@@ -32,10 +34,19 @@ class IndexedFile(NamedTuple):
     metadata: bytes | None  # of a wheel
 
 
-class _Extra(NamedTuple):
-    """What an extra requires."""
+class Selector(NamedTuple):
+    """What a selector may choose from, as `selector.json` says."""
 
-    name: str
+    version: str
+    families: tuple[str, ...]
+    requires: tuple[Requirement, ...]  # without an extra
+    extras: tuple[Needed, ...]
+
+
+class Needed(NamedTuple):
+    """What a package requires."""
+
+    extra: str  # "": always
     requirement: Requirement
 
 
@@ -44,49 +55,67 @@ def check_extras(files: Sequence[IndexedFile]) -> None:
 
     Requirements for other systems than Linux are ignored.
     """
+    for file, needed in lacking(files):
+        if needed.extra:
+            raise PackagingError(
+                f"{file.path}: the extra {needed.extra} requires {needed.requirement}, which is not there",
+                "put that package beside it, or name its directory: --root DIR",
+            )
+
+
+def lacking(files: Sequence[IndexedFile]) -> Iterator[tuple[IndexedFile, Needed]]:
+    """The requirements of packages of the SDK, on Linux, that no package among the files meets."""
     there: dict[str, list[str]] = {}
     for file in files:
         there.setdefault(file.project, []).append(file.version)
     for file in files:
-        for extra, requirement in _extras(file):
-            name = canonicalize_name(requirement.name)
-            versions = there.get(name, ())
-            is_wanted = requirement.marker is None or requirement.marker.evaluate(
-                {"extra": extra, "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
-            )
-            if _OURS.fullmatch(name) and is_wanted and not list(requirement.specifier.filter(versions, True)):
-                raise PackagingError(
-                    f"{file.path}: the extra {extra} requires {requirement}, which is not there",
-                    "put that package beside it, or name its directory: --root DIR",
-                )
+        for needed in needs_of(file):
+            versions = there.get(canonicalize_name(needed.requirement.name), ())
+            if not list(needed.requirement.specifier.filter(versions, True)):
+                yield file, needed
 
 
-def _extras(file: IndexedFile) -> Iterator[_Extra]:
-    if file.project == _SELECTOR and file.metadata is None:
-        yield from _of_selector(file.path)
+def needs_of(file: IndexedFile) -> Iterator[Needed]:
+    """What a package of the SDK requires of the SDK on Linux; nothing of another package."""
+    for needed in _all_needs(file):
+        marker = needed.requirement.marker
+        is_wanted = marker is None or marker.evaluate(
+            {"extra": needed.extra, "sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+        )
+        if is_wanted and _OURS.fullmatch(canonicalize_name(needed.requirement.name)):
+            yield needed
+
+
+def _all_needs(file: IndexedFile) -> Iterator[Needed]:
+    if file.project == SELECTOR and file.metadata is None:
+        if selector := read_selector(file.path):
+            yield from (Needed("", requirement) for requirement in selector.requires)
+            yield from selector.extras
     elif file.metadata is not None and _OURS.fullmatch(file.project):
         metadata = BytesParser().parsebytes(file.metadata)
         with refusing_damage(package_damage(file.path, "METADATA")):
             requirements = [Requirement(str(text)) for text in metadata.get_all("Requires-Dist", ())]
-        for extra in metadata.get_all("Provides-Extra", ()):
-            for each in requirements:
-                if each.marker is not None and f'"{extra}"' in str(each.marker):
-                    yield _Extra(extra, each)
+        extras = list(map(str, metadata.get_all("Provides-Extra", ())))
+        for each in requirements:
+            named = [extra for extra in extras if each.marker is not None and f'"{extra}"' in str(each.marker)]
+            yield from (Needed(extra, each) for extra in named or ("",))
 
 
-def _of_selector(path: Path) -> list[_Extra]:
-    """The extras of the selector, for each family that it may choose; none of another packager's."""
+def read_selector(path: Path) -> Selector | None:
+    """What the source distribution of a selector says; None of another packager's. PackagingError for a damaged one."""
     member = f"{path.name.removesuffix('.tar.gz')}/selector.json"
     with refusing_damage(package_damage(path, member)):
-        with tarfile.open(path) as archive:
+        with gzip.open(path) as unpacked, tarfile.open(fileobj=io.BytesIO(read_small(unpacked))) as archive:
             if member not in archive.getnames():
-                return []
+                return None
             stream = archive.extractfile(member)
-            document = json.loads(read_small(stream)) if stream is not None else {}
-        return list(_extras_of(document))
+            document = json.loads(stream.read()) if stream is not None else {}
+        requires = tuple(Requirement(row) for row in document.get("requires", ()))
+        families = tuple(map(str, document["families"]))
+        return Selector(str(document.get("version", "")), families, requires, tuple(_extras_of(document)))
 
 
-def _extras_of(document: Mapping[str, Any]) -> Iterator[_Extra]:
+def _extras_of(document: Mapping[str, Any]) -> Iterator[Needed]:
     """What `selector.json` says."""
     extras, families = document["extras"], document["families"]
     for_one = {
@@ -97,4 +126,4 @@ def _extras_of(document: Mapping[str, Any]) -> Iterator[_Extra]:
             for family in families if _FAMILY in row else [""]:
                 requirement = Requirement(row.replace(_FAMILY, family.partition(":")[0]))
                 # Where an extra for this target alone is not for Linux, neither is this one.
-                yield _Extra(extra, for_one.get(requirement.name, requirement))
+                yield Needed(extra, for_one.get(requirement.name, requirement))

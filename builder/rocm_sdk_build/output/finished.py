@@ -42,9 +42,12 @@ class Finished:
         if key is None or not self._is_ours():
             return False
         for path in sorted(self._directory.glob(f"{key}-*.whl")):
-            if _copy_verified(path, wheel):
-                self._own.append(path)
-                return True
+            try:
+                if _copy_verified(path, wheel):
+                    self._own.append(path)
+                    return True
+            except FileNotFoundError:  # another run has removed it: it was finished before this one
+                continue
             _log.warning("%s: is not what an earlier run left, and is not used", path)
         return False
 
@@ -66,8 +69,9 @@ class Finished:
         if self._is_ours():
             for path in self._directory.iterdir():
                 name = _NAME.fullmatch(path.name)
-                if name is not None and _is_own_file(path) and sha256_of(path).hexdigest() == name[2]:
-                    path.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):  # another run removes them, too
+                    if name is not None and _is_own_file(path) and sha256_of(path).hexdigest() == name[2]:
+                        path.unlink()
             try:
                 self._directory.rmdir()
             except OSError:  # not empty: another run keeps wheels in it, or what is there is not ours

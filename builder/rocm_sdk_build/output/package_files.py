@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from typing import NamedTuple
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from rocm_sdk_build.errors import PackagingError
+
+_OF_SDK = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+)")
 
 
 class PackageFile(NamedTuple):
@@ -22,16 +25,22 @@ class PackageFile(NamedTuple):
     def is_wheel(self) -> bool:
         return self.path.suffix == ".whl"
 
+    @property
+    def is_of_sdk(self) -> bool:
+        """Whether it is the selector, or a package that it may choose; the loader is none."""
+        return _OF_SDK.fullmatch(self.project) is not None
+
 
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:
     """The packages in a directory and (`below`) directly below it. PackagingError for an invalid name."""
     for pattern in ("*.whl", "*.tar.gz", "*/*.whl", "*/*.tar.gz")[: 4 if below else 2]:
         for path in sorted(directory.glob(pattern)):
             if not path.parent.name.startswith("."):
-                yield _read_name(path)
+                yield read_name(path)
 
 
-def _read_name(path: Path) -> PackageFile:
+def read_name(path: Path) -> PackageFile:
+    """The package in a file. PackagingError for an invalid name."""
     if not path.is_file():  # a pipe would be waited for
         raise PackagingError(f"{path}: is not a file", "remove it")
     try:

@@ -28,7 +28,6 @@ from rocm_sdk_build.packages.version import check_version
 from .package_files import PackageFile, find_packages
 from .selector import write_selector_archive
 
-_OURS = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+)")
 _DEVICE = "rocm-sdk-device-"
 _FAMILY_LINE = re.compile(r"(AVAILABLE|LINUX|WINDOWS)_TARGET_FAMILIES\.append\((.*)\)")
 
@@ -50,7 +49,7 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
     PackagingError if they are not all of one version that comes before it, and for targets that are not there.
     """
     check_version(version)
-    packages = sorted(each for each in find_packages(source) if _OURS.fullmatch(each.project))
+    packages = sorted(each for each in find_packages(source) if each.is_of_sdk)
     promotion = Promotion(_version_of(source, packages, version), version, targets)
     known = {name.removeprefix(_DEVICE) for name, _, _ in packages if name.startswith(_DEVICE)}
     if missing := sorted((targets or frozenset()) - known):

@@ -1,4 +1,4 @@
-"""Checks wheels before they get their names: each is read back, all are installed together and tested there."""
+"""Checks wheels where they are installed: each is read back, all are installed together and tested there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
+from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.installed.record import digest_text, parse_record
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.files.members import wrong_member, wrong_size
 
 _CHUNK = 1 << 20
 _WITHOUT_LOADING, _FILES = "packages,files", "files"
@@ -24,35 +29,96 @@ _CORE = "rocm_sdk_core"
 def prove(wheels: Iterable[Path], site: Path) -> None:
     """Installs the wheels in the new directory `site` and tests what is there. PackagingError says what is wrong.
 
-    Of several wheels of one project, for families of their own, the first is installed; all are read back. Nothing is
-    loaded if the wheels are for another machine than this. Without core only the files are checked.
+    Of several wheels of one project, for families of their own, the first is installed; all are read back.
     """
-    site.mkdir()
-    owners: dict[str, Path] = {}
+    installed = Site(site)
     projects: set[str] = set()
-    is_native = True
     for wheel in wheels:
         project = wheel.name.partition("-")[0]
-        _read_back(wheel, site if project not in projects else None, owners)
+        if project in projects:
+            read_back(wheel)
+        else:
+            installed.add(wheel)
         projects.add(project)
-        is_native = is_native and wheel.stem.endswith(f"_{platform.machine()}")
-    _test(site, "" if _CORE in projects and is_native else _WITHOUT_LOADING if _CORE in projects else _FILES)
+    installed.test()
 
 
-def _read_back(wheel: Path, site: Path | None, owners: dict[str, Path]) -> None:
-    """Compares each file with RECORD, and writes it to the site."""
-    with zipfile.ZipFile(wheel) as archive, ThreadPoolExecutor(1) as pool:
+class Site:
+    """A directory like site-packages, in which each file has one owner."""
+
+    def __init__(self, directory: Path) -> None:
+        """directory: a new one."""
+        directory.mkdir()
+        self.directory = directory
+        self._owners: dict[str, Path] = {}  # also of wheels that were removed again
+        self._wheels: dict[Path, list[str]] = {}
+
+    def add(self, wheel: Path) -> list[Path]:
+        """Installs a wheel; returns its files. PackagingError if it is not what RECORD says, or two have one file."""
+        names = read_back(wheel, self.directory, self._owners)
+        self._wheels[wheel] = names
+        return [self.directory / name for name in names]
+
+    def remove(self, wheel: Path) -> None:
+        """Removes the files of a wheel that was installed, and the directories that are empty then."""
+        names = self._wheels.pop(wheel)
+        for name in names:
+            (self.directory / name).unlink()
+        parents = {parent for name in names for parent in Path(name).parents} - {Path()}
+        for parent in sorted(parents, reverse=True):
+            with suppress(OSError):  # another wheel has files in it
+                (self.directory / parent).rmdir()
+
+    def test(self) -> None:
+        """Tests what is installed. PackagingError says what is wrong.
+
+        Nothing is loaded if a wheel is for another machine than this. Without core only the files are checked.
+        """
+        is_native = all(wheel.stem.endswith((f"_{platform.machine()}", "-any")) for wheel in self._wheels)
+        has_core = any(wheel.name.partition("-")[0] == _CORE for wheel in self._wheels)
+        _test(self.directory, "" if has_core and is_native else _WITHOUT_LOADING if has_core else _FILES)
+
+
+def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | None = None) -> list[str]:
+    """Compares each file with RECORD, and writes it to the site; returns the names.
+
+    owners: file -> the wheel that has it, of all that are installed together. PackagingError, before anything is
+    written, if the wheel's list of members is not sound; otherwise at the first file that is wrong.
+    """
+    again = "make or get the package again"
+    with (
+        refusing_damage(package_damage(wheel)),
+        wheel.open("rb") as stream,
+        open_zip(str(wheel), stream) as archive,
+        ThreadPoolExecutor(1) as pool,
+    ):
         members = archive.infolist()
-        (record,) = (each for each in members if each.filename.endswith(".dist-info/RECORD"))
-        rows = {row.path: (row.digest, row.size) for row in parse_record(archive.read(record))}
-        if sorted(rows) != sorted(each.filename for each in members):
-            raise PackagingError(f"{wheel.name}: RECORD does not list its files")
+        if wrong := wrong_member(archive) or wrong_size(archive, None if site is None else _free(site)):
+            raise PackagingError(f"{wheel}: {wrong}", again)
+        records = [each for each in members if each.filename.endswith(".dist-info/RECORD")]
+        if len(records) != 1:
+            raise PackagingError(f"{wheel}: has {len(records)} files RECORD", again)
+        with archive.open(records[0]) as file:
+            listed = parse_record(read_small(file))
+        rows = {row.path: (row.digest, row.size) for row in listed}
+        if sorted(row.path for row in listed) != sorted(each.filename for each in members):
+            raise PackagingError(f"{wheel}: RECORD does not list its files", again)
         for member in members:
+            other = wheel if owners is None else owners.setdefault(member.filename, wheel)
+            if other != wheel:
+                raise PackagingError(f"{wheel} and {other} both have {member.filename}", "leave one of them out")
+        for member in members:
+            is_record = member is records[0]
+            if not is_record and str(member.file_size) != rows[member.filename][1]:
+                raise PackagingError(f"{wheel}: {member.filename} is not what RECORD says: it has another size", again)
             found = _read_member(archive, member, site, pool)
-            if member is not record and found != rows[member.filename]:
-                raise PackagingError(f"{wheel.name}: {member.filename} is not what RECORD says")
-            if site is not None and (other := owners.setdefault(member.filename, wheel)) != wheel:
-                raise PackagingError(f"{wheel.name} and {other.name} both have {member.filename}")
+            if not is_record and found != rows[member.filename]:
+                raise PackagingError(f"{wheel}: {member.filename} is not what RECORD says", again)
+        return [member.filename for member in members]
+
+
+def _free(site: Path) -> int:
+    return shutil.disk_usage(site).free
 
 
 def _read_member(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
@@ -13,21 +13,21 @@ from rocm_sdk_build.errors import PackagingError
 FACTS = "share/therock/dist_info.json"
 
 
-def find_absent(files: Mapping[str, Iterable[str]]) -> list[str]:
-    """Shortnames, sorted. files: "core", "libraries" -> paths in these packages."""
-    names = {package: [PurePosixPath(path) for path in paths] for package, paths in files.items()}
+def find_absent(package: str, files: Iterable[str]) -> list[str]:
+    """Shortnames of the libraries that the catalog has in a package, and that it lacks; sorted. files: its paths."""
+    paths = [PurePosixPath(path) for path in files]
     absent = []
-    for shortname, package, pattern, _, directory, is_optional in catalog():
-        paths = (path.name for path in names.get(package, ()) if str(path.parent) == directory)
-        if not is_optional and not any(fnmatchcase(name, pattern) for name in paths):
+    for shortname, owner, pattern, _, directory, is_optional in catalog():
+        names = (path.name for path in paths if str(path.parent) == directory)
+        if owner == package and not is_optional and not any(fnmatchcase(name, pattern) for name in names):
             absent.append(shortname)
     return sorted(absent)
 
 
-def facts_text(path: Path, absent: Iterable[str]) -> str:
-    """`dist_info.json` of the artifacts, with the libraries that are absent."""
+def facts_text(path: Path | None, absent: Iterable[str]) -> str:
+    """`dist_info.json` of the artifacts (None: they have none for the package), with the libraries that are absent."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = {} if path is None else json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise PackagingError(f"{path}: cannot be read: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("dist_amdgpu_targets", ""), str):

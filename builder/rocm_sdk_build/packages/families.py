@@ -16,12 +16,23 @@ def expand(names: str | None) -> tuple[str, ...] | None:
         raise PackagingError(error.message, error.fix or "") from error
 
 
+def is_family(name: str) -> bool:
+    """Whether the loader's table has a family or target of this name."""
+    try:
+        targets.expand(name)
+    except UnknownTargetError:
+        return False
+    return True
+
+
 class Families:
     """Which targets the packages are for, on which systems."""
 
     def __init__(self, linux: str | None, windows: str | None, present: set[str]) -> None:
         """linux, windows: families that were asked for. present: those of the artifacts, features included."""
         self.linux, self.windows = expand(linux) or (), expand(windows) or ()
+        texts = ",".join(text for text in (linux, windows) if text).replace(";", ",").split(",")
+        self.named = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))  # as the user calls them
         if self.linux or self.windows:
             self.available = tuple(sorted({*self.linux, *self.windows}))
             both = sorted(set(self.linux) & set(self.windows))

@@ -17,12 +17,15 @@ from rocm_sdk import RocmSdkError
 from rocm_sdk.tooling import inspect_library
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
+from rocm_sdk_build.inputs.globs import matches
 
 _log = logging.getLogger(__name__)
+ANY = "any"  # the tag of files that need nothing of a system
 _TABLE = Path(__file__).with_name("manylinux.txt")
 _MACHINES = {62: "x86_64", 183: "aarch64"}  # e_machine
 _TAG = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 _LINKER = re.compile(r"ld-linux.*\.so\.\d+")
+_GLIBC = re.compile(r"manylinux_(\d+_\d+)_")
 _NUMBERED = re.compile(r"([A-Z]+)_([0-9.]+)")
 
 
@@ -39,6 +42,16 @@ class Policy(NamedTuple):
         if numbered is None:
             return version in self.others
         return numbered[1] not in self.newest or _number(numbered[2]) <= self.newest[numbered[1]]
+
+
+class Names(NamedTuple):
+    """The names of libraries that the SDK has."""
+
+    exact: frozenset[str] = frozenset()
+    patterns: tuple[str, ...] = ()
+
+    def has(self, name: str) -> bool:
+        return name in self.exact or any(matches(name, pattern) for pattern in self.patterns)
 
 
 class Needs(NamedTuple):
@@ -60,7 +73,7 @@ def checked_tag(text: str | None) -> str | None:
     return tag
 
 
-def tag_of(name: str, needs: Needs, usual: str) -> str:
+def tag_of(name: str, needs: Needs, usual: str = ANY) -> str:
     """The platform tag of the wheel `name`. usual: of wheels without programs and libraries.
 
     A library that no policy promises, and the SDK does not have, is a warning: the wheel is for the systems that
@@ -79,9 +92,27 @@ def tag_of(name: str, needs: Needs, usual: str) -> str:
     return _tag(machine, needs)
 
 
+def broken_promise(tag: str, needs: Needs) -> str:
+    """What files need that the platform tag of their wheel does not promise, for messages; "" if it promises all."""
+    if not needs.machines:
+        return ""
+    machine = min(needs.machines)
+    if len(needs.machines) > 1 or not tag.endswith(f"_{machine}"):
+        return f"has programs or libraries for {' and '.join(sorted(needs.machines))}, and the tag {tag}"
+    promised = [_number(found.replace("_", ".")) for found in _GLIBC.findall(tag)]
+    if not promised:
+        return ""
+    for library, path in sorted(needs.missing.items()):
+        return f"has {path.name}, which needs {library}: no package here has it, nor do all systems of {tag}"
+    needed = _GLIBC.match(_tag(machine, needs))
+    if needed is None or _number(needed[1].replace("_", ".")) > max(promised):
+        return f"has files that need a newer system than {tag} promises: {', '.join(sorted(needs.versions))}"
+    return ""
+
+
 def usual_tag(needs: Needs) -> str:
-    """The platform tag of wheels without programs and libraries. needs: of core's files."""
-    return _tag(min(needs.machines), needs) if needs.machines else ""
+    """The platform tag of a development tree without programs and libraries. needs: of core's files."""
+    return _tag(min(needs.machines), needs) if needs.machines else ANY
 
 
 def _tag(machine: str, needs: Needs) -> str:
@@ -92,14 +123,15 @@ def _tag(machine: str, needs: Needs) -> str:
     return f"linux_{machine}"
 
 
-def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
-    """What files need. sonames: of the libraries of other wheels."""
+def needs_of(files: Iterable[Path], others: Names) -> Needs:
+    """What files need. others: the libraries of other wheels."""
     machines: set[str] = set()
     versions: set[str] = set()
     missing: dict[str, Path] = {}
     kinds = [(path, facts) for path in files if (facts := look_at(path)).kind is not Kind.DATA]
-    own = sonames.union(name for path, facts in kinds for name in (facts.soname, path.name) if name)
-    promised = own | libraries()
+    own = others._replace(
+        exact=others.exact.union(name for path, facts in kinds for name in (facts.soname, path.name) if name)
+    )
     for path, facts in kinds:
         machines.add(_name(facts.machine))
         if facts.kind is Kind.STATIC:
@@ -108,9 +140,9 @@ def needs_of(files: Iterable[Path], sonames: frozenset[str]) -> Needs:
             found = inspect_library(path)
         except RocmSdkError:  # a program of a form that is not looked into
             continue
-        versions |= {version for library, version in found.version_needs if library not in own}
+        versions |= {version for library, version in found.version_needs if not own.has(library)}
         for library in found.needed:
-            if library not in promised and not _LINKER.fullmatch(library):
+            if library not in libraries() and not _LINKER.fullmatch(library) and not own.has(library):
                 missing.setdefault(library, path)
     return Needs(frozenset(machines), frozenset(versions), missing)
 

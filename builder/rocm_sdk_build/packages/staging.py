@@ -22,7 +22,7 @@ from rocm_sdk_build.inputs.file_kind import Kind
 from rocm_sdk_build.inputs.rules import Script
 
 from .dist_info import SdkFacts, module_text, python_text
-from .population import Population
+from .population import PlacedFile, Population
 from .trampoline import place_of, write_stub, write_trampoline
 
 _SCRIPTS = Path(__file__).with_name("script_template.py")
@@ -55,6 +55,13 @@ class Staged(NamedTuple):
     rests: dict[str, Rest]  # what files in the directory lack
 
 
+def is_changed(package: Package, file: PlacedFile, without_stack: Container[str]) -> bool:
+    """Whether the package has a copy of a file, with a search path or without the wish for an executable stack."""
+    has_search = bool(package.search) and package.shape is not Shape.NONE
+    is_searching = has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)
+    return not file.link and (is_searching or file.path in without_stack)
+
+
 def stage_runtime(
     package: Package, population: Population, sdk: SdkFacts, site: Path, without_stack: Container[str]
 ) -> Staged:
@@ -71,7 +78,7 @@ def stage_runtime(
         if file.link:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             write_stub(root / file.path, file.link)
-        elif (has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)) or file.path in without_stack:
+        elif is_changed(package, file, without_stack):
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             rest = copy_file(file.source, root / file.path)
             if has_search:

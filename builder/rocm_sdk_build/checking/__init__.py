@@ -1,0 +1,1 @@
+"""Whether packages that several machines made are an SDK together: complete, consistent, installable."""

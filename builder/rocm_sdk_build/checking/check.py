@@ -1,0 +1,63 @@
+"""Whether a directory has all packages of an SDK, which say the same, are whole, and work where they are installed.
+
+The counterpart of `index`, which writes pages of whatever there is: packages that several machines made come together
+here for the first time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk_build.files.scratch import scratch_directory
+from rocm_sdk_build.output.package_files import PackageFile
+from rocm_sdk_build.output.proof import read_back
+
+from .beside import compare_beside
+from .comparison import compare
+from .installation import Installation
+from .listing import list_packages
+from .problems import Problem, Problems, again
+from .wheel_facts import WheelFacts, read_facts
+
+
+class Checked(NamedTuple):
+    """The answer about a directory."""
+
+    packages: tuple[PackageFile, ...]
+    tested: tuple[tuple[str, ...], ...]  # short names of packages that were installed and tested together
+    problems: tuple[Problem, ...]
+
+    @property
+    def versions(self) -> list[str]:
+        """Of the packages; one, unless that is a problem."""
+        return sorted({each.version for each in self.packages if each.is_of_sdk})
+
+
+def check(directory: Path, scratch: Path) -> Checked:
+    """Looks at all packages in a directory and directly below it. scratch: where they are installed to be tested.
+
+    If something is wrong before, the wheels are read back, and nothing is installed.
+    """
+    problems, tested = Problems(), list[tuple[str, ...]]()
+    packages = list_packages(directory, problems)
+    if packages:
+        facts: dict[Path, WheelFacts] = {}
+        for package in packages:
+            if package.is_wheel and package.is_of_sdk:
+                with problems.of(package.path, again(package.project)):
+                    facts[package.path] = read_facts(package)
+        groups = compare(directory, packages, facts, problems)
+        compare_beside(directory, packages, facts, problems)
+        if problems:
+            for package in packages:
+                if package.path in facts:
+                    with problems.of(package.path, again(package.project)):
+                        read_back(package.path)
+        else:
+            with scratch_directory(scratch) as place:
+                for number, group in enumerate(groups):
+                    installation = Installation(group, place / f"site{number}", problems)
+                    installation.run()
+                    tested += installation.tested
+    return Checked(tuple(packages), tuple(tested), tuple(problems))

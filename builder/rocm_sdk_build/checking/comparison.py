@@ -1,0 +1,130 @@
+"""Whether packages say the same, and whether all are there that they require."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from packaging.utils import canonicalize_name
+
+from rocm_sdk_build.output.extras import SELECTOR, IndexedFile, Needed, Selector, lacking, read_selector
+from rocm_sdk_build.output.package_files import PackageFile
+from rocm_sdk_build.packages.families import expand, is_family
+
+from .listing import ELSEWHERE, LOADER
+from .problems import Problems, again
+from .wheel_facts import WheelFacts
+
+_T = TypeVar("_T")
+
+
+class Group(NamedTuple):
+    """A selector, and the wheels from which it chooses."""
+
+    selector: PackageFile
+    wheels: tuple[PackageFile, ...]
+
+
+def compare(
+    directory: Path, packages: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems
+) -> list[Group]:
+    """The selectors with their packages. facts: of the wheels of the SDK that could be read."""
+    own = [each for each in packages if each.is_of_sdk]
+    _compare_versions(own, problems)
+    _compare_families(facts, problems)
+    selectors = [each for each in own if each.project == SELECTOR and not each.is_wheel]
+    if not selectors:
+        problems.tell(directory, "has no selector, rocm-VERSION.tar.gz", again(SELECTOR))
+    groups = []
+    for file in selectors:
+        with problems.of(file.path, again(SELECTOR)):
+            pool = [each for each in packages if each.path.parent in (directory, file.path.parent)]
+            groups += _group(file, pool, facts, problems)
+    named = {each.path for group in groups for each in (group.selector, *group.wheels)}
+    for package in own:
+        if len(groups) == len(selectors) > 0 and package.path not in named:
+            what = "is chosen by no selector: neither it nor an extra of it requires this package"
+            problems.tell(package.path, what, f"{ELSEWHERE}, or {again(SELECTOR)}")
+    return groups
+
+
+def _compare_versions(packages: Sequence[PackageFile], problems: Problems) -> None:
+    selectors = [each.version for each in packages if each.project == SELECTOR]
+    usual = _most(selectors or [each.version for each in packages])
+    for each in packages:
+        if usual is not None and each.version != usual:
+            fix = again(each.project, usual)
+            problems.tell(each.path, f"has version {each.version}, {_SELECTOR_OR_MOST[not selectors]} {usual}", fix)
+
+
+_SELECTOR_OR_MOST = ("the selector", "the others")
+
+
+def _compare_families(facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
+    told = {path: each.shared for path, each in facts.items() if each.shared is not None}
+    usual = _most(list(told.values()))
+    for path, shared in told.items():
+        if usual is not None and shared != usual:
+            differing = "; ".join(sorted(set(shared) ^ set(usual))) or "another order"
+            problems.tell(
+                path,
+                f"says otherwise than the others what the SDK is for: {differing}",
+                "make all packages with the same --linux-amdgpu-families, --windows-amdgpu-families, --version-suffix",
+            )
+
+
+def _group(
+    file: PackageFile, pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems
+) -> list[Group]:
+    selector = read_selector(file.path)
+    if selector is None:
+        problems.tell(file.path, "is no selector of rocm-sdk-build", again(SELECTOR))
+        return []
+    if selector.version != file.version:
+        problems.tell(file.path, f"says that it has version {selector.version}", again(SELECTOR))
+    families = {family for each in facts.values() for family in each.families}
+    if more := [
+        each for each in selector.families if families and not families.issuperset(_targets_of(each, families))
+    ]:
+        problems.tell(file.path, f"chooses {', '.join(more)}, of which the packages do not say", again(SELECTOR))
+    _tell_lacking(file, pool, facts, problems)
+    wanted = {canonicalize_name(each.requirement.name) for each in _all_of(selector)}
+    return [Group(file, tuple(each for each in pool if each.project in wanted and each.is_of_sdk))]
+
+
+def _targets_of(family: str, known: set[str]) -> set[str]:
+    """The targets of a family of libraries; itself, if packages name it so."""
+    return {family} if family in known or not is_family(family) else set(expand(family) or ())
+
+
+def _all_of(selector: Selector) -> Sequence[Needed]:
+    return [*(Needed("", each) for each in selector.requires), *selector.extras]
+
+
+def _tell_lacking(
+    selector: PackageFile, pool: Sequence[PackageFile], facts: Mapping[Path, WheelFacts], problems: Problems
+) -> None:
+    """Tells of each requirement that no package of the pool meets, once, with all extras that have it."""
+    has_loader = any(each.project == LOADER for each in pool)
+    files = [_indexed(each, facts) for each in pool if each.project != SELECTOR or each == selector]
+    found: dict[tuple[Path, str, str], list[str]] = {}
+    for file, needed in lacking(files):
+        name = str(canonicalize_name(needed.requirement.name))
+        if name != LOADER or has_loader:  # it may be on another index
+            text = f"{needed.requirement.name}{needed.requirement.specifier}"
+            found.setdefault((file.path, name, text), []).append(needed.extra)
+    for (path, name, text), extras in found.items():
+        of = ", ".join(dict.fromkeys(filter(None, extras)))
+        fix = f"put that version of {LOADER} there" if name == LOADER else again(name)
+        problems.tell(path, f"requires {text}{of and f' (extra {of})'}, which is not there", fix)
+
+
+def _indexed(package: PackageFile, facts: Mapping[Path, WheelFacts]) -> IndexedFile:
+    metadata = (facts[package.path].metadata if package.path in facts else b"") if package.is_wheel else None
+    return IndexedFile(package.path, package.project, package.version, "", 0, metadata)
+
+
+def _most(values: Sequence[_T]) -> _T | None:
+    """The value that most have, of several the first; None of none."""
+    return max(values, key=values.count) if values else None

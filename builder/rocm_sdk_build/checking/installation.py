@@ -1,0 +1,93 @@
+"""Whether the packages of a selector can be installed together, and work then: with each device package in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rocm_sdk.tooling import counted
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.file_kind import look_at
+from rocm_sdk_build.output.package_files import PackageFile
+from rocm_sdk_build.output.proof import Site
+from rocm_sdk_build.packages.parts import short_name
+from rocm_sdk_build.packages.platform_tag import Names, broken_promise, needs_of
+
+from .comparison import Group
+from .development_tree import archive_among, lost_links
+from .problems import Problems, again, project_of
+
+_DEVICE = "rocm-sdk-device-"
+
+
+class Installation:
+    """The packages of one selector in a scratch directory."""
+
+    def __init__(self, group: Group, directory: Path, problems: Problems) -> None:
+        """directory: a new one."""
+        self._group, self._problems = group, problems
+        self._site, self._directory = Site(directory), directory
+        self._libraries = Names()  # of the packages for all GPUs
+        self.tested: list[tuple[str, ...]] = []  # short names of packages that were installed and tested together
+
+    def run(self) -> None:
+        """Installs and tests. After the first problem, packages are read back and nothing is tested."""
+        devices = [each for each in self._group.wheels if each.project.startswith(_DEVICE)]
+        hosts = [each for each in self._group.wheels if each not in devices]
+        files = {each.path: self._add(each.path) for each in hosts}
+        known = {str(path.relative_to(self._directory)) for own in files.values() for path in own}
+        self._libraries = _names_of(path for own in files.values() for path in own)
+        for path, own in files.items():
+            self._check_promise(path, own)
+            self._check_tree(path, own, known)
+        for device in devices:
+            if own := self._add(device.path):
+                self._check_promise(device.path, own)
+                self._test([*hosts, device])
+                self._site.remove(device.path)
+        if not devices:
+            self._test(hosts)
+
+    def _add(self, wheel: Path) -> list[Path]:
+        """The files of a wheel; none if it is not installed."""
+        try:
+            return self._site.add(wheel)
+        except PackagingError as error:
+            what = str(error).removeprefix(f"{wheel}: ").removeprefix(f"{wheel} ")
+            self._problems.tell(wheel, what, error.fix if " both have " in str(error) else again(project_of(wheel)))
+            return []
+
+    def _check_promise(self, wheel: Path, files: Iterable[Path]) -> None:
+        """Whether the systems that the platform tag names have what the files need of a system."""
+        tag = wheel.stem.rpartition("-")[2]
+        if broken := broken_promise(tag, needs_of(files, self._libraries)):
+            fix = "make it again without --platform-tag, or make the package again that has what it needs"
+            self._problems.tell(wheel, broken, fix)
+
+    def _check_tree(self, wheel: Path, files: list[Path], known: set[str]) -> None:
+        """Whether the development tree, if it is in this wheel, fits the others."""
+        archive = archive_among(files)
+        if archive is None or self._problems:  # a package that is not installed would be named once more
+            return
+        with self._problems.of(wheel, again(project_of(wheel))):
+            lost = lost_links(archive, wheel, known)
+            if lost.number:
+                what = f"has {counted(lost.number, 'link')} to files that no package has, as {lost.first}"
+                fix = "make that package again where all of its artifacts are, or this one from the same artifacts"
+                self._problems.tell(wheel, what, fix)
+
+    def _test(self, packages: Iterable[PackageFile]) -> None:
+        if self._problems:
+            return
+        names = tuple(sorted(short_name(each.project) for each in packages))
+        place = self._group.selector.path.parent
+        try:
+            self._site.test()
+        except PackagingError as error:
+            self._problems.tell(place, f"{', '.join(names)}: {error}", error.fix)
+        self.tested.append(names)
+
+
+def _names_of(files: Iterable[Path]) -> Names:
+    """The names under which libraries are found: of files, and SONAMEs."""
+    return Names(frozenset(name for path in files for name in (path.name, look_at(path).soname) if name))

@@ -1,0 +1,61 @@
+"""Which packages a directory has, and what else lies there."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from rocm_sdk_build.output.package_files import PackageFile, read_name
+
+from .problems import Problems
+
+LOADER = "rocm-sdk-loader"
+BESIDE = (".metadata", ".sha256sum")  # files about the package whose name comes before
+ELSEWHERE = "move it out of the directory"
+_PAGES = ("simple", "links.html")  # what `index` writes
+
+
+def list_packages(directory: Path, problems: Problems) -> list[PackageFile]:
+    """The packages in a directory and directly below it, sorted; hidden files are ignored."""
+    found = _packages_in(directory, problems, below=True)
+    if not found and not problems:
+        fix = "rocm-sdk-build artifacts ARTIFACTS --output DIR makes packages"
+        problems.tell(directory, "there are no packages in it", fix)
+    return found
+
+
+def _packages_in(directory: Path, problems: Problems, *, below: bool) -> list[PackageFile]:
+    found: list[PackageFile] = []
+    paths = sorted(path for path in directory.iterdir() if not path.name.startswith("."))
+    names = {path.name for path in paths}
+    for path in paths:
+        kind = path.lstat().st_mode
+        about = next((path.name.removesuffix(end) for end in BESIDE if path.name.endswith(end)), "")
+        if path.name in _PAGES or (about in names and stat.S_ISREG(kind)):
+            continue
+        if below and stat.S_ISDIR(kind):
+            own = _packages_in(path, problems, below=False)
+            if not own:
+                problems.tell(path, "is a directory without packages", ELSEWHERE)
+            found += own
+        elif not stat.S_ISREG(kind):
+            problems.tell(path, "is not a file", ELSEWHERE)
+        elif not path.name.endswith((".whl", ".tar.gz")):
+            problems.tell(path, "is no package, and no file about one", ELSEWHERE)
+        else:
+            with problems.of(path, ELSEWHERE):
+                found += _accepted(read_name(path), found, problems)
+    return found
+
+
+def _accepted(package: PackageFile, others: list[PackageFile], problems: Problems) -> list[PackageFile]:
+    """The package, unless it is of no SDK; a second one of the same project is told of, too."""
+    path = package.path
+    if not package.is_of_sdk and package.project != LOADER:
+        index = "add it to the pages by rocm-sdk-build index DIR --root ITS_DIRECTORY"
+        problems.tell(path, "belongs to no SDK", f"{ELSEWHERE}, and {index}")
+        return []
+    for other in others:
+        if other.project == package.project and other.path.parent == path.parent:
+            problems.tell(path, f"is a second {package.project} beside {other.path.name}", "leave one of them out")
+    return [package]

@@ -1,0 +1,68 @@
+"""What a wheel says of itself, and whether its texts agree."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from email.parser import BytesParser
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from rocm_sdk.archives.zip_archive import open_zip
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
+from rocm_sdk_build.output.package_files import PackageFile
+
+# The lines of `_dist_info.py` that are the same in all packages of an SDK.
+_SHARED = re.compile(
+    r"((AVAILABLE|LINUX|WINDOWS)_TARGET_FAMILIES\.append\(.*\)|(PY_PACKAGE_SUFFIX_NONCE|DEFAULT_TARGET_FAMILY) = .*)"
+)
+_AVAILABLE = re.compile(r"AVAILABLE_TARGET_FAMILIES\.append\((['\"])(.*)\1\)")
+
+
+class WheelFacts(NamedTuple):
+    """What METADATA, WHEEL and the module of a wheel say."""
+
+    metadata: bytes
+    platform: str  # of its tag
+    shared: tuple[str, ...] | None  # lines that all packages of its SDK have; None: it has no module
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families that the SDK is for, as the module says."""
+        return tuple(found[2] for line in self.shared or () if (found := _AVAILABLE.fullmatch(line)))
+
+
+def read_facts(package: PackageFile) -> WheelFacts:
+    """PackagingError for a damaged wheel, and if it says another name, version or tag than its file's name."""
+    path = package.path
+    base, _, tag = path.stem.partition("-")[0], "", path.stem.split("-", 2)[2]
+    info = f"{base}-{path.name.split('-')[1]}.dist-info"
+    with (
+        refusing_damage(package_damage(path)),
+        path.open("rb") as stream,
+        open_zip(str(path), stream) as archive,
+    ):
+        metadata, wheel = (_read(archive, f"{info}/{name}", path) for name in ("METADATA", "WHEEL"))
+        headers, about = BytesParser().parsebytes(metadata), BytesParser().parsebytes(wheel)
+        told = (canonicalize_name(str(headers["Name"])), str(headers["Version"]))
+        if told != (package.project, package.version):
+            raise PackagingError(f"{path}: its METADATA is of {' '.join(told)}")
+        tags = list(map(str, about.get_all("Tag", ())))
+        if tag not in tags:
+            raise PackagingError(f"{path}: its WHEEL has the tag {', '.join(tags) or 'of nothing'}")
+        modules = [name for name in archive.namelist() if re.fullmatch(r"[^/_][^/]*/_dist_info\.py", name)]
+        shared = None
+        for name in modules:
+            lines = _read(archive, name, path).decode("utf-8").splitlines()
+            shared = tuple(line for line in lines if _SHARED.fullmatch(line))
+        return WheelFacts(metadata, tag.rpartition("-")[2], shared)
+
+
+def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    if name not in archive.namelist():
+        raise PackagingError(f"{path}: has no {name}")
+    with archive.open(name) as member:
+        return read_small(member)

@@ -1,0 +1,84 @@
+"""The memory and disk that making packages takes at most, from the sizes of their files, before anything is written.
+
+docs/packaging.md has the formulas, tests/builder/test_estimate.py compares them with what runs take.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+MB = 1_000_000
+_BLOCK = 4096  # bytes of a file system, to which the space of a file is rounded up
+_OWN_FILES = 64_000  # bytes of the files that each wheel has beside those of the artifacts
+_PROGRAM = 16_384  # bytes of a small program that starts another one
+_MEMBER = 512  # bytes that a member of a wheel takes beside its data: headers, its row of RECORD
+# Of the interpreter with the modules that it needs; what it holds of a file: entries, member, row of RECORD.
+_PYTHON, _FILE = 34 * MB, 3_000
+_COMPILER = 30 * MB  # of cc1, which compiles the small programs
+_PATCHELF = 2  # how often patchelf, which is started for some files, holds one
+# Of writing: blocks in flight for each thread (files/wheels.py), buffers; those of compressors: xz -6, zstd -12.
+_THREAD, _BUFFERS = 10 * MB, 16 * MB
+_COMPRESSORS = {"none": 0, "xz": 100 * MB, "zstd": 64 * MB}
+
+
+class Load(NamedTuple):
+    """What a package is made of: sizes of files in bytes."""
+
+    sizes: Sequence[int]  # of all files
+    copied: Sequence[int] = ()  # of those that are changed: libraries and programs that get a search path
+    programs: int = 0  # small programs that are compiled
+    compression: str = "none"  # of the development tree inside its wheel
+
+
+class Cost(NamedTuple):
+    """Bytes, at most."""
+
+    wheel: int
+    staging: int  # is removed before the next package is made
+    installed: int  # while it is tested; 0: it is not
+    memory: int  # of all processes of the run together, without the cache of files
+
+    @property
+    def disk(self) -> int:
+        return self.wheel + max(self.staging, self.installed)
+
+
+class Estimate(NamedTuple):
+    """What a package would be."""
+
+    name: str  # short
+    file: str  # below the output
+    artifacts: tuple[str, ...]
+    cost: Cost
+
+
+def cost_of(load: Load, *, jobs: int, deflates: bool, is_checked: bool) -> Cost:
+    """The cost of one package alone. jobs: threads; 0: one for each processor that this process may use."""
+    count = len(load.sizes) + load.programs
+    small = load.programs * _PROGRAM + _OWN_FILES
+    data = sum(load.sizes) + small
+    # What does not get smaller is stored in pieces, each with a few bytes more.
+    wheel = data + data // 1000 + _MEMBER * count
+    staging = _on_disk(load.copied) + small
+    installed = _on_disk(load.sizes) + small + _BLOCK * load.programs if is_checked else 0
+    threads = jobs or len(os.sched_getaffinity(0))
+    writing = _BUFFERS + (threads * _THREAD if deflates else 0) + _COMPRESSORS[load.compression]
+    changing = _PATCHELF * max(load.copied, default=0) + (_COMPILER if load.programs else 0)
+    testing = _PYTHON + _FILE * count if is_checked else 0
+    return Cost(wheel, staging, installed, _PYTHON + _FILE * count + max(writing, changing, testing))
+
+
+def cost_of_run(costs: Sequence[Cost]) -> Cost:
+    """Of packages that one run makes, one after the other: they are installed together."""
+    return Cost(
+        sum(each.wheel for each in costs),
+        max((each.staging for each in costs), default=0),
+        sum(each.installed for each in costs),
+        max((each.memory for each in costs), default=0),
+    )
+
+
+def _on_disk(sizes: Sequence[int]) -> int:
+    return sum(-(-size // _BLOCK) * _BLOCK for size in sizes)

@@ -1,0 +1,63 @@
+"""A wheel that is to be made: what it is, what it is made from, and with which tools."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk_build.code.patchelf import which_patchelf
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.files.rest import Rest
+
+from .development import DevelEntry
+from .platform_tag import ANY, Needs, machine_of
+from .staging import Package
+
+_NO_FILES: Mapping[str, Path] = {}
+_NO_RESTS: Mapping[str, Rest] = {}
+_NO_SCRIPTS: Mapping[str, str] = {}
+
+
+class Making(NamedTuple):
+    """A wheel that is to be made."""
+
+    package: Package
+    directory: str  # below `dist`
+    licences: Mapping[str, Path]
+    needs: Needs
+    usual_platform: str = ANY  # the tag without programs and libraries
+    changed: Sequence[Path] = ()  # files of which it has copies
+    programs: int = 0  # small programs that are compiled
+
+    def in_wheel(self, info: str) -> dict[str, Path]:
+        """The licence files, by their names in the wheel."""
+        return {f"{info}/licenses/{path}": source for path, source in self.licences.items()}
+
+
+class Contents(NamedTuple):
+    """What a wheel gets beside the files in its staging directory."""
+
+    unchanged: Mapping[str, Path] = _NO_FILES
+    rests: Mapping[str, Rest] = _NO_RESTS
+    entry_points: Mapping[str, str] = _NO_SCRIPTS
+    development: list[DevelEntry] | None = None
+
+
+def check_processors(wheel: str, site: Path, needs: Needs) -> None:
+    """The programs that are compiled for a package must be for the processor of the others."""
+    for path in sorted(site.rglob("*")):
+        machine = machine_of(path) if path.is_file() else None
+        if machine is not None and needs.machines and machine not in needs.machines:
+            raise PackagingError(
+                f"{wheel}: {path.name} is compiled for {machine}, the package is for {', '.join(needs.machines)}",
+                "set CC to a compiler for that processor",
+            )
+
+
+def making_tools() -> list[Path]:
+    """The programs that make files of wheels."""
+    found = (shutil.which(os.environ.get("CC", "cc")), which_patchelf())
+    return [Path(path) for path in found if path is not None]

@@ -1,0 +1,146 @@
+"""The packages of an SDK by their short names: which of them a run makes (`--only`), and which artifacts each needs.
+
+A package's bytes depend on the artifacts that `Part.needs` names, and on nothing else: whether there are others, and
+which packages are made before it or beside it, changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rocm_sdk.tooling import nearest_names
+from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.inputs.catalog import GENERIC, Artifact, is_name
+from rocm_sdk_build.inputs.overlay import OVERLAY
+from rocm_sdk_build.inputs.rules import Rules
+
+SELECTOR = "rocm"
+# Components in which licences of runtime and device packages are looked for, beside those of the package itself.
+LICENCE_COMPONENTS = frozenset(("lib", "run", "dev", "doc"))
+
+
+class Part(NamedTuple):
+    """A package that can be asked for."""
+
+    name: str  # "device-gfx942"
+    logical: str  # "device"; of the selector "rocm"
+    family: str = ""  # of artifacts; "" for a package that is for all
+
+    @property
+    def distribution(self) -> str:
+        """Its name on an index, as METADATA has it."""
+        return self.name if self.name == SELECTOR else f"rocm-{'' if self.logical == 'profiler' else 'sdk-'}{self.name}"
+
+
+def short_name(distribution: str) -> str:
+    """What the user calls a package."""
+    return distribution.removeprefix("rocm-sdk-").removeprefix("rocm-")
+
+
+class Choice(NamedTuple):
+    """The packages that a run makes, of those that an SDK has."""
+
+    asked: tuple[Part, ...]
+    families: tuple[str, ...]  # of all artifacts, those of other machines too
+    is_kpack: bool
+    rules: Rules
+
+    def makes(self, distribution: str) -> bool:
+        return any(each.name == short_name(distribution) for each in self.asked)
+
+    def populates(self, logical: str, family: str = "") -> bool:
+        """Whether the files of a runtime package must be known: it is made, or the development tree links to it."""
+        is_linked = logical in ("core", "libraries") and any(each.logical == "devel" for each in self.asked)
+        return is_linked or any(each.logical == logical and each.family in ("", family) for each in self.asked)
+
+    def needs(self, stem: str) -> bool:
+        """Whether one of the packages needs an artifact."""
+        return stem == OVERLAY or (is_name(stem) and any(self._needs(each, *stem.split("_")) for each in self.asked))
+
+    def _needs(self, part: Part, name: str, component: str, family: str) -> bool:
+        if part.logical == "devel":
+            linked = [Part("", logical) for logical in ("core", "libraries")]
+            own = {*self.rules.devel["kpack" if self.is_kpack else "family"]}.union(*map(self._names, linked))
+            is_own = family == GENERIC or (not self.is_kpack and family in self.families)
+            is_cores = self._feeds(Part("", "core"), name, component)
+            return name in own and (is_own or is_cores) and (component != "test" or not self.is_kpack)
+        if part.logical == SELECTOR or name not in self._names(part):
+            return False
+        is_own = family == GENERIC or _is_of(part, family)
+        has_files = (is_own or part.logical in ("core", "profiler")) and self._feeds(part, name, component)
+        return has_files or (is_own and component in LICENCE_COMPONENTS)
+
+    def _names(self, part: Part) -> set[str]:
+        return {name for name, _ in self.rules.packages[part.logical].artifacts}
+
+    def _feeds(self, part: Part, name: str, component: str) -> bool:
+        return (name, component) in self.rules.packages[part.logical].artifacts
+
+    def refuse_absent(self, catalog: Iterable[Artifact], places: str) -> None:
+        """PackagingError for an artifact without which a package that is asked for would not be what it is."""
+        there = {each.directory.name for each in catalog}
+        for part in self.asked:
+            if part.logical in ("core", "libraries", "device", "profiler"):
+                self._refuse_absent(part, there, places)
+            elif part.logical == "devel":
+                for each in self.parts_of_tree():
+                    self._refuse_absent(each, there, places, "rocm-sdk-devel links to its files")
+
+    def parts_of_tree(self) -> Iterator[Part]:
+        """The packages to whose files the development tree has links."""
+        yield from (each for each in parts_of(self.families, self.is_kpack) if each.logical in ("core", "libraries"))
+
+    def _refuse_absent(self, part: Part, there: set[str], places: str, why: str = "") -> None:
+        own = sorted(
+            stem
+            for stem in there
+            if self._feeds(part, *stem.split("_")[:2])
+            and (not part.family or _is_of(part, stem.split("_")[2]))
+            and self._needs(part, *stem.split("_"))
+        )
+        if not own:
+            family = part.family or GENERIC
+            artifacts = sorted(self.rules.packages[part.logical].artifacts)
+            wanted = ", ".join(f"{name}_{component}_{family}" for name, component in artifacts)
+            what = f"no artifact is for {part.distribution}"
+            raise PackagingError(f"{places}: {what}{why and f': {why}'}", f"fetch its artifacts: {wanted}")
+        for stem in own if part.logical == "device" else ():
+            name, component, _ = stem.split("_")
+            if (neighbour := f"{name}_{component}_{GENERIC}") not in there:
+                raise PackagingError(
+                    f"{places}: {neighbour} is not there: {part.distribution} has the code of {stem} for the libraries "
+                    "in it, and their licences",
+                    f"fetch the artifact {neighbour} too",
+                )
+
+
+def _is_of(part: Part, family: str) -> bool:
+    """Whether an artifact's family is that of a part: of a device package, with any features."""
+    return part.family == (family.partition(":")[0] if part.logical == "device" else family)
+
+
+def parts_of(families: Sequence[str], is_kpack: bool) -> list[Part]:
+    """All packages that an SDK can have. families: targets without features, or families as artifacts have them."""
+    if is_kpack:
+        found = [Part("libraries", "libraries"), *(Part(f"device-{each}", "device", each) for each in families)]
+    else:
+        found = [Part(f"libraries-{each}", "libraries", each) for each in families]
+    others = [Part("devel", "devel"), Part("profiler", "profiler"), Part(SELECTOR, SELECTOR)]
+    return [Part("core", "core"), *found, *others]
+
+
+def choose(only: Sequence[str], families: Sequence[str], is_kpack: bool, rules: Rules) -> Choice:
+    """The packages of these names, with or without `rocm-sdk-`. PackagingError for one that the SDK does not have."""
+    known = {part.name: part for part in parts_of(families, is_kpack)}
+    asked = []
+    for name in only:
+        part = known.get(short_name(name))
+        if part is None:
+            near = " or ".join(nearest_names(name, tuple(known), 2))
+            raise PackagingError(
+                f"--only {name}: no package of this SDK is called so{near and f'; did you mean {near}?'}",
+                f"there are {', '.join(known)}",
+            )
+        asked.append(part)
+    return Choice(tuple(dict.fromkeys(asked)), tuple(families), is_kpack, rules)

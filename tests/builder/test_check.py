@@ -1,0 +1,513 @@
+"""`rocm-sdk-build check`: whether packages that several machines made are an SDK together."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+import venv
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from artifact_tree import usual_tree
+from other_user import OtherUser
+
+from rocm_sdk_build.build import Wish, build
+from rocm_sdk_build.inputs.rules import read_rules
+
+VERSION = "7.10.0"
+FAMILIES = "gfx1100,gfx942"
+Result = subprocess.CompletedProcess[str]
+
+
+def built(root: Path, output: Path, **changes: Any) -> Path:
+    wish = Wish([root], output, VERSION, linux_families=FAMILIES, is_checked=False, dist=output)._replace(**changes)
+    build(wish, read_rules())
+    return output
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What all machines have made."""
+    directory = tmp_path_factory.mktemp("whole")
+    return built(usual_tree(directory / "artifacts").root, directory / "dist")
+
+
+@pytest.fixture
+def dist(whole: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(whole, tmp_path / "dist"))
+
+
+def check(*words: object) -> Result:
+    command = [sys.executable, "-m", "rocm_sdk_build", "check", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def problems(dist: Path) -> list[tuple[str, str, str]]:
+    """File, what, fix."""
+    done = check(dist, "--json")
+    assert "Traceback" not in done.stderr, done.stderr
+    document = json.loads(done.stdout)
+    assert done.returncode == (1 if document["problems"] else 0)
+    assert not list(dist.glob(".rocm-sdk-build-*"))
+    for each in document["problems"]:
+        assert each.keys() == {"file", "what", "fix"}
+        assert all(each.values()), each
+    return [(str(Path(each["file"]).relative_to(dist)), each["what"], each["fix"]) for each in document["problems"]]
+
+
+def the_problem(dist: Path) -> tuple[str, str, str]:
+    (found,) = problems(dist)
+    return found
+
+
+def path_of(dist: Path, name: str) -> Path:
+    (path,) = dist.glob(f"{name}-*")
+    return path
+
+
+def rewritten(
+    wheel: Path, change: Callable[[dict[str, tuple[zipfile.ZipInfo, bytes]]], None], *, is_recorded: bool = True
+) -> None:
+    """The wheel with other members; with a RECORD of what they are, if asked."""
+    with zipfile.ZipFile(wheel) as archive:
+        members = {each.filename: (each, archive.read(each)) for each in archive.infolist()}
+    change(members)
+    (record,) = (name for name in members if name.endswith("dist-info/RECORD"))
+    if is_recorded:
+        rows = io.StringIO()
+        writer = csv.writer(rows, lineterminator="\n")
+        for name, (_, data) in members.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            writer.writerow((name, "", "") if name == record else (name, f"sha256={digest}", len(data)))
+        members[record] = (members[record][0], rows.getvalue().encode())
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for info, data in members.values():
+            archive.writestr(info, data, zipfile.ZIP_DEFLATED)
+
+
+def replaced(name: str, old: bytes, new: bytes) -> Callable[[dict[str, tuple[zipfile.ZipInfo, bytes]]], None]:
+    def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
+        (found,) = (each for each in members if each.endswith(name))
+        info, data = members[found]
+        assert old in data
+        members[found] = (info, data.replace(old, new))
+
+    return change
+
+
+# ---- nothing is wrong ----
+
+
+def test_all_is_well(whole: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in whole.iterdir()}
+    done = check(whole)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "installed and tested together: core, devel, device-gfx1100, libraries, profiler\n"
+        "installed and tested together: core, devel, device-gfx942, libraries, profiler\n"
+        f"{whole}: rocm 7.10.0, 7 packages: complete\n"
+    )
+    assert {path: path.stat().st_mtime_ns for path in whole.iterdir()} == before
+    document = json.loads(check(whole, "--json", "--scratch", tmp_path).stdout)
+    assert (document["schema"], document["versions"], document["problems"]) == (1, [VERSION], [])
+    assert document["directory"] == str(whole)
+    assert {each["name"] for each in document["packages"]} == {
+        *("core", "device-gfx1100", "device-gfx942", "devel", "libraries", "profiler", "rocm")
+    }
+    assert all(Path(each["file"]).stat().st_size == each["bytes"] for each in document["packages"])
+    assert [set(names) for names in document["tested"]] == [
+        {"core", "devel", "libraries", "profiler", f"device-{target}"} for target in ("gfx1100", "gfx942")
+    ]
+    assert list(tmp_path.iterdir()) == []
+    page = Path(__file__).resolve().parents[2] / "docs/json.md"
+    section = page.read_text().partition("## `rocm-sdk-build check --json`")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == document.keys()
+
+
+def test_families(tmp_path: Path) -> None:
+    tree = usual_tree(tmp_path / "artifacts", kpack=False)
+    dist = built(tree.root, tmp_path / "dist", linux_families="gfx110X-all,gfx94X-dcgpu")
+    done = check(dist)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[:2] == [
+        f"installed and tested together: core, devel, libraries-{family}, profiler"
+        for family in ("gfx110x-all", "gfx94x-dcgpu")
+    ]
+    path_of(dist, "rocm_sdk_libraries_gfx94x_dcgpu").unlink()
+    file, what, fix = the_problem(dist)
+    assert file == f"gfx94X-dcgpu/rocm-{VERSION}.tar.gz"
+    assert what == "requires rocm-sdk-libraries-gfx94X-dcgpu==7.10.0 (extra libraries), which is not there"
+    assert "--only libraries-gfx94x-dcgpu " in fix
+
+
+def test_beside_the_pages_of_an_index_and_the_loader(dist: Path) -> None:
+    command = [sys.executable, "-m", "rocm_sdk_build", "index", str(dist)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (dist / ".hidden").mkdir()
+    core = next(dist.glob("rocm_sdk_core-*.whl"))
+    digest = core.with_name(f"{core.name}.sha256sum")
+    digest.write_text(f"{hashlib.sha256(core.read_bytes()).hexdigest()}  {core.name}\n")
+    assert problems(dist) == []
+    digest.write_text(f"{'0' * 64}  {core.name}\n")
+    assert the_problem(dist)[:2] == (core.name, f"is not the file that {digest.name} is about")
+    digest.unlink()
+    metadata = core.with_name(f"{core.name}.metadata")
+    text = metadata.read_bytes()
+    metadata.write_bytes(b"Name: another\n")
+    file, what, fix = the_problem(dist)
+    assert (file, what) == (metadata.name, "is not the METADATA of its wheel")
+    assert fix == f"rocm-sdk-build index {dist}"
+    metadata.write_bytes(text)
+    page = dist / "simple/rocm-sdk-core/index.json"
+    page.write_text(page.read_text().replace(hashlib.sha256(core.read_bytes()).hexdigest(), "0" * 64))
+    assert the_problem(dist)[:2] == (core.name, f"is not the file of this name that {dist / 'simple'} lists")
+    page.write_text("[" * 100_000)
+    assert the_problem(dist)[0] == "simple"
+    with zipfile.ZipFile(dist / "rocm_sdk_loader-0.0.1-py3-none-any.whl", "w") as archive:
+        archive.writestr("rocm_sdk_loader-0.0.1.dist-info/METADATA", "Name: rocm-sdk-loader\nVersion: 0.0.1\n")
+    shutil.rmtree(dist / "simple")
+    file, what, _ = the_problem(dist)
+    assert (file, what.partition(">=")[0]) == (f"rocm-{VERSION}.tar.gz", "requires rocm-sdk-loader")
+
+
+# ---- what the machines made does not fit together ----
+
+
+@pytest.mark.parametrize("name", ["core", "libraries", "device_gfx942", "devel"])
+def test_one_is_missing(dist: Path, name: str) -> None:
+    path_of(dist, f"rocm_sdk_{name}").unlink()
+    found = problems(dist)
+    short = name.replace("_", "-")
+    assert (f"rocm-{VERSION}.tar.gz", f"rocm-sdk-build artifacts --only {short} ") in {
+        (file, fix.partition(": ")[2][: len(f"rocm-sdk-build artifacts --only {short} ")]) for file, _, fix in found
+    }
+    assert all(f"requires rocm-sdk-{short}==7.10.0" in what for _, what, _ in found)
+    if name == "device_gfx942":
+        (what,) = (what for _, what, _ in found)
+        assert what.endswith("(extra device, device-gfx942, device-all), which is not there")
+
+
+def test_no_selector(dist: Path) -> None:
+    (dist / f"rocm-{VERSION}.tar.gz").unlink()
+    assert the_problem(dist)[:2] == (".", "has no selector, rocm-VERSION.tar.gz")
+
+
+def test_one_of_another_version(whole: Path, dist: Path) -> None:
+    old = path_of(dist, "rocm_sdk_device_gfx942")
+    old.unlink()
+    other = built(whole.parent / "artifacts", dist.parent / "other", version="7.10.1", only=("device-gfx942",))
+    (wheel,) = other.iterdir()
+    shutil.copy(wheel, dist)
+    found = {(file, what) for file, what, _ in problems(dist)}
+    assert (wheel.name, "has version 7.10.1, the selector 7.10.0") in found
+    assert (wheel.name, "requires rocm-sdk-libraries==7.10.1, which is not there") in found
+    selector = "requires rocm-sdk-device-gfx942==7.10.0 (extra device, device-gfx942, device-all), which is not there"
+    assert (f"rocm-{VERSION}.tar.gz", selector) in found
+    shutil.copy(whole / old.name, dist)
+    second = f"is a second rocm-sdk-device-gfx942 beside {old.name}"
+    assert (wheel.name, second) in {(file, what) for file, what, _ in problems(dist)}
+
+
+def test_one_for_other_families(whole: Path, dist: Path) -> None:
+    """Its file's name is the same."""
+    root = whole.parent / "artifacts"
+    built(root, dist, only=("libraries",), linux_families="gfx942")
+    file, what, fix = the_problem(dist)
+    assert file.startswith("rocm_sdk_libraries-")
+    assert "says otherwise than the others what the SDK is for: AVAILABLE_TARGET_FAMILIES.append('gfx1100')" in what
+    assert "--linux-amdgpu-families" in fix
+
+
+def test_a_selector_of_other_families(whole: Path, dist: Path) -> None:
+    built(whole.parent / "artifacts", dist, only=("rocm",), linux_families="gfx942,gfx950")
+    found = {what for _, what, _ in problems(dist)}
+    assert "chooses gfx950, of which the packages do not say" in found
+    assert any(what.startswith("requires rocm-sdk-device-gfx950==7.10.0") for what in found)
+    assert "is chosen by no selector: neither it nor an extra of it requires this package" in found
+
+
+def test_a_selector_without_profiler(whole: Path, dist: Path) -> None:
+    built(whole.parent / "artifacts", dist, only=("rocm",), needs_profiler=False)
+    assert the_problem(dist)[0].startswith("rocm_profiler-")
+
+
+def test_two_that_have_one_file(dist: Path) -> None:
+    device = path_of(dist, "rocm_sdk_device_gfx942")
+
+    def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
+        members["_rocm_sdk_libraries/__init__.py"] = (zipfile.ZipInfo("_rocm_sdk_libraries/__init__.py"), b"")
+
+    rewritten(device, change)
+    file, what, fix = the_problem(dist)
+    assert file == device.name
+    assert "both have _rocm_sdk_libraries/__init__.py" in what
+    assert fix == "leave one of them out"
+
+
+def test_packages_that_do_not_work_together(whole: Path, tmp_path: Path) -> None:
+    """Each is whole, and made from other artifacts than the others."""
+    dist = Path(shutil.copytree(whole, tmp_path / "dist"))
+    tree = usual_tree(tmp_path / "artifacts")
+    own = tree.library("core-hip_lib_generic", "lib/libroctx64.so.4", "libroctx64.so.4")
+    user = ("-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined", str(own))
+    tree.library("blas_lib_generic", "lib/libhipblas.so.3", "libhipblas.so.3", flags=user)
+    built(tree.root, dist, only=("libraries",))
+    file, what, fix = the_problem(dist)
+    assert file.startswith("rocm_sdk_libraries-")
+    assert what.startswith(
+        "has libhipblas.so.3, which needs libroctx64.so.4: no package here has it, nor do all systems"
+    )
+    assert "make the package again that has what it needs" in fix
+    (wheel,) = dist.glob("rocm_sdk_libraries-*.whl")
+    wheel.unlink()
+    built(tree.root, dist, only=("libraries",), platform_tag=f"linux_{os.uname().machine}")
+    ((file, what, fix),) = problems(dist)
+    assert (file, fix) == (".", "rocm-sdk explain E-FILE-001")
+    assert "E-FILE-001  libroctx64.so.4 of rocm-sdk-core is missing" in what
+
+
+@pytest.mark.parametrize("compression", ["none", "xz", "zstd"])
+def test_artifacts_that_one_machine_lacked(whole: Path, tmp_path: Path, compression: str) -> None:
+    """Nothing that core's machine has says that there are more; the development tree does."""
+    dist = Path(shutil.copytree(whole, tmp_path / "dist"))
+    tree = usual_tree(tmp_path / "artifacts")
+    built(tree.root, dist, only=("devel",), devel_compression=compression)
+    assert problems(dist) == []
+    shutil.rmtree(tree.root / "amd-llvm_run_generic")
+    (tree.root / "base_run_generic/x/stage/bin/amdclang").unlink()
+    path_of(dist, "rocm_sdk_core").unlink()
+    built(tree.root, dist, only=("core",))
+    file, what, fix = the_problem(dist)
+    assert file.startswith("rocm_sdk_devel-")
+    assert what == "has 3 links to files that no package has, as _rocm_sdk_core/lib/llvm/bin/amdclang"
+    assert fix.startswith("make that package again where all of its artifacts are")
+
+
+@pytest.mark.parametrize("cut", [100, 700])
+def test_a_damaged_development_tree(dist: Path, cut: int) -> None:
+    path = path_of(dist, "rocm_sdk_devel")
+
+    def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
+        info, data = members["rocm_sdk_devel/_devel.tar"]
+        members[info.filename] = (info, data[:cut])
+
+    rewritten(path, change)
+    file, what, fix = the_problem(dist)
+    assert (file, "_devel.tar: is damaged: " in what) == (path.name, True)
+    assert "--only devel " in fix
+
+
+def test_a_run_that_is_killed(whole: Path, tmp_path: Path) -> None:
+    """The next one removes what it has left."""
+    command = [sys.executable, "-m", "rocm_sdk_build", "check", str(whole), "--scratch", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    while not list(tmp_path.glob(".rocm-sdk-build-*/site0/rocm_sdk_core")):
+        assert process.poll() is None
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    assert list(tmp_path.iterdir())
+    assert check(whole, "--scratch", tmp_path).returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("tag", ["manylinux_2_5_x86_64", "linux_ppc64le", "any"])
+def test_a_tag_that_promises_too_much(dist: Path, tag: str) -> None:
+    core = next(dist.glob("rocm_sdk_core-*.whl"))
+    own = core.stem.rpartition("-")[2]
+    rewritten(core, replaced("dist-info/WHEEL", own.encode(), tag.encode()))
+    assert f"its WHEEL has the tag py3-none-{tag}" in the_problem(dist)[1]
+    core.rename(core.with_name(core.name.replace(own, tag)))
+    what = the_problem(dist)[1]
+    expected = "has files that need a newer system than" if "many" in tag else "has programs or libraries for"
+    assert what.startswith(expected)
+
+
+# ---- hostile files ----
+
+
+def test_one_is_cut(dist: Path) -> None:
+    core = next(dist.glob("rocm_sdk_core-*.whl"))
+    core.write_bytes(core.read_bytes()[:-100])
+    _, what, fix = next(each for each in problems(dist) if each[0] == core.name)
+    assert "is damaged: no usable zip file" in what
+    assert "--only core " in fix
+
+
+def test_a_flipped_byte(dist: Path) -> None:
+    """In the data of a member: neither names nor sizes change."""
+    core = next(dist.glob("rocm_sdk_core-*.whl"))
+    with zipfile.ZipFile(core) as archive:
+        info = archive.getinfo("_rocm_sdk_core/lib/libamdhip64.so.7")
+    data = bytearray(core.read_bytes())
+    data[info.header_offset + 30 + len(info.filename) + info.compress_size // 2] ^= 1
+    core.write_bytes(data)
+    file, what, fix = the_problem(dist)
+    assert file == core.name
+    assert "is damaged" in what
+    assert "--only core " in fix
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (b"sha256=", b"sha256=A", "is not what RECORD says"),
+        (b"_rocm_sdk_libraries/__init__.py,", b"other.py,", "RECORD does not list its files"),
+        (
+            b"rocm_sdk_libraries/_dist_info.py,sha256",
+            b"rocm_sdk_libraries/_dist_info.py,md5",
+            "is not what RECORD says",
+        ),
+        (b",0\n", b",1\n", "is not what RECORD says: it has another size"),
+        (b"_rocm", b"\xff\xfe", "is damaged"),
+    ],
+)
+def test_a_record_that_lies(dist: Path, old: bytes, new: bytes, told: str) -> None:
+    path = path_of(dist, "rocm_sdk_libraries")
+    rewritten(path, replaced("dist-info/RECORD", old, new), is_recorded=False)
+    file, what, fix = the_problem(dist)
+    assert (file, told in what) == (path.name, True), what
+    assert "--only libraries " in fix
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "told"),
+    [
+        ("../../evil", stat.S_IFREG | 0o644, "its member '../../evil' leads out of it"),
+        ("/evil", stat.S_IFREG | 0o644, "leads out of it"),
+        ("_rocm_sdk_libraries/x", stat.S_IFREG | 0o4755, "would run with the rights of another user (mode 4755)"),
+        ("_rocm_sdk_libraries/x", stat.S_IFLNK | 0o777, "its member '_rocm_sdk_libraries/x' is not a file"),
+        ("_rocm_sdk_libraries/x/", stat.S_IFDIR | 0o755, "is not a file"),
+    ],
+)
+def test_hostile_members(dist: Path, name: str, mode: int, told: str) -> None:
+    path = path_of(dist, "rocm_sdk_libraries")
+
+    def change(members: dict[str, tuple[zipfile.ZipInfo, bytes]]) -> None:
+        info = zipfile.ZipInfo(name)
+        info.external_attr = mode << 16
+        members[name] = (info, b"/etc/passwd")
+
+    rewritten(path, change)
+    before = sorted(dist.parent.rglob("*"))
+    assert told in the_problem(dist)[1]
+    assert sorted(dist.parent.rglob("*")) == before
+
+
+def test_a_bomb(dist: Path) -> None:
+    """A member that claims more than it can hold."""
+    path = path_of(dist, "rocm_sdk_libraries")
+    rewritten(path, lambda members: members.update({"x/y": (zipfile.ZipInfo("x/y"), bytes(1 << 20))}))
+    data = path.read_bytes()
+    at = data.rindex(b"PK\1\2", 0, data.rindex(b"x/y"))
+    path.write_bytes(data[: at + 24] + (0xFFFFFFF0).to_bytes(4, "little") + data[at + 28 :])
+    assert "its member 'x/y' claims 4294967280 bytes, more than it can hold" in the_problem(dist)[1]
+
+
+def test_a_selector_that_is_a_bomb(dist: Path) -> None:
+    path = dist / f"rocm-{VERSION}.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo(f"rocm-{VERSION}/selector.json")
+        info.size = 1 << 25
+        archive.addfile(info, io.BytesIO(bytes(info.size)))
+    file, what, fix = the_problem(dist)
+    assert file == path.name
+    assert "has more than 16777216 bytes" in what
+    assert "--only rocm " in fix
+
+
+def test_what_else_lies_there(dist: Path) -> None:
+    """Files of others, links, pipes, directories: each is named, none is waited for or followed."""
+    victim = dist.parent / "victim.whl"
+    shutil.copy(next(dist.glob("rocm_sdk_core-*.whl")), victim)
+    (dist / "slurm-17.out").write_text("a log\n")
+    (dist / "torch-2.13.0-cp312-cp312-linux_x86_64.whl").write_bytes(b"")
+    (dist / "odd.whl").write_bytes(b"")
+    (dist / "rocm_sdk_devel-9.9-py3-none-any.whl").symlink_to(victim)
+    os.mkfifo(dist / "rocm_sdk_core-9.9-py3-none-any.whl")
+    (dist / "empty").mkdir()
+    found = {file: what for file, what, _ in problems(dist)}
+    assert found.keys() == {
+        *("slurm-17.out", "torch-2.13.0-cp312-cp312-linux_x86_64.whl", "odd.whl", "empty"),
+        *("rocm_sdk_devel-9.9-py3-none-any.whl", "rocm_sdk_core-9.9-py3-none-any.whl"),
+    }
+    assert found["slurm-17.out"] == "is no package, and no file about one"
+    assert found["torch-2.13.0-cp312-cp312-linux_x86_64.whl"] == "belongs to no SDK"
+    assert found["rocm_sdk_devel-9.9-py3-none-any.whl"] == "is not a file"
+    assert found["empty"] == "is a directory without packages"
+
+
+def test_names_are_harmless_on_a_terminal(dist: Path) -> None:
+    (dist / "a\x1b]0;title\x07.whl").write_bytes(b"")
+    done = check(dist)
+    assert (done.returncode, "\x1b" in done.stdout, "\\x1b" in done.stdout) == (1, False, True)
+
+
+def test_a_file_that_another_user_keeps_to_himself(dist: Path, other_user: OtherUser, open_directory: Path) -> None:
+    place = Path(shutil.copytree(dist, open_directory / "dist"))
+    core = next(place.glob("rocm_sdk_core-*.whl"))
+    core.chmod(0)
+    done = other_user.run("-m", "rocm_sdk_build", "check", place, "--json", "--scratch", "/tmp")
+    found = [(each["file"], each["what"]) for each in json.loads(done.stdout)["problems"]]
+    assert (done.returncode, found) == (1, [(str(core), "cannot be read: Permission denied")])
+
+
+def test_nothing_is_a_failure(tmp_path: Path) -> None:
+    done = check(tmp_path)
+    assert done.returncode == 1
+    assert f"{tmp_path}: there are no packages in it\n  fix: rocm-sdk-build artifacts " in done.stdout
+    done = check(tmp_path / "gone")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {tmp_path / 'gone'}: there is no such directory\nfix: ")
+    assert check().returncode == 2
+    for name in ("check", "index"):
+        text = subprocess.check_output([sys.executable, "-m", "rocm_sdk_build", name, "--help"], text=True)
+        assert ("index" if name == "check" else "check") in text
+
+
+# ---- from the union into an environment ----
+
+
+def test_what_is_checked_can_be_installed(whole: Path, tmp_path: Path) -> None:
+    """By pip, from the pages of the union."""
+    dist = tmp_path / "dist"
+    for part in ("rocm", "device-gfx942", "device-gfx1100", "devel", "core", "profiler", "libraries"):
+        built(whole.parent / "artifacts", dist, only=(part,), is_checked=True)
+    assert problems(dist) == []
+    command = [sys.executable, "-m", "rocm_sdk_build", "index", str(dist)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    venv.create(tmp_path / "venv", with_pip=False)
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(tmp_path / "venv/bin/python"),
+        "install",
+        "-q",
+        "--no-cache-dir",
+    ]
+    names = [f"rocm-sdk-{name}" for name in ("core", "libraries", "device-gfx942", "devel")]
+    environment = {**os.environ, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    address = ["--no-index", "--find-links", (dist / "links.html").as_uri()]
+    subprocess.run([*pip, *address, *names], check=True, env=environment)
+    (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    assert (site / "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx942.co").read_bytes() == b"gfx942" * 10
+    assert not (site / "_rocm_sdk_libraries/lib/rocblas/library/Kernels_gfx1100.co").exists()
