@@ -28,8 +28,8 @@ def main() -> int:
     if plan["server"]:
         mount(plan["server"], plan["shared"])
     before = counts(plan["counters"])
-    if plan["image"]:
-        mount(["squashfuse", "-f", plan["image"], plan["image_place"]], plan["image_place"])
+    if plan["image_mount"]:
+        mount(plan["image_mount"], plan["image_place"])
     texts = run_in_turn(plan) if plan["waits_for_each"] else run_together(plan)
     facts = [line.split("\t") for text in texts for line in text.splitlines()]
     paths = [values[0] for name, *values in facts if name == "mapped"]
@@ -76,11 +76,14 @@ def end_of(rank: "subprocess.Popen[str]") -> str:
 
 
 def mount(command: "list[str]", place: str) -> None:
-    """Starts a server in the foreground; returns when its file system is there. SystemExit if it fails."""
+    """Starts a server in the foreground, or has the kernel mount; returns when the file system is there.
+
+    SystemExit if it fails.
+    """
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)
     deadline = time.monotonic() + DEADLINE
     while not is_mounted(place):
-        if server.poll() is not None or time.monotonic() > deadline:
+        if server.poll() not in {None, 0} or time.monotonic() > deadline:
             sys.exit(f"{command[0]} does not mount {place}")
         time.sleep(0.002)
 

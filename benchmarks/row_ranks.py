@@ -17,7 +17,7 @@ from rocm_sdk_build.code.patchelf import Shape
 from .cluster_cost import FileServer, cost_of, servers_for
 from .figures import Figure, Target, figure, in_turn, ratio
 from .observation import CannotMeasureError, ProcessError, observe_file_calls
-from .simulated_nodes import Cluster, Job, Outcome, Place, Server, refusal
+from .simulated_nodes import Cluster, Job, Outcome, Place, Server, refusal, refusal_of_kernel
 from .stage import SHORTNAMES, Stage
 
 ESTABLISHED, OURS = "reference_loader", "rocm_sdk"
@@ -44,6 +44,8 @@ WAYS = (
     Way("ours, libraries without RPATH", OURS, Place.TREE, Shape.NONE),
     Way("ours", OURS, Place.SHARED_IMAGE, Shape.RPATH),
     Way("ours", OURS, Place.NODE_IMAGE, Shape.RPATH),
+    Way("ours, libraries without RPATH", OURS, Place.NODE_IMAGE, Shape.NONE),
+    Way("ours", OURS, Place.KERNEL_IMAGE, Shape.RPATH),
     Way("ours", OURS, Place.LOCAL, Shape.RPATH),
 )
 
@@ -74,6 +76,9 @@ class _Row:
             place.mkdir(parents=True)
             self._clusters[shape] = Cluster(stage.environment(shape), place)
 
+        has_kernel = refusal_of_kernel() is None
+        self._ways = [way for way in WAYS if has_kernel or way.place is not Place.KERNEL_IMAGE]
+
     def figures(self) -> Iterator[Figure]:
         yield from self._table()
         yield from self._goals()
@@ -83,7 +88,7 @@ class _Row:
         return self._clusters[way.shape].run(Job(way.place, way.module, nodes, ranks, names, server))
 
     def _table(self) -> Iterator[Figure]:
-        for way in WAYS:
+        for way in self._ways:
             for caching, server in SERVERS.items() if way.place in SHARED else [("cached", SERVERS["cached"])]:
                 for ranks, (nodes, on_each) in (SMOKE_LAYOUT if self._stage.is_smoke else LAYOUT).items():
                     found = self._run(way, nodes, on_each, server)
@@ -94,7 +99,7 @@ class _Row:
                     yield figure(f"{what}: the last is ready", "s", [found.seconds])
 
     def _goals(self) -> Iterator[Figure]:
-        established, ours, _, shared_image, node_image, local = WAYS
+        established, ours, _, shared_image, *_ = self._ways
         many = 4 if self._stage.is_smoke else 16
         for caching, server in SERVERS.items():
             for ranks in (1, many):
@@ -107,24 +112,32 @@ class _Row:
                 yield _quotient(f"{what}: ours from an image", image, theirs, limit)
             names = tuple(name for name in SHORTNAMES if name != "amd_comgr")
             theirs, own = (self._run(way, 1, 1, server, names) for way in (established, ours))
-            yield _quotient(f"{what}: from the tree, comgr not asked for, which only ours opens", own, theirs)
+            what = f"ours in times of the established loader, {caching}, 1 rank, comgr not asked for"
+            yield _quotient(f"{what}: both from the tree", own, theirs, Target("at most", 1.0))
+        yield from self._last_of_many()
+
+    def _last_of_many(self) -> Iterator[Figure]:
+        """On one node, so that there are no other nodes that take processors away."""
         most = 4 if self._stage.is_smoke else 64
-        runs = {way.place: partial(self._run, way, 1, most, Server()) for way in (node_image, local)}
-        seen = {
-            place: [each.seconds for each in found] for place, found in in_turn(self._stage.rounds(5), runs).items()
-        }
-        yield ratio(
-            f"the last of {most} ranks on a node, image in times of directory",
-            *(seen[place] for place in (Place.NODE_IMAGE, Place.LOCAL)),
-            Target("at most", 1.2),
-        )
+        runs = {way: partial(self._run, way, 1, most, Server()) for way in self._ways if way.place not in SHARED}
+        seen = {way: [each.seconds for each in found] for way, found in in_turn(self._stage.rounds(5), runs).items()}
+        *images, local = seen
+        yield figure(f"the last of {most} ranks on a node, {_title(local, '')}", "s", seen[local])
+        for way in images:
+            what = f"the last of {most} ranks on a node, {_title(way, '')}, in times of a directory"
+            yield ratio(what, seen[way], seen[local], Target("at most", 1.2))
 
     def _large_cluster(self) -> Iterator[Figure]:
-        for way in WAYS:
+        for way in self._ways:
             if way.place in SHARED:
                 cluster, job = self._clusters[way.shape], Job(way.place, way.module, 1, 1, SHORTNAMES)
                 cost = cost_of(cluster.run(job), cluster.run(job.in_turn(2)))
-                what = f"{_title(way, 'cached')}, foreseen for {NODES} nodes with {RANKS} ranks"
+                title = _title(way, "cached")
+                yield figure(f"{title}, a node's first rank: asked, but for reads", "operations", [cost.first])
+                most = cost.further + cost.listings
+                yield figure(f"{title}, each further rank: asked, at most", "operations", [most])
+                yield figure(f"{title}, a node: reads", "operations", [cost.reads])
+                what = f"{title}, foreseen for {NODES} nodes with {RANKS} ranks"
                 yield figure(f"{what}: asked", "million", [cost.operations(NODES, RANKS) / 1e6])
                 yield figure(f"{what}: sent", "GB", [cost.bytes_sent(NODES) / 1e9])
                 servers = servers_for(cost, NODES, RANKS, SECONDS, FileServer())

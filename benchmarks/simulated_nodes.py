@@ -29,11 +29,12 @@ NOT_WAITED_FOR = ("release",)  # operations that nobody waits for, and NFSv3 doe
 
 
 class Place(Enum):
-    """Where SDK and loader lie. Python and its library are always local."""
+    """Where SDK and loader lie. Python and its library are always local. squashfuse mounts images."""
 
     TREE = "a tree on the server"
     SHARED_IMAGE = "an image on the server"
     NODE_IMAGE = "an image on each node"
+    KERNEL_IMAGE = "an image on each node that the kernel mounts"
     LOCAL = "a directory on each node"
 
 
@@ -88,7 +89,7 @@ class NodePlan:
     server: list[str]  # the command that mounts `shared`
     shared: str
     counters: str
-    image: str
+    image_mount: list[str]  # the command that mounts `image_place`
     image_place: str
     tree: str
     rank: list[str]
@@ -98,7 +99,7 @@ class NodePlan:
 
 
 def refusal() -> str | None:
-    """Why no node can be simulated here, in a sentence; None: it can."""
+    """Why no node can be simulated here; None: it can."""
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
         return f"{', '.join(missing)}: not on this system: make setup"
@@ -110,6 +111,14 @@ def refusal() -> str | None:
         return "/dev/fuse cannot be opened"
     done = subprocess.run([*apart(), "true"], capture_output=True, text=True, check=False)
     return f"name spaces are refused: {done.stderr.strip()}" if done.returncode else None
+
+
+def refusal_of_kernel() -> str | None:
+    """Why the kernel mounts no image here; None: it does."""
+    if os.geteuid() != 0:
+        return "only root may have it mount images"
+    known = Path("/proc/filesystems").read_text(encoding="utf-8").split()
+    return None if "squashfs" in known and Path("/dev/loop-control").exists() else "this kernel has no squashfs"
 
 
 def apart() -> list[str]:
@@ -163,7 +172,7 @@ class Cluster:
 
     def _plan(self, job: Job, scratch: Path, gate: int) -> NodePlan:
         is_shared = job.place in {Place.TREE, Place.SHARED_IMAGE}
-        is_image = job.place in {Place.SHARED_IMAGE, Place.NODE_IMAGE}
+        is_image = job.place in {Place.SHARED_IMAGE, Place.NODE_IMAGE, Place.KERNEL_IMAGE}
         place = {name: scratch / name for name in ("shared", "image")}
         for directory in place.values():
             directory.mkdir(parents=True)
@@ -171,13 +180,15 @@ class Cluster:
         tree = place["image"] if is_image else place["shared"] if is_shared else source
         options = job.server.options(scratch / "counters", self.directory / "link")
         command = [str(self.server), "-o", options, str(source), str(place["shared"])]
-        image = (place["shared"] if is_shared else source) / self.image.name if is_image else ""
+        by_kernel = job.place is Place.KERNEL_IMAGE
+        program = ["mount", "-t", "squashfs", "-o", "loop,ro"] if by_kernel else ["squashfuse", "-f"]
+        image_words = [str((place["shared"] if is_shared else source) / "image"), str(place["image"])]
         python = [str(self.environment.python), "-I", "-S", str(SOURCES / "measured_process.py")]
         return NodePlan(
             server=command if is_shared else [],
             shared=str(place["shared"]),
             counters=str(scratch / "counters") if is_shared else "",
-            image=str(image),
+            image_mount=[*program, *image_words] if is_image else [],
             image_place=str(place["image"]),
             tree=str(tree),
             rank=[*python, "start_together", str(gate), str(tree), job.module, *job.shortnames],

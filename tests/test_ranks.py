@@ -268,10 +268,17 @@ def require_nothing_left(directory: Path) -> None:
         time.sleep(0.05)
     assert processes_of(directory) == []
     assert str(directory) not in Path("/proc/self/mounts").read_text(encoding="utf-8")
+    for device in Path("/sys/block").glob("loop*/loop/backing_file"):
+        assert str(directory) not in device.read_text(encoding="utf-8")
 
 
-def test_nothing_stays_of_a_job(benchmarks: SimpleNamespace, cluster: Any) -> None:
-    cluster.run(job(benchmarks, "SHARED_IMAGE", 2, 2))
+@pytest.mark.parametrize("place", ["SHARED_IMAGE", "NODE_IMAGE", "KERNEL_IMAGE"])
+def test_nothing_stays_of_a_job(benchmarks: SimpleNamespace, cluster: Any, place: str) -> None:
+    if place == "KERNEL_IMAGE" and (why := benchmarks.simulated_nodes.refusal_of_kernel()):
+        pytest.skip(why)
+    seen = cluster.run(job(benchmarks, place, 2, 2))
+    assert any(path.startswith("_rocm_sdk_") for path in seen.mapped)
+    assert (seen.operations > 0) == (place == "SHARED_IMAGE")
     require_nothing_left(cluster.directory)
     assert list(cluster.directory.glob("job-*")) == []
 
