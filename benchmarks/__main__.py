@@ -25,12 +25,13 @@ from . import (
     row_init,
     row_init_scale,
     row_init_syscalls,
+    row_ranks,
     row_selftest,
     row_slim,
     row_trampoline,
 )
 from .figures import Figure
-from .observation import ProcessError, instruction_counter
+from .observation import CannotMeasureError, ProcessError, instruction_counter
 from .stage import BUILD, Stage, make_stage
 
 ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
@@ -46,9 +47,11 @@ ROWS: Mapping[str, Callable[[Stage], list[Figure]]] = {
     "codelist": row_codelist.run,
     "slim": row_slim.run,
     "closure": row_closure.run,
+    "ranks": row_ranks.run,
     "trampoline": row_trampoline.run,
     "build": row_build.run,
 }
+COUNTED = ("calls", "directories", "operations", "servers")  # units of whole numbers
 HEADINGS = ("row", "what", "median", "least", "most", "values", "target", "reached")
 
 
@@ -75,6 +78,9 @@ def main() -> int:
     for row in options.rows or ROWS:
         try:
             results[row] = ROWS[row](stage)
+        except CannotMeasureError as reason:
+            print(f"row {row}: not measured: {reason}", file=sys.stderr)
+            continue
         except (PackagingError, ProcessError) as error:
             print(f"error: row {row}: {error}", file=sys.stderr)
             return 1
@@ -100,7 +106,7 @@ def _cells(row: str, figure: Figure) -> Iterator[str]:
     yield row
     yield figure.what
     for value in (figure.median, figure.minimum, figure.maximum):
-        yield f"{value:.0f}" if figure.unit in ("calls", "directories") else f"{value:.3f}"
+        yield f"{value:.0f}" if figure.unit in COUNTED else f"{value:.3f}"
     yield f"{figure.count} {figure.unit}"
     yield f"{figure.target.bound} {figure.target.value:g}" if figure.target else ""
     yield {None: "", True: "yes", False: "**no**"}[figure.is_reached]

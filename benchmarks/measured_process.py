@@ -30,6 +30,16 @@ def initialize(module_name: str, *shortnames: str) -> None:
     print_mapped_files()
 
 
+def start_together(gate: str, tree: str, module_name: str, *shortnames: str) -> None:
+    """A rank: waits until the other end of the pipe `gate` is closed, imports from `tree` and initialises."""
+    print("waiting", flush=True)
+    os.read(int(gate), 1)
+    sys.path.append(tree)
+    __import__(module_name).initialize_process(preload_shortnames=[*shortnames], check_version=CHECK_VERSION)
+    print("ready", perf_counter_ns(), sep="\t")
+    print_mapped_files()
+
+
 def open_all(*steps: str) -> None:
     """The bare loop of dlopen. A step is `global:PATH` or `local:PATH`."""
     package = __import__("bare_package")
@@ -166,6 +176,7 @@ ACTIONS = {
     for function in (
         import_module,
         initialize,
+        start_together,
         open_all,
         show_plan,
         plan_one,

@@ -23,6 +23,10 @@ class ProcessError(Exception):
     """A process failed: its command line and its output."""
 
 
+class CannotMeasureError(Exception):
+    """This system lacks what a row needs: what, in a sentence."""
+
+
 @dataclass(frozen=True)
 class Observation:
     """The output of one process and what was measured of it. Times in seconds."""

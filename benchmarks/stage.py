@@ -77,7 +77,8 @@ class Stage:
     @cached_property
     def dlopen_clock(self) -> Path:
         """See dlopen_clock.c."""
-        return _compile_library(SOURCES / "dlopen_clock.c", self.directory / "dlopen_clock.so", ["-fvisibility=hidden"])
+        flags = ["-shared", "-fPIC", "-fvisibility=hidden"]
+        return compile_source(SOURCES / "dlopen_clock.c", self.directory / "dlopen_clock.so", flags)
 
     def rounds(self, wanted: int) -> int:
         return 2 if self.is_smoke else wanted
@@ -121,17 +122,18 @@ def _write_bare_package(directory: Path) -> None:
     directory.mkdir()
     (directory / "__init__.py").write_text("from ._native import open_all\n", encoding="utf-8")
     include = f"-I{sysconfig.get_path('include')}"
-    flags = [include, *_pkgconf("--cflags"), "-Wl,--no-as-needed", *_pkgconf("--libs")]
-    _compile_library(SOURCES / "bare_native.c", directory / "_native.abi3.so", flags)
+    libelf = [*pkgconf("--cflags", "libelf"), "-Wl,--no-as-needed", *pkgconf("--libs", "libelf")]
+    compile_source(SOURCES / "bare_native.c", directory / "_native.abi3.so", ["-shared", "-fPIC", include, *libelf])
 
 
-def _pkgconf(option: str) -> list[str]:
-    """Flags for libelf."""
+def pkgconf(option: str, library: str) -> list[str]:
+    """Flags for a library. CalledProcessError where it is not there."""
     program = "pkgconf" if shutil.which("pkgconf") else "pkg-config"
-    return shlex.split(subprocess.check_output([program, option, "libelf"], text=True))
+    return shlex.split(subprocess.check_output([program, option, library], text=True, stderr=subprocess.DEVNULL))
 
 
-def _compile_library(source: Path, target: Path, flags: list[str]) -> Path:
-    command = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", str(source)]
-    subprocess.run([*command, "-o", str(target), *flags], check=True)
+def compile_source(source: Path, target: Path, flags: list[str]) -> Path:
+    """Compiles a program or, with -shared, a library."""
+    command = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", str(source), "-o", str(target), *flags]
+    subprocess.run(command, check=True)
     return target

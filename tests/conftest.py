@@ -54,6 +54,7 @@ GROUPS = {
     "rewriting/test_room.py": "machine",
     "selftest/test_load_check.py": "machine",
     "test_benchmarks.py": "machine",
+    "test_ranks.py": "machine",
     "test_c_suite.py": "make",
     "test_documentation.py": "documentation",
     "test_embedding.py": "make",

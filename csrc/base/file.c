@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -81,10 +82,44 @@ void rsdk_file_close(rsdk_file *file) {
     file->descriptor = -1;
 }
 
+enum {
+    BLOCK_SIZE = 1 << 17, /* what Linux reads ahead at most unless told otherwise (VM_READAHEAD_PAGES) */
+    BLOCK_COUNT = sizeof((rsdk_read_ahead){0}).blocks / sizeof(uint64_t),
+};
+
+void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead) {
+    /* Major number 0: NFS, FUSE, Lustre; overlays, Btrfs and tmpfs too, where the advice costs little. */
+    file->ahead = major(file->identity.device) == 0 ? ahead : NULL;
+}
+
+static bool is_asked_for(const rsdk_read_ahead *ahead, uint64_t block) {
+    for (unsigned i = 0; i < ahead->count && i < BLOCK_COUNT; i++) {
+        if (ahead->blocks[i] == block) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the kernel does not take the advice, the read itself brings the bytes. */
+static void ask_for_blocks(const rsdk_file *file, uint64_t offset, size_t size) {
+    rsdk_read_ahead *ahead = file->ahead;
+    const uint64_t first = offset / BLOCK_SIZE, end = (offset + size + BLOCK_SIZE - 1) / BLOCK_SIZE;
+    for (uint64_t block = first; block < end; block++) {
+        if (!is_asked_for(ahead, block)) {
+            ahead->blocks[ahead->count++ % BLOCK_COUNT] = block;
+            (void)posix_fadvise(file->descriptor, (off_t)(block * BLOCK_SIZE), BLOCK_SIZE, POSIX_FADV_WILLNEED);
+        }
+    }
+}
+
 rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error) {
     size_t done = 0;
     if (size > INT64_MAX || offset > INT64_MAX - size || file->start > INT64_MAX - size - offset) {
         return rsdk_fail(error, RSDK_IO_ERROR, file->path, "%s: offset out of range", file->path);
+    }
+    if (file->ahead != NULL) {
+        ask_for_blocks(file, file->start + offset, size);
     }
     while (done < size) {
         ssize_t got = pread(file->descriptor, (char *)buffer + done, size - done, (off_t)(file->start + offset + done));

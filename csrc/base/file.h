@@ -16,12 +16,19 @@ typedef struct rsdk_file_identity {
     ino_t inode;
 } rsdk_file_identity;
 
+/* The blocks of a file that the kernel was asked for last. */
+typedef struct rsdk_read_ahead {
+    uint64_t blocks[16]; /* numbers; a new one takes the place of the oldest */
+    unsigned count;      /* how often it was asked */
+} rsdk_read_ahead;
+
 typedef struct rsdk_file {
     int descriptor;
     const char *path; /* borrowed from the caller of rsdk_file_open */
     uint64_t start;   /* where it begins in what the descriptor leads to: 0, but for a member of an archive */
     uint64_t size;    /* bytes, when it was opened */
     rsdk_file_identity identity;
+    rsdk_read_ahead *ahead; /* borrowed; NULL: nothing is read but what is asked for */
 } rsdk_file;
 
 /* The identity of what a path leads to; false where it leads nowhere. One system call. */
@@ -39,6 +46,12 @@ rsdk_status rsdk_file_open_part(int descriptor, uint64_t start, uint64_t size, c
                                 rsdk_error *error);
 
 void rsdk_file_close(rsdk_file *file);
+
+/* For a file that the linker will map soon: before a read, the kernel is asked for the whole blocks of 128 KiB that it
+ * touches. On a file server a request costs more than what it brings, and small reads leave holes, for each of which
+ * the linker's page faults make another request. Changes nothing on file systems that have a block device. `ahead`: all
+ * zero, and as long alive as the file is open. */
+void rsdk_file_read_blocks(rsdk_file *file, rsdk_read_ahead *ahead);
 
 /* Exactly `size` bytes from `offset`; fewer are an error ("the file ends at byte ..."). */
 rsdk_status rsdk_file_read(const rsdk_file *file, uint64_t offset, void *buffer, size_t size, rsdk_error *error);

@@ -40,10 +40,12 @@ typedef struct segment {
 /* What is known while a file is being read. */
 typedef struct reading {
     rsdk_file file;
+    rsdk_read_ahead ahead;
     rsdk_arena *arena;  /* the caller's: what the result consists of */
     rsdk_arena scratch; /* what only the reading needs */
     rsdk_elf_file *result;
     bool wants_versions, checks_tables, takes_programs, wants_references;
+    bool is_to_load;          /* the linker will map it soon */
     rsdk_elf_dynsym *symbols; /* NULL: not wanted */
     size_t relocation_limit;
     rsdk_error *error;
@@ -514,6 +516,9 @@ static rsdk_status read_file(const char *path, reading *r) {
     RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
     r->result->size = r->file.size;
     r->result->identity = r->file.identity;
+    if (r->is_to_load) {
+        rsdk_file_read_blocks(&r->file, &r->ahead);
+    }
     rsdk_status status = read_opened(r);
     rsdk_file_close(&r->file);
     rsdk_arena_clear(&r->scratch);
@@ -527,8 +532,12 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
 
 rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
                                        rsdk_elf_file *file, rsdk_error *error) {
-    reading r = {
-        .arena = arena, .result = file, .checks_tables = true, .relocation_limit = relocation_limit, .error = error};
+    reading r = {.arena = arena,
+                 .result = file,
+                 .checks_tables = true,
+                 .is_to_load = true,
+                 .relocation_limit = relocation_limit,
+                 .error = error};
     return read_file(path, &r);
 }
 

@@ -55,7 +55,8 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
 #define RSDK_ELF_RELOCATIONS_TO_LOAD 20000
 
 /* The same for a library that is to be loaded: RSDK_BAD_ELF also if the linker must not get its tables (elf_check.h).
- * Relocations are checked if there are at most `relocation_limit`. */
+ * Relocations are checked if there are at most `relocation_limit`. From a file server it is read in whole blocks
+ * (rsdk_file_read_blocks). */
 rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
                                        rsdk_elf_file *file, rsdk_error *error);
 

@@ -1,0 +1,81 @@
+"""Before the loader reads a library that lies on a file server, it asks the kernel for the whole blocks around."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sample_site import Site, clean_environment
+from system_calls import traced
+
+BLOCK = 1 << 17
+PLAN = "import rocm_sdk; rocm_sdk.load_plan('amdhip64')"
+# As system_calls.traced writes them: pread64("PATH/BYTES", ...).
+ADVICE = re.compile(r"fadvise64\(\d+<([^>]*\.so\.\d+)>, (\d+), (\d+), (\w+)\) = 0$")
+READ = re.compile(r'pread64\("([^"]*?\.so\.\d+)/.*"(?:\.\.\.)?, (\d+), (\d+)\) = \d+$')
+SPREAD = "const char filling[1 << 20] = {1}; int hip(void) { return 1; }"  # its tables lie before and behind
+
+
+def blocks(site: Site, record: Path) -> dict[str, tuple[list[int], set[int]]]:
+    """By the name of a library: blocks that were asked for, in this order, and those that the loader read."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not on this system: make setup")
+    found: dict[str, tuple[list[int], set[int]]] = {}
+    environment = clean_environment() | {"PYTHONPATH": str(site.path)}
+    for line in traced([sys.executable, "-c", PLAN], "pread64,fadvise64", record, environment):
+        if (match := ADVICE.search(line)) and match[1].startswith(str(site.path)):
+            asked, read = found.setdefault(Path(match[1]).name, ([], set()))
+            assert (int(match[2]) % BLOCK, int(match[3]), match[4]) == (0, BLOCK, "POSIX_FADV_WILLNEED")
+            assert int(match[2]) // BLOCK not in read, "it is asked for before it is read"
+            asked.append(int(match[2]) // BLOCK)
+        elif (match := READ.search(line)) and match[1].startswith(str(site.path)):
+            _, read = found.setdefault(Path(match[1]).name, ([], set()))
+            offset, size = int(match[3]), int(match[2])
+            read |= set(range(offset // BLOCK, (offset + size - 1) // BLOCK + 1))
+    return found
+
+
+def write_sdk(directory: Path) -> Site:
+    site = Site(directory / "site-packages")
+    hsa = site.library("libhsa-runtime64.so.1", "int hsa(void) { return 1; }")
+    site.library("libamdhip64.so.7", SPREAD, (hsa,))
+    return site
+
+
+def has_block_device(path: Path) -> bool:
+    return os.major(path.stat().st_dev) != 0
+
+
+@pytest.fixture
+def memory() -> Iterator[Path]:
+    """A directory on a file system without a block device, as those of file servers are."""
+    place = Path("/dev/shm")
+    if not os.access(place, os.W_OK) or has_block_device(place):
+        pytest.skip("/dev/shm is not a writable tmpfs")
+    with tempfile.TemporaryDirectory(dir=place) as directory:
+        yield Path(directory)
+
+
+def test_each_block_is_asked_for_once(memory: Path, tmp_path: Path) -> None:
+    found = blocks(write_sdk(memory), tmp_path / "strace")
+    assert sorted(found) == ["libamdhip64.so.7", "libhsa-runtime64.so.1"]
+    for asked, read in found.values():
+        assert len(asked) == len(set(asked))
+        assert read == set(asked)
+    assert found["libhsa-runtime64.so.1"][0] == [0]
+    assert max(found["libamdhip64.so.7"][0]) >= 8, "tables behind a megabyte"
+
+
+def test_a_local_disk_is_read_as_it_is(tmp_path: Path) -> None:
+    if not has_block_device(tmp_path):
+        pytest.skip("the temporary directory is on no block device")
+    found = blocks(write_sdk(tmp_path), tmp_path / "strace")
+    assert sorted(found) == ["libamdhip64.so.7", "libhsa-runtime64.so.1"]
+    assert [asked for asked, _ in found.values()] == [[], []]
+    assert all(read for _, read in found.values())
