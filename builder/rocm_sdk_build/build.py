@@ -40,7 +40,7 @@ from .packages.licences import find_licences
 from .packages.making import Contents, Making, check_processors, making_tools
 from .packages.metadata import metadata_text, wheel_text
 from .packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
-from .packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, tag_of, usual_tag
+from .packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, oldest_tag, tag_of, usual_tag
 from .packages.population import Population, populate
 from .packages.staging import (
     Package,
@@ -448,7 +448,13 @@ class _Build:
         changed = [each.source for each in population.files.values() if is_changed(package, each, without_stack)]
         programs = sum(bool(each.link) for each in population.files.values())
         programs += sum(script.path in population.files for script in rules.scripts)
-        making = Making(package, "", find_licences(artifacts), self._needs(package, population), ANY, changed, programs)
+        needs = self._needs(package, population)
+        usual = (
+            ANY
+            if needs.machines
+            else oldest_tag(entry.source for each in artifacts for entry in each.entries if entry.kind == "file")
+        )
+        making = Making(package, "", find_licences(artifacts), needs, usual, changed, programs)
         self._make(
             making,
             *(sources, facts, partial(self._stage_runtime, package, population, absent, without_stack)),

@@ -113,14 +113,14 @@ def compiled(path: Path, source: str, *flags: str) -> Path:
 
 
 def test_the_tag_is_that_of_what_files_need(wheels: dict[str, Path], tree: ArtifactTree) -> None:
-    """Small programs for commands and links change nothing. A wheel without such files is for any system."""
+    """Small programs for commands and links change nothing. A wheel without such files is for their processor."""
     newest = _native.inspect_library(tree.root / "base_run_generic/x/stage/bin/rocminfo").newest_glibc or ""
     tags = {name: wheel.stem.split("-")[-1] for name, wheel in wheels.items()}
     for name, wheel in wheels.items():
         assert text_of(wheel, "WHEEL").endswith(f"Tag: py3-none-{tags[name]}\n")
     assert int(newest.partition(".")[2]) <= int(tags["rocm_sdk_core"].split("_")[2])
     assert tags["rocm_sdk_libraries"] == policies()[0].tag.replace(policies()[0].machine, MACHINE)
-    assert tags["rocm_sdk_device_gfx942"] == "any"
+    assert tags["rocm_sdk_device_gfx942"] == tags["rocm_sdk_libraries"], "it is for the processor of its libraries"
 
 
 OLD = "int f(void) { return 1; }"

@@ -115,6 +115,18 @@ def usual_tag(needs: Needs) -> str:
     return _tag(min(needs.machines), needs) if needs.machines else ANY
 
 
+def oldest_tag(files: Iterable[Path]) -> str:
+    """The platform tag of files for the processor of the first program or library, that need nothing of a system.
+
+    Device packages have no such file. What their code is, and where, depends on the system that they are made for.
+    """
+    for path in files:
+        if (facts := look_at(path)).kind is not Kind.DATA:
+            machine = _name(facts.machine)
+            return _tag(machine, Needs(frozenset((machine,)), frozenset(), {}))
+    return ANY
+
+
 def _tag(machine: str, needs: Needs) -> str:
     if not needs.missing:
         for policy in policies():
