@@ -35,7 +35,8 @@ code, pre, td.path { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anyw
 .problem.note { border-color: var(--note) }
 .error > .code, td.error { color: var(--error) } .warning > .code, td.warning { color: var(--warning) }
 .note > .code { color: var(--note) } td.good { color: var(--good) } .code { font-weight: 600; margin-right: .5rem }
-dl { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem; margin: .25rem 0 } dd { margin: 0 } dt { opacity: .7 }
+dl { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem; margin: .25rem 0 }
+dd { margin: 0; overflow-wrap: anywhere } dt { opacity: .7 }
 ul.tree { list-style: none; padding-left: 1.2rem } summary { cursor: pointer }
 """
 
