@@ -8,6 +8,7 @@
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from rocm_sdk.problems import ENTRIES, in_general
 from rocm_sdk.problems.page import markdown
@@ -18,10 +19,24 @@ def _write_pages(app: Sphinx) -> None:
     directory.mkdir(exist_ok=True)
     for stale in {path.name for path in directory.glob("*.md")} - {f"{code}.md" for code in ENTRIES}:
         (directory / stale).unlink()
+    examples = _examples()
     for code in ENTRIES:
-        page, text = directory / f"{code}.md", markdown(code) + "\n"
+        page, text = directory / f"{code}.md", f"{markdown(code)}\n{examples.pop(code, '')}"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
+    if examples:
+        raise ExtensionError(f"code_examples.tsv has codes that there are not: {', '.join(examples)}")
+
+
+def _examples() -> dict[str, str]:
+    """For each code of the table, a section whose command runs when the page is built, and must show the code."""
+    found = {}
+    for line in Path(__file__).with_name("code_examples.tsv").read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            code, machine, before, command = line.split("\t")
+            options = f":shows: {code}\n:before: {before}\n" + (":no-gpus:\n" if machine == "plain" else "")
+            found[code] = f"\n## Example\n\n```{{run}}\n{options}{command}\n```\n"
+    return found
 
 
 def _list() -> str:

@@ -7,7 +7,8 @@
 
 Each page has a machine, an SDK and a home directory of its own, in which its commands run one after the other. A
 command with another exit status than `status` (0) fails the build. `hidden` shows nothing: for what must happen before.
-`no-gpus` runs it on a machine without GPUs.
+`no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell, and is not shown; `shows` is a
+word that the output must have, whatever the status. `$site`, `$core` and `$machine` are directories of the sample.
 """
 
 from __future__ import annotations
@@ -52,13 +53,15 @@ class _World:
             shutil.copytree(self._pristine, self._pages[page], symlinks=True)
         return self._pages[page]
 
-    def run(self, page: str, command: str, machine: str) -> tuple[int, str]:
+    def run(self, page: str, command: str, machine: str, before: str) -> tuple[int, str]:
         """The exit status and both streams; the directory has its name of pages."""
         home = self.home(page)
         variables = environment(_site(home), home / machine)
+        site = _site(home).relative_to(home)
+        variables |= {"site": str(site), "core": f"{site}/_rocm_sdk_core", "machine": str(home / machine)}
         variables |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "HOME": str(home), "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
-            ["bash", "-c", command],
+            ["bash", "-c", f"{before}\n{command}"],
             env=variables,
             cwd=home,
             stdin=subprocess.DEVNULL,
@@ -81,14 +84,15 @@ def _site(home: Path) -> Path:
 
 class _Run(SphinxDirective):
     has_content = True
-    option_spec = {"status": int, "hidden": directives.flag, "no-gpus": directives.flag}  # noqa: RUF012 - docutils
+    option_spec = {"before": str, "shows": str, "status": int, "hidden": directives.flag, "no-gpus": directives.flag}  # noqa: RUF012 - docutils
 
     def run(self) -> list[nodes.Node]:
         command = "\n".join(self.content)
         machine = "machine-without-gpus" if "no-gpus" in self.options else "machine"
         world: _World = self.env.app.real_output_world  # type: ignore[attr-defined]
-        status, output = world.run(self.env.docname, command, machine)
-        if status != self.options.get("status", 0):
+        status, output = world.run(self.env.docname, command, machine, self.options.get("before", ""))
+        wanted = self.options.get("shows")
+        if wanted not in output if wanted else status != self.options.get("status", 0):
             raise self.error(f"{command}\nexit status {status}:\n{output}")
         if "hidden" in self.options:
             return []
