@@ -133,6 +133,11 @@ mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of
 	@$(INSTALL_PACKAGES) build test
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
 
+promises: ## record what is public (tests/promised/recorded), for a release; the changelog must name each difference
+	@$(INSTALL_PACKAGES) build test
+	@$(MAKE) develop
+	@PYTHONPATH=tests build/venv-develop/bin/python -m promised
+
 release-requirements: $(WHEELS) ## pin the tools that build releases anew: scripts/release-requirements.txt
 	@$(ENVIRONMENT) test
 	@build/venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate \
@@ -340,5 +345,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels promises release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy
