@@ -201,7 +201,7 @@ run-benchmarks: $(WHEELS)
 # into a later wheel.
 LOADER_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md \
     $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' -not -name load_check 2>/dev/null)
-BUILDER_SOURCES := $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
+BUILDER_SOURCES := csrc/include/rocm_sdk/version.h $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
 
 build/wheel/loader.stamp: $(LOADER_SOURCES) scripts/build-wheel scripts/python-environment
 	@$(INSTALL_PACKAGES) build
@@ -213,8 +213,11 @@ build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python
 	@touch $@
 
 # The environment of `make develop`. It uses only the metadata of the wheels, so old wheels suffice.
-build/develop.stamp: pyproject.toml builder/pyproject.toml scripts/develop-environment
-	@[[ build/wheel/loader.stamp -nt pyproject.toml && build/wheel/builder.stamp -nt builder/pyproject.toml ]] || $(MAKE) $(WHEELS)
+METADATA := pyproject.toml builder/pyproject.toml builder/setup.py csrc/include/rocm_sdk/version.h
+build/develop.stamp: $(METADATA) scripts/develop-environment
+	@for file in $(METADATA); do \
+	    [[ build/wheel/loader.stamp -nt $$file && build/wheel/builder.stamp -nt $$file ]] || exec $(MAKE) $(WHEELS); \
+	done
 	@scripts/develop-environment $(PYTHON) build/venv-develop
 	@touch $@
 
