@@ -17,6 +17,8 @@ SUITES ?= bookworm trixie sid # of `make test-generations`
 FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
 T ?=                       # of `make test-one`
+VERSION ?=                 # of `make release`
+WITHOUT ?=                 # of `make release`: tests lint twice
 ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
 SEED ?= 1                  # of the attackers and of generated mutations
@@ -26,6 +28,7 @@ SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
 FORM := $(strip $(FORM))
+WITHOUT := $(strip $(WITHOUT))
 ROUNDS := $(strip $(ROUNDS))
 GENERATED := $(strip $(GENERATED))
 SEED := $(strip $(SEED))
@@ -56,8 +59,17 @@ wheels: setup-build ## build wheels of the loader that run on any Linux with gli
 	@scripts/release-environment $(PYTHON) build/venv-release
 	@build/venv-release/bin/python scripts/portable_wheels.py $(ARCHITECTURES)
 
-release: wheels ## build all files of a release in build/wheels: beside the wheels, both source distributions and rocm-sdk-build's wheel
+release-files: wheels ## build all files of a release in build/wheels, unchecked: the wheels and source distributions of all three distributions
 	@build/venv-release/bin/python scripts/source_distributions.py
+
+release: ## check everything, then make dist/: VERSION=1.2.3 (WITHOUT="tests lint twice" leaves parts out, and makes no release)
+ifeq ($(strip $(VERSION)),)
+	@echo 'make release VERSION=1.2.3; the files alone, unchecked: make release-files' >&2; exit 2
+else
+	@$(INSTALL_PACKAGES) build
+	@scripts/release-environment $(PYTHON) build/venv-release
+	@build/venv-release/bin/python scripts/release.py '$(strip $(VERSION))' $(WITHOUT:%=--without %)
+endif
 
 install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
 	@$(INSTALL_PACKAGES) build
@@ -137,6 +149,11 @@ promises: ## record what is public (tests/promised/recorded), for a release; the
 	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) develop
 	@PYTHONPATH=tests build/venv-develop/bin/python -m promised
+
+check-promises: ## say what is public and not recorded
+	@$(INSTALL_PACKAGES) build test
+	@$(MAKE) develop
+	@PYTHONPATH=tests build/venv-develop/bin/python -m promised --check
 
 release-requirements: $(WHEELS) ## pin the tools that build releases anew: scripts/release-requirements.txt
 	@$(ENVIRONMENT) test
@@ -348,5 +365,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels promises release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy
