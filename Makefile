@@ -171,8 +171,18 @@ lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, m
 	build/venv/bin/ruff format --check .
 	build/venv/bin/mypy
 	build/venv/bin/abi3audit --strict --summary build/wheel/rocm_sdk_loader-*.whl
+	@$(MAKE) lint-workflows
 	@echo 'git grep: no trailing blanks'
 	@git grep --untracked -nIE '[[:blank:]]+$$' -- ':!tests/fuzz/corpus'; test $$? -eq 1
+
+lint-workflows: $(WHEELS) ## check what .github/ has: against the schemas of GitHub, and for risks (zizmor), without a network
+	@$(ENVIRONMENT) lint
+	build/venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	build/venv/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	build/venv/bin/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	build/venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms \
+	    $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	build/venv/bin/zizmor --offline --no-progress .github
 
 format: ## rewrite the C and Python files in the project's format
 	@$(INSTALL_PACKAGES) build clang
@@ -365,5 +375,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy
