@@ -17,6 +17,8 @@ SUITES ?= bookworm trixie sid # of `make test-generations`
 FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
 T ?=                       # of `make test-one`
+VERSION ?=                 # of `make release`
+WITHOUT ?=                 # of `make release`: tests lint twice
 ROUNDS ?= 300              # of `make attack`
 GENERATED ?= 0             # mutations of each module for `make mutants`; 0: the mutations of the table
 SEED ?= 1                  # of the attackers and of generated mutations
@@ -26,6 +28,7 @@ SYSTEM_PYTHON := /usr/bin/python3 # benchmarks/budgets.tsv has its counts
 PYTHON := $(strip $(PYTHON))
 WORKERS := $(strip $(WORKERS))
 FORM := $(strip $(FORM))
+WITHOUT := $(strip $(WITHOUT))
 ROUNDS := $(strip $(ROUNDS))
 GENERATED := $(strip $(GENERATED))
 SEED := $(strip $(SEED))
@@ -56,8 +59,17 @@ wheels: setup-build ## build wheels of the loader that run on any Linux with gli
 	@scripts/release-environment $(PYTHON) build/venv-release
 	@build/venv-release/bin/python scripts/portable_wheels.py $(ARCHITECTURES)
 
-release: wheels ## build all files of a release in build/wheels: beside the wheels, both source distributions and rocm-sdk-build's wheel
+release-files: wheels ## build all files of a release in build/wheels, unchecked: the wheels and source distributions of all three distributions
 	@build/venv-release/bin/python scripts/source_distributions.py
+
+release: ## check everything, then make dist/: VERSION=1.2.3 (WITHOUT="tests lint twice" leaves parts out, and makes no release)
+ifeq ($(strip $(VERSION)),)
+	@echo 'make release VERSION=1.2.3; the files alone, unchecked: make release-files' >&2; exit 2
+else
+	@$(INSTALL_PACKAGES) build
+	@scripts/release-environment $(PYTHON) build/venv-release
+	@build/venv-release/bin/python scripts/release.py '$(strip $(VERSION))' $(WITHOUT:%=--without %)
+endif
 
 install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, MANDIR; DESTDIR= puts it below another root)
 	@$(INSTALL_PACKAGES) build
@@ -133,6 +145,16 @@ mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of
 	@$(INSTALL_PACKAGES) build test
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
 
+promises: ## record what is public (tests/promised/recorded), for a release; the changelog must name each difference
+	@$(INSTALL_PACKAGES) build test
+	@$(MAKE) develop
+	@PYTHONPATH=tests build/venv-develop/bin/python -m promised
+
+check-promises: ## say what is public and not recorded
+	@$(INSTALL_PACKAGES) build test
+	@$(MAKE) develop
+	@PYTHONPATH=tests build/venv-develop/bin/python -m promised --check
+
 release-requirements: $(WHEELS) ## pin the tools that build releases anew: scripts/release-requirements.txt
 	@$(ENVIRONMENT) test
 	@build/venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate \
@@ -149,8 +171,18 @@ lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, m
 	build/venv/bin/ruff format --check .
 	build/venv/bin/mypy
 	build/venv/bin/abi3audit --strict --summary build/wheel/rocm_sdk_loader-*.whl
+	@$(MAKE) lint-workflows
 	@echo 'git grep: no trailing blanks'
 	@git grep --untracked -nIE '[[:blank:]]+$$' -- ':!tests/fuzz/corpus'; test $$? -eq 1
+
+lint-workflows: $(WHEELS) ## check what .github/ has: against the schemas of GitHub, and for risks (zizmor), without a network
+	@$(ENVIRONMENT) lint
+	build/venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	build/venv/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	build/venv/bin/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	build/venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms \
+	    $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
+	build/venv/bin/zizmor --offline --no-progress .github
 
 format: ## rewrite the C and Python files in the project's format
 	@$(INSTALL_PACKAGES) build clang
@@ -199,7 +231,7 @@ run-benchmarks: $(WHEELS)
 # into a later wheel.
 LOADER_SOURCES := pyproject.toml setup.py MANIFEST.in LICENSE README.md \
     $(shell find csrc rocm_sdk -type f -not -name '*.py[co]' -not -name '*.so' -not -name load_check 2>/dev/null)
-BUILDER_SOURCES := $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
+BUILDER_SOURCES := csrc/include/rocm_sdk/version.h $(shell find builder -type f -not -name '*.py[co]' -not -path '*.egg-info/*' 2>/dev/null)
 
 build/wheel/loader.stamp: $(LOADER_SOURCES) scripts/build-wheel scripts/python-environment
 	@$(INSTALL_PACKAGES) build
@@ -211,8 +243,11 @@ build/wheel/builder.stamp: $(BUILDER_SOURCES) scripts/build-wheel scripts/python
 	@touch $@
 
 # The environment of `make develop`. It uses only the metadata of the wheels, so old wheels suffice.
-build/develop.stamp: pyproject.toml builder/pyproject.toml scripts/develop-environment
-	@[[ build/wheel/loader.stamp -nt pyproject.toml && build/wheel/builder.stamp -nt builder/pyproject.toml ]] || $(MAKE) $(WHEELS)
+METADATA := pyproject.toml builder/pyproject.toml builder/setup.py csrc/include/rocm_sdk/version.h
+build/develop.stamp: $(METADATA) scripts/develop-environment
+	@for file in $(METADATA); do \
+	    [[ build/wheel/loader.stamp -nt $$file && build/wheel/builder.stamp -nt $$file ]] || exec $(MAKE) $(WHEELS); \
+	done
 	@scripts/develop-environment $(PYTHON) build/venv-develop
 	@touch $@
 
@@ -343,5 +378,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels release release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint format docs check-docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy

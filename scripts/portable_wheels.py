@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import ziglang
 from plain_tar import write_plain_tar
+from sbom import sbom_text
 
 GLIBC = "2.28"
 ROOT = Path(__file__).resolve().parents[1]
@@ -235,7 +236,7 @@ def compile_wheel(architecture: str, directory: Path) -> None:
 
 
 def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Path]) -> None:
-    """Puts the licences of the libraries inside into the wheel, and the resulting licence into its metadata."""
+    """Puts licences and SBOM of the libraries inside into the wheel, and the resulting licence into its metadata."""
     run_module("wheel", "unpack", "--dest", str(directory / "unpacked"), str(wheel))
     (tree,) = (directory / "unpacked").iterdir()
     (dist_info,) = tree.glob("*.dist-info")
@@ -252,6 +253,10 @@ def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Pa
         for name in source.licences:
             names.append(f"licenses/{source.name}/{name}")
             shutil.copyfile(trees[source.name] / name, dist_info / names[-1])
+    (dist_info / "sboms").mkdir()
+    version = wheel.name.split("-")[1]
+    sbom = sbom_text(DISTRIBUTION.replace("_", "-"), version, "MIT", SOURCES)
+    (dist_info / "sboms" / f"{DISTRIBUTION}.cdx.json").write_text(sbom, encoding="utf-8")
     metadata = dist_info / "METADATA"
     lines = list(metadata_lines(metadata.read_text(encoding="utf-8"), names))
     metadata.write_text("\n".join(lines), encoding="utf-8")

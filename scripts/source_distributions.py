@@ -1,4 +1,4 @@
-"""Builds the source distributions of the loader and of rocm-sdk-build, and the wheel of the latter.
+"""Builds the source distributions of loader, rocm-sdk-build and variant provider, and the wheels of the last two.
 
 The same sources give the same bytes, wherever and whenever that is: setuptools would put dates, owners and modes of the
 files here into a source distribution, so that it is packed anew.
@@ -25,10 +25,10 @@ def main(words: list[str]) -> int:
     output = Path(words[0] if words else ROOT / "build/wheels").absolute()
     output.mkdir(parents=True, exist_ok=True)
     date = subprocess.check_output([ROOT / "scripts/source-date"], text=True).strip()
-    for name in (".", "builder"):
+    for name in (".", "builder", "variant_provider"):
         with tempfile.TemporaryDirectory() as scratch:
             tree = pack(ROOT / name, output, Path(scratch), date)
-            if name == "builder":
+            if name != ".":  # the wheels of the loader come from portable_wheels.py
                 build("--wheel", tree, output, Path(scratch), date)
     for path in sorted(output.iterdir()):
         print(path)

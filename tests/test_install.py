@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rocm_sdk import loader_version
 from rocm_sdk.cli.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,7 +142,15 @@ def test_cmake(stage: Path, site: Path, tmp_path: Path) -> None:
         check_program(tmp_path / f"out/{language}_static", site, prefix / "lib", is_shared=False)
 
 
-@pytest.mark.parametrize(("wanted", "is_found"), [("0.1", True), ("0.1.0", True), ("0.0.9", False), ("0.1.9", False)])
+@pytest.mark.parametrize(
+    ("wanted", "is_found"),
+    [
+        (loader_version.rpartition(".")[0], True),
+        (loader_version, True),
+        ("0.0.9", False),
+        (f"{loader_version}9", False),
+    ],
+)
 def test_cmake_versions(stage: Path, tmp_path: Path, wanted: str, is_found: bool) -> None:
     script = tmp_path / "wanted.cmake"
     config = stage / PREFIX[1:] / "lib/cmake/rocm_sdk/rocm_sdk-config-version.cmake"

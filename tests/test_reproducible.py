@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from rocm_sdk import loader_version
+
 ROOT = Path(__file__).resolve().parent.parent
 DATE = 1_700_000_000
 MARK = b"LDFLAGS!"
@@ -63,9 +65,11 @@ def test_source_distributions(twice: tuple[tuple[Path, int, str], ...]) -> None:
         run(place, umask, zone, "scripts/source_distributions.py", str(place / "made"))
         found.append(digests(place / "made"))
     assert [name.rpartition("-")[0] or name for name in found[0]] == [
-        "rocm_sdk_build-0.1.0-py3-none",
+        f"rocm_sdk_build-{loader_version}-py3-none",
         "rocm_sdk_build",
         "rocm_sdk_loader",
+        f"rocm_sdk_variant_provider-{loader_version}-py3-none",
+        "rocm_sdk_variant_provider",
     ]
     assert found[0] == found[1]
 

@@ -1,4 +1,4 @@
-"""The distribution rocm-sdk-build: its literals, its wheel from the source distribution, its command."""
+"""The distribution rocm-sdk-build: its version, its wheel from the source distribution, its command."""
 
 from __future__ import annotations
 
@@ -22,37 +22,81 @@ def loader_version() -> str:
     return str(version)
 
 
-def test_version_and_requirement_are_those_of_the_loader() -> None:
-    text = (ROOT / "builder/pyproject.toml").read_text(encoding="utf-8")
-    assert re.findall(r'^version = "(.+)"$', text, re.MULTILINE) == [loader_version()]
-    assert re.findall(r'"rocm-sdk-loader(.*?)"', text) == [f"=={loader_version()}"]
+def test_the_version_stands_in_one_place() -> None:
+    literal = re.compile(rf"(?<![\w.]){re.escape(loader_version())}(?![\w.])")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("no clone: git does not list the files")
+    # Tests, and the versions of placeholders on the public index, may be equal to ours.
+    others = ("CHANGELOG.md", "rocm_sdk/installed/distributions.py", "scripts/release-requirements.txt")
+    names = [name for name in listed.stdout.splitlines() if not name.startswith("tests/") and name not in others]
+    paths = [ROOT / name for name in names if name.endswith((".py", ".toml", ".md", ".h", ".c", ".in", "Makefile"))]
+    assert len(paths) > 300
+    having = [path for path in paths if path.is_file() and literal.search(path.read_text(encoding="utf-8"))]
+    assert having == [VERSION_HEADER]
+
+
+OTHER_VERSION = "9.8.7"
+
+
+def build(name: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """Builds a source distribution, and from it a wheel, of a copy, into `dist`."""
+    source = tmp_path / name
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
+    shutil.copytree(ROOT / name, source, ignore=ignored)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(source)]
+    return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["builder", "variant_provider"])
+def test_a_directory_without_the_loader(tmp_path: Path, name: str) -> None:
+    result = build(name, tmp_path)
+    assert result.returncode != 0
+    assert "no version in " in result.stdout + result.stderr
+    assert "build in a clone or from a source distribution" in result.stdout + result.stderr
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Path:
-    """A directory with the source distribution, and the wheel that is built from it."""
-    source = tmp_path / "builder"
-    shutil.copytree(ROOT / "builder", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(source)]
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+def clone(tmp_path: Path) -> Path:
+    """The header of a loader of another version."""
+    header = tmp_path / VERSION_HEADER.relative_to(ROOT)
+    header.parent.mkdir(parents=True)
+    header.write_text(VERSION_HEADER.read_text(encoding="ascii").replace(loader_version(), OTHER_VERSION))
+    return tmp_path
+
+
+@pytest.fixture
+def built(clone: Path) -> Path:
+    """A directory with the source distribution, and the wheel that is built from it, both of the other version."""
+    result = build("builder", clone)
     assert result.returncode == 0, result.stdout + result.stderr
-    return tmp_path / "dist"
+    return clone / "dist"
+
+
+def test_the_variant_provider(clone: Path) -> None:
+    result = build("variant_provider", clone)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (wheel,) = (clone / "dist").glob("*.whl")
+    assert wheel.name == f"rocm_sdk_variant_provider-{OTHER_VERSION}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as members:
+        metadata = members.read(f"rocm_sdk_variant_provider-{OTHER_VERSION}.dist-info/METADATA").decode()
+    assert f"Requires-Dist: rocm-sdk-loader=={OTHER_VERSION}\n" in metadata
 
 
 def test_wheel_from_the_source_distribution(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
     (wheel,) = built.glob("*.whl")
-    assert archive.name == f"rocm_sdk_build-{loader_version()}.tar.gz"
-    assert wheel.name == f"rocm_sdk_build-{loader_version()}-py3-none-any.whl"
+    assert archive.name == f"rocm_sdk_build-{OTHER_VERSION}.tar.gz"
+    assert wheel.name == f"rocm_sdk_build-{OTHER_VERSION}-py3-none-any.whl"
     with tarfile.open(archive) as members:
         packed = {name.partition("/")[2] for name in members.getnames()}
     with zipfile.ZipFile(wheel) as members_of_wheel:
         names = set(members_of_wheel.namelist())
-        metadata = members_of_wheel.read(f"rocm_sdk_build-{loader_version()}.dist-info/METADATA").decode()
+        metadata = members_of_wheel.read(f"rocm_sdk_build-{OTHER_VERSION}.dist-info/METADATA").decode()
     sources = {path.relative_to(ROOT / "builder").as_posix() for path in (ROOT / "builder").rglob("*.py")}
     assert sources <= packed
-    assert sources | {"rocm_sdk_build/py.typed"} <= names
-    assert f"Requires-Dist: rocm-sdk-loader=={loader_version()}\n" in metadata
+    assert sources - {"setup.py"} | {"rocm_sdk_build/py.typed"} <= names
+    assert f"Requires-Dist: rocm-sdk-loader=={OTHER_VERSION}\n" in metadata
 
 
 def test_the_loader_has_no_file_and_no_extra_of_it() -> None:

@@ -1,0 +1,149 @@
+"""What the files of a release must be: complete, installable, licensed, equal when built twice.
+
+Each check raises ReleaseError.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from email.parser import Parser
+from pathlib import Path
+
+from release_notes import ReleaseError
+
+LOADER, BUILDER, PROVIDER = "rocm_sdk_loader", "rocm_sdk_build", "rocm_sdk_variant_provider"
+ARCHITECTURES = ("x86_64", "aarch64")
+
+
+def check_names(directory: Path, version: str) -> None:
+    """Exactly the files that a release has."""
+    patterns = [rf"{name}-{re.escape(version)}\.tar\.gz" for name in (LOADER, BUILDER, PROVIDER)]
+    patterns += [rf"{name}-{re.escape(version)}-py3-none-any\.whl" for name in (BUILDER, PROVIDER)]
+    for architecture in ARCHITECTURES:
+        patterns.append(rf"{LOADER}-{re.escape(version)}-cp310-abi3-[\w.]*manylinux_2_\d+_{architecture}\.whl")
+        patterns.append(rf"{LOADER}-{re.escape(version)}-{architecture}-objects\.tar\.gz")
+    names = sorted(path.name for path in directory.iterdir())
+    lacking = [pattern for pattern in patterns if not any(re.fullmatch(pattern, name) for name in names)]
+    more = [name for name in names if not any(re.fullmatch(pattern, name) for pattern in patterns)]
+    if lacking or more or len(names) != len(patterns):
+        said = "; ".join(
+            [f"nothing like {each}" for each in lacking] + [f"{each} does not belong there" for each in more]
+        )
+        raise ReleaseError(
+            f"{directory}: {said or 'a file is there twice'}", "correct what builds it: make release-files"
+        )
+
+
+def check_equal(first: Path, second: Path) -> None:
+    """Two builds have the same files with the same bytes."""
+    one, other = digests(first), digests(second)
+    if different := sorted(name for name in {*one, *other} if one.get(name) != other.get(name)):
+        places = f"{first} and {second}"
+        raise ReleaseError(f"built twice, {different[0]} differs ({places})", "compare them with diffoscope")
+
+
+def digests(directory: Path) -> dict[str, str]:
+    """SHA-256 of each file, by its name."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(directory.iterdir())}
+
+
+def packages(directory: Path) -> list[Path]:
+    """What an index takes: all files but the objects."""
+    return [path for path in sorted(directory.iterdir()) if not path.name.endswith("-objects.tar.gz")]
+
+
+def loader_wheels(directory: Path) -> list[Path]:
+    """The wheels with compiled code."""
+    return sorted(directory.glob(f"{LOADER}-*.whl"))
+
+
+def check_metadata(directory: Path) -> None:
+    """`twine check`: an index accepts metadata and description."""
+    run_module("twine", ["check", "--strict", *map(str, packages(directory))])
+
+
+def check_stable_abi(directory: Path) -> None:
+    """`abi3audit`: the extensions use the limited API alone."""
+    run_module("abi3audit", ["--strict", "--summary", *map(str, loader_wheels(directory))])
+
+
+def check_platforms(directory: Path) -> None:
+    """`auditwheel show`: each wheel has a tag whose policy it keeps."""
+    for wheel in loader_wheels(directory):
+        said = run_module("auditwheel", ["show", str(wheel)])
+        found = re.search(r'the following platform tag:\s+"(\w+)"', said)
+        if found is None or found[1] not in wheel.stem:
+            kept = found[1] if found else "none"
+            raise ReleaseError(f"{wheel.name}: the policy that it keeps is {kept}", "see scripts/portable_wheels.py")
+
+
+def check_licences(directory: Path) -> None:
+    """Each package says its licence, and has each file that it names as such."""
+    for path in packages(directory):
+        names, metadata, place = read_metadata(path)
+        fields = Parser().parsestr(metadata)
+        files = fields.get_all("License-File") or []
+        lacking = [name for name in files if f"{place}{name}" not in names]
+        if not fields["License-Expression"] or not files or lacking:
+            what = f"no {lacking[0]}" if lacking else "no License-Expression or License-File"
+            raise ReleaseError(f"{path.name}: {what}", "name the licence and its files in its pyproject.toml")
+
+
+def check_sboms(directory: Path) -> None:
+    """The wheels with compiled code say what is compiled in, and have the licences of that."""
+    for path in loader_wheels(directory):
+        names, metadata, place = read_metadata(path)
+        name = place.replace("licenses/", f"sboms/{LOADER}.cdx.json")
+        if name not in names:
+            raise ReleaseError(f"{path.name}: no {name}", "see scripts/portable_wheels.py")
+        with zipfile.ZipFile(path) as wheel:
+            inside = json.loads(wheel.read(name))["components"]
+        absent = [each["name"] for each in inside if f"License-File: {each['name']}/" not in metadata]
+        if absent or not inside:
+            raise ReleaseError(f"{path.name}: no licence of {absent or 'anything'}", "see scripts/portable_wheels.py")
+
+
+def read_metadata(path: Path) -> tuple[set[str], str, str]:
+    """The names in a package, its METADATA or PKG-INFO, and the directory that has its licences."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            (name,) = (name for name in wheel.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name))
+            return set(wheel.namelist()), wheel.read(name).decode(), name.replace("METADATA", "licenses/")
+    with tarfile.open(path) as archive:
+        tree = path.name.removesuffix(".tar.gz")
+        member = archive.extractfile(f"{tree}/PKG-INFO")
+        assert member is not None
+        return set(archive.getnames()), member.read().decode(), f"{tree}/"
+
+
+def check_installation(directory: Path, scratch: Path) -> None:
+    """The packages install for this machine without an index, and the command answers. Dependencies are not needed."""
+    python = scratch / "bin/python"
+    run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(scratch)])
+    no_index = ["--quiet", "--disable-pip-version-check", "--no-index", "--no-deps", "--find-links", str(directory)]
+    names = [name.replace("_", "-") for name in (LOADER, BUILDER, PROVIDER)]
+    run_module("pip", ["--python", str(python), "install", *no_index, *names])
+    said = run([str(scratch / "bin/rocm-sdk"), "--version"])
+    if not any(f"-{said.split()[-1]}-" in path.name for path in loader_wheels(directory)):
+        raise ReleaseError(f"the installed command says {said.strip()}", "see csrc/include/rocm_sdk/version.h")
+
+
+def run_module(module: str, words: Sequence[str]) -> str:
+    """Runs a tool of this environment, which has them pinned; returns what it said."""
+    return run([sys.executable, "-m", module, *words])
+
+
+def run(command: Sequence[str]) -> str:
+    """Runs a command; returns its standard output. ReleaseError with all that it said if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        name = " ".join(each.rpartition("/")[2] if each.startswith("/") else each for each in command)
+        raise ReleaseError(f"{name} fails:\n{done.stdout}{done.stderr}".rstrip(), "correct what it names")
+    return done.stdout

@@ -1,0 +1,396 @@
+"""`make release`: its checks, each with what it refuses, and the whole of it on a small clone.
+
+In the small clone the tasks of make that are slow are stand-ins: `test`, `lint` and `check-promises` do nothing, and
+`release-files` makes small packages. What they really do has tests of its own (test_reproducible.py, test_promises.py,
+`make test-wheels`). Judges are the real ones: git, twine, pip.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = ROOT / "scripts"
+
+
+@pytest.fixture(scope="module")
+def script() -> Callable[[str], ModuleType]:
+    """A module of scripts/ by its name."""
+    sys.path.insert(0, str(SCRIPTS))
+    try:
+        modules = {name: importlib.import_module(name) for name in ("release_notes", "release_files", "sbom")}
+    finally:
+        sys.path.remove(str(SCRIPTS))
+    return modules.__getitem__
+
+
+# --- the changelog ---
+
+SECTION = "## [1.2.3] - 2026-11-23\n\n### Added\n\n- `x`, see [here](docs/x.md) and [there](https://example.org).\n"
+OLDER = "\n## [1.2.2] - 2026-01-01\n\n### Fixed\n\n- `y`.\n"
+
+
+def test_notes_and_tag(script: Callable[[str], ModuleType]) -> None:
+    notes = script("release_notes")
+    for begin in ("# Changelog\n\n", "# Changelog\n\n## [Unreleased]\n\n"):
+        found = notes.section_of(begin + SECTION + OLDER, "1.2.3")
+        assert (found.version, found.date) == ("1.2.3", "2026-11-23")
+        assert "`y`" not in found.body
+    assert "[here](https://host/v1/docs/x.md) and [there](https://example.org)" in notes.notes_text(
+        found, "https://host/v1/"
+    )
+    text = notes.tag_text(found)
+    assert text.startswith("rocm_sdk 1.2.3\n\nAdded:\n\n- `x`")
+    assert not [line for line in text.splitlines() if line.startswith("#")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# Changelog\n", "CHANGELOG.md has no sections"),
+        ("## [Unreleased]\n\n### Added\n\n- x\n" + SECTION, "begins with `## [Unreleased]`"),
+        (SECTION.replace("1.2.3", "1.2.4"), "begins with `## [1.2.4] - 2026-11-23`"),
+        (SECTION.replace("1.2.3", "1x2.3"), "begins with"),
+        (SECTION.replace(" - 2026-11-23", ""), "begins with `## [1.2.3]`"),
+        (SECTION.replace("2026-11-23", "2026-13-23"), "2026-13-23 is no date"),
+        ("## [1.2.3] - 2026-11-23\n\n### Added\n" + OLDER, "has no lines"),
+        (SECTION.replace("Added", "New things"), "'New things' is no title"),
+    ],
+)
+def test_a_section_that_is_not_ready(script: Callable[[str], ModuleType], text: str, said: str) -> None:
+    notes = script("release_notes")
+    with pytest.raises(notes.ReleaseError) as caught:
+        notes.section_of(text, "1.2.3")
+    assert said in str(caught.value)
+    assert "\n  fix: " in str(caught.value)
+
+
+# --- the files ---
+
+DESCRIPTION = "Summary: s\nDescription-Content-Type: text/markdown\nRequires-Python: >=3.10\n"
+
+
+class Made(NamedTuple):
+    """The files of a release, small ones."""
+
+    directory: Path
+    loader: Path  # for this machine
+
+    def change(self, path: Path, name: str, content: bytes | None) -> None:
+        """Replaces or removes (None) a member of a wheel."""
+        with zipfile.ZipFile(path) as wheel:
+            members = {each: wheel.read(each) for each in wheel.namelist() if not each.endswith("RECORD")}
+        members |= {name: content or b""}
+        if content is None:
+            del members[name]
+        write_wheel(path, members)
+
+
+def write_wheel(path: Path, members: dict[str, bytes]) -> None:
+    info = next(name for name in members if name.endswith("/METADATA")).rpartition("/")[0]
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, content in members.items():
+            wheel.writestr(zipfile.ZipInfo(name), content)
+        names = [*members, f"{info}/RECORD"]
+        wheel.writestr(zipfile.ZipInfo(names[-1]), "".join(f"{name},,\n" for name in names))
+
+
+def metadata(name: str, licences: tuple[str, ...] = ("LICENSE",)) -> bytes:
+    files = "".join(f"License-File: {each}\n" for each in licences)
+    text = (
+        f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.2.3\nLicense-Expression: MIT\n{files}{DESCRIPTION}\nText.\n"
+    )
+    return text.encode()
+
+
+def write_package(directory: Path, name: str, tag: str, members: dict[str, bytes], licences: tuple[str, ...]) -> Path:
+    info = f"{name}-1.2.3.dist-info"
+    wheel = f"Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: {tag}\n".encode()
+    own = {f"{info}/METADATA": metadata(name.replace("_", "-"), licences), f"{info}/WHEEL": wheel}
+    own |= {f"{info}/licenses/{each}": b"text" for each in licences} | {f"{info}/{n}": c for n, c in members.items()}
+    path = directory / f"{name}-1.2.3-{tag}.whl"
+    write_wheel(path, own)
+    return path
+
+
+def write_source_distribution(directory: Path, name: str) -> None:
+    with tarfile.open(directory / f"{name}-1.2.3.tar.gz", "w:gz") as archive:
+        for member, content in (("PKG-INFO", metadata(name.replace("_", "-"))), ("LICENSE", b"text")):
+            info = tarfile.TarInfo(f"{name}-1.2.3/{member}")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+
+
+def write_release(directory: Path, sbom: str) -> Made:
+    """All files of release 1.2.3. The wheels of the loader have a command, and no compiled code."""
+    directory.mkdir(parents=True)
+    command = b"[console_scripts]\nrocm-sdk = rocm_sdk_loader_stand_in:main\n"
+    for architecture in ("x86_64", "aarch64"):
+        tag = f"cp310-abi3-manylinux_2_27_{architecture}"
+        licences = ("LICENSE", "zlib/LICENSE", "elfutils/COPYING")
+        members = {"sboms/rocm_sdk_loader.cdx.json": sbom.encode(), "entry_points.txt": command}
+        wheel = write_package(directory, "rocm_sdk_loader", tag, members, licences)
+        with zipfile.ZipFile(wheel, "a") as archive:
+            archive.writestr("rocm_sdk_loader_stand_in.py", "def main():\n    print('rocm-sdk-loader 1.2.3')\n")
+        (directory / f"rocm_sdk_loader-1.2.3-{architecture}-objects.tar.gz").write_bytes(b"objects")
+    for name in ("rocm_sdk_build", "rocm_sdk_variant_provider"):
+        write_package(directory, name, "py3-none-any", {}, ("LICENSE",))
+        write_source_distribution(directory, name)
+    write_source_distribution(directory, "rocm_sdk_loader")
+    return Made(directory, directory / f"rocm_sdk_loader-1.2.3-cp310-abi3-manylinux_2_27_{os.uname().machine}.whl")
+
+
+class Source(NamedTuple):
+    name: str
+    version: str
+    addresses: tuple[str, ...]
+    sha256: str
+    spdx: str
+
+
+SOURCES = (
+    Source("zlib", "1.3.1", ("https://host/zlib.tar.gz",), "a" * 64, "Zlib"),
+    Source("elfutils", "0.192", ("https://host/elfutils.tar.bz2", "https://other/"), "b" * 64, "LGPL-3.0-or-later"),
+)
+
+
+@pytest.fixture
+def bill(script: Callable[[str], ModuleType]) -> str:
+    return str(script("sbom").sbom_text("rocm-sdk-loader", "1.2.3", "MIT", SOURCES))
+
+
+@pytest.fixture
+def made(bill: str, tmp_path: Path) -> Made:
+    return write_release(tmp_path / "made", bill)
+
+
+def test_a_bill_of_materials(bill: str) -> None:
+    document = json.loads(bill)
+    assert (document["bomFormat"], document["specVersion"], document["version"]) == ("CycloneDX", "1.6", 1)
+    assert document["metadata"]["component"]["purl"] == "pkg:pypi/rocm-sdk-loader@1.2.3"
+    zlib, elfutils = document["components"]
+    assert zlib["purl"] == (
+        f"pkg:generic/zlib@1.3.1?checksum=sha256:{'a' * 64}&download_url=https%3A%2F%2Fhost%2Fzlib.tar.gz"
+    )
+    assert elfutils["licenses"] == [{"expression": "LGPL-3.0-or-later"}]
+    references = {each["bom-ref"] for each in document["components"]}
+    assert {each for row in document["dependencies"] for each in row["dependsOn"]} == references
+
+
+def test_good_files(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
+    files = script("release_files")
+    files.check_names(made.directory, "1.2.3")
+    files.check_metadata(made.directory)
+    files.check_licences(made.directory)
+    files.check_sboms(made.directory)
+    files.check_equal(made.directory, Path(shutil.copytree(made.directory, tmp_path / "other")))
+    files.check_installation(made.directory, tmp_path / "environment")
+
+
+SBOM = "rocm_sdk_loader-1.2.3.dist-info/sboms/rocm_sdk_loader.cdx.json"
+LICENCE = "rocm_sdk_loader-1.2.3.dist-info/licenses/LICENSE"
+METADATA = "rocm_sdk_loader-1.2.3.dist-info/METADATA"
+
+
+def spoil(made: Made, how: str) -> None:
+    """Damages the files in one way."""
+    if how == "lacks":
+        made.loader.unlink()
+    elif how == "more":
+        (made.directory / "secret.txt").write_text("")
+    elif how == "twice":
+        shutil.copy(made.loader, made.loader.with_name(made.loader.name.replace("2_27", "2_28")))
+    elif how == "licence":
+        made.change(made.loader, LICENCE, None)
+    elif how == "expression":
+        made.change(made.loader, METADATA, b"Metadata-Version: 2.4\nName: rocm-sdk-loader\nVersion: 1.2.3\n")
+    elif how == "description":
+        text = metadata("rocm-sdk-loader").replace(b"text/markdown", b"text/x-rst").replace(b"Text.", b".. nothing::")
+        made.change(made.loader, METADATA, text)
+    elif how == "no bill":
+        made.change(made.loader, SBOM, None)
+    elif how == "empty bill":
+        made.change(made.loader, SBOM, b'{"components": []}')
+    elif how == "no licence of a part":
+        made.change(made.loader, METADATA, metadata("rocm-sdk-loader"))
+
+
+@pytest.mark.parametrize(
+    ("how", "check", "said"),
+    [
+        ("lacks", "check_names", "nothing like rocm_sdk_loader"),
+        ("more", "check_names", "secret.txt does not belong there"),
+        ("twice", "check_names", "a file is there twice"),
+        ("licence", "check_licences", f"no {LICENCE.partition('licenses/')[2]}"),
+        ("expression", "check_licences", "no License-Expression"),
+        ("description", "check_metadata", "twine check --strict"),
+        ("no bill", "check_sboms", f"no {SBOM}"),
+        ("empty bill", "check_sboms", "no licence of anything"),
+        ("no licence of a part", "check_sboms", "no licence of ['zlib', 'elfutils']"),
+    ],
+)
+def test_bad_files(script: Callable[[str], ModuleType], made: Made, how: str, check: str, said: str) -> None:
+    files = script("release_files")
+    spoil(made, how)
+    with pytest.raises(files.ReleaseError) as caught:
+        getattr(files, check)(*([made.directory, "1.2.3"] if check == "check_names" else [made.directory]))
+    assert said in str(caught.value)
+    assert "\n  fix: " in str(caught.value)
+
+
+def test_files_that_differ(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
+    files = script("release_files")
+    other = Made(Path(shutil.copytree(made.directory, tmp_path / "other")), tmp_path / "other" / made.loader.name)
+    other.change(other.loader, SBOM, b"{}")
+    with pytest.raises(files.ReleaseError, match=f"built twice, {made.loader.name} differs"):
+        files.check_equal(made.directory, other.directory)
+    other.loader.unlink()
+    with pytest.raises(files.ReleaseError, match=f"built twice, {made.loader.name} differs"):
+        files.check_equal(made.directory, other.directory)
+
+
+def test_an_installation_of_another_version(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
+    files = script("release_files")
+    made.change(made.loader, "rocm_sdk_loader_stand_in.py", b"def main():\n    print('rocm-sdk-loader 1.2')\n")
+    with pytest.raises(files.ReleaseError, match=r"the installed command says rocm-sdk-loader 1\.2"):
+        files.check_installation(made.directory, tmp_path / "environment")
+
+
+# --- the whole ---
+
+MAKEFILE = """
+%: ; @echo "task $@"; test "$(FAILS)" != $@
+release-files: ; @echo "task $@"; mkdir -p build; cp -r {files} build/wheels; \\
+    test -z "$(DIFFERS)" || echo "$$TZ" >build/wheels/rocm_sdk_loader-1.2.3-x86_64-objects.tar.gz
+"""
+
+
+class Clone(NamedTuple):
+    """A repository with the scripts of a release, and stand-ins for the tasks of make."""
+
+    path: Path
+
+    def git(self, *words: str) -> None:
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", *who, *words], cwd=self.path, check=True, capture_output=True)
+
+    def release(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs it without the judges of compiled code, which the small packages do not have."""
+        command = [sys.executable, "-c", PROGRAM, *words]
+        environment = {**os.environ, **variables}
+        return subprocess.run(command, cwd=self.path, env=environment, capture_output=True, text=True, check=False)
+
+
+PROGRAM = """
+import sys
+sys.path.insert(0, "scripts")
+import release, release_files
+release_files.check_stable_abi = release_files.check_platforms = lambda directory: None
+sys.exit(release.main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def clone(made: Made, tmp_path: Path) -> Clone:
+    path = tmp_path / "clone"
+    (path / "scripts").mkdir(parents=True)
+    for name in ("release.py", "release_files.py", "release_notes.py"):
+        shutil.copy(SCRIPTS / name, path / "scripts")
+    (path / "csrc/include/rocm_sdk").mkdir(parents=True)
+    (path / "csrc/include/rocm_sdk/version.h").write_text('#define RSDK_VERSION "1.2.3"\n')
+    (path / "CHANGELOG.md").write_text("# Changelog\n\n" + SECTION + OLDER)
+    (path / "Makefile").write_text(MAKEFILE.format(files=made.directory))
+    (path / ".gitignore").write_text("/build/\n/dist/\n__pycache__/\n")
+    here = Clone(path)
+    here.git("init", "--quiet")
+    here.git("add", ".")
+    here.git("commit", "--quiet", "--message", "All.")
+    return here
+
+
+def test_a_release(clone: Clone) -> None:
+    done = clone.release("1.2.3", GITHUB_REPOSITORY="someone/rocm_sdk")
+    assert done.returncode == 0, done.stdout + done.stderr
+    tasks = [line.partition(" ")[2] for line in done.stdout.splitlines() if line.startswith("task ")]
+    assert tasks == ["check-promises", "lint", "test", "release-files", "release-files"]
+    assert "LEFT OUT" not in done.stdout
+    assert done.stdout.endswith(
+        "dist/ is complete. Now:\n  git tag -a -F dist/tag.txt v1.2.3\n  git push origin v1.2.3\n"
+    )
+    dist = clone.path / "dist"
+    assert sorted(path.name for path in dist.iterdir()) == ["index", "more", "notes.md", "tag.txt"]
+    assert len(list((dist / "index").iterdir())) == 7
+    assert "(https://github.com/someone/rocm_sdk/blob/v1.2.3/docs/x.md)" in (dist / "notes.md").read_text()
+    for line in (dist / "more/SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        (path,) = dist.glob(f"*/{name}")
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
+    clone.git("tag", "-a", "-F", "dist/tag.txt", "v1.2.3")
+    assert clone.release("1.2.3").returncode == 0, "the same commit again, as where the tag starts it"
+    clone.git("commit", "--quiet", "--allow-empty", "--message", "More.")
+    again = clone.release("1.2.3")
+    assert (again.returncode, "another commit has the tag v1.2.3" in again.stderr) == (1, True)
+    assert (dist / "tag.txt").exists(), "a release that is refused leaves the one before"
+
+
+def test_what_is_left_out_is_said(clone: Clone) -> None:
+    done = clone.release("1.2.3", "--without", "tests", "--without", "twice", DIFFERS="yes")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert done.stdout.count("LEFT OUT (twice)") == 2
+    assert "release: the tests on each Python: LEFT OUT (tests)\n" in done.stdout
+    assert done.stdout.endswith("left out: tests, twice. This is no release; its files are in build/release/trial\n")
+    assert not (clone.path / "dist").exists()
+    assert not (clone.path / "build/release/trial/tag.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "variables", "said"),
+    [
+        ("1.2", {}, "'1.2' is no version"),
+        ("1.02.3", {}, "is no version"),
+        ("1.2.3; ls", {}, "is no version"),
+        ("1.2.4", {}, "csrc/include/rocm_sdk/version.h has version 1.2.3"),
+        ("1.2.3", {"FAILS": "test"}, "make test fails"),
+        ("1.2.3", {"FAILS": "check-promises"}, "make check-promises fails"),
+        ("1.2.3", {"DIFFERS": "yes"}, "built twice, rocm_sdk_loader-1.2.3-x86_64-objects.tar.gz differs"),
+    ],
+)
+def test_a_release_that_is_refused(clone: Clone, version: str, variables: dict[str, str], said: str) -> None:
+    done = clone.release(version, **variables)
+    assert (done.returncode, said in done.stderr) == (1, True), done.stdout + done.stderr
+    assert "\n  fix: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (clone.path / "dist").exists()
+
+
+def test_a_tree_that_is_not_committed(clone: Clone) -> None:
+    (clone.path / "new.txt").write_text("")
+    done = clone.release("1.2.3")
+    assert (done.returncode, "not committed: new.txt\n" in done.stderr) == (1, True)
+
+
+def test_a_version_below_a_tag(clone: Clone) -> None:
+    clone.git("tag", "v1.10.0")
+    done = clone.release("1.2.3")
+    assert (done.returncode, "1.2.3 is lower than 1.10.0, which has a tag" in done.stderr) == (1, True)
+
+
+def test_the_task_needs_a_version() -> None:
+    done = subprocess.run(["make", "release"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "make release VERSION=1.2.3" in done.stderr
