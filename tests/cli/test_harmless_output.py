@@ -33,6 +33,7 @@ COMMANDS = [
     ["check-gpu", "--gpu", "gfx\x1b[31m"],
     ["check-gpu", "--gpu", "gfx1030", "--sdk", "x\x1b[31m"],
     ["info", "--sizes"],
+    ["info", "--provenance"],
     ["code", "{site}"],
     ["tree"],
     ["init"],

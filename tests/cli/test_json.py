@@ -31,6 +31,7 @@ CALLS = {
     "env": ["env"],
     "tree": ["tree", "hipsparse"],
     "info": ["info"],
+    "info --provenance": ["info", "--provenance"],
     "store prune": ["store", "prune"],
     "store verify": ["store", "verify"],
 }
