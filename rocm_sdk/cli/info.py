@@ -36,6 +36,12 @@ def add_arguments(parser: "ArgumentParser") -> None:
         action="store_true",
         help="the sources, makers, build IDs, compilers and licences of packages and libraries instead",
     )
+    instead.add_argument(
+        "--build-id",
+        nargs="*",
+        metavar="NAME|FILE",
+        help="the build IDs of libraries instead, for debuginfod and debug files: short names, paths, or all",
+    )
 
 
 def run(options: "Namespace") -> int:
@@ -48,6 +54,10 @@ def run(options: "Namespace") -> int:
         from .info_provenance import print_provenance
 
         return print_provenance(for_programs=options.json)
+    if options.build_id is not None:
+        from .info_build_id import print_build_ids
+
+        return print_build_ids(options.build_id, for_programs=options.json)
     facts = collect()
     if options.json:
         import json

@@ -34,6 +34,8 @@ COMMANDS = [
     ["check-gpu", "--gpu", "gfx1030", "--sdk", "x\x1b[31m"],
     ["info", "--sizes"],
     ["info", "--provenance"],
+    ["info", "--build-id"],
+    ["info", "--build-id", "./x\x1b[31m"],
     ["code", "{site}"],
     ["tree"],
     ["init"],

@@ -32,6 +32,7 @@ CALLS = {
     "tree": ["tree", "hipsparse"],
     "info": ["info"],
     "info --provenance": ["info", "--provenance"],
+    "info --build-id": ["info", "--build-id"],
     "store prune": ["store", "prune"],
     "store verify": ["store", "verify"],
 }
