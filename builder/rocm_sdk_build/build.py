@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
+from rocm_sdk import loader_version
 from rocm_sdk.tooling import size_text
 
 from .code.patchelf import Shape
@@ -42,6 +43,7 @@ from .packages.metadata import metadata_text, wheel_text
 from .packages.parts import LICENCE_COMPONENTS, SELECTOR, Choice, choose, short_name
 from .packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, oldest_tag, tag_of, usual_tag
 from .packages.population import Population, populate
+from .packages.sbom import ArtifactDigests, inputs_of, sbom_name, sbom_text
 from .packages.staging import (
     Package,
     is_changed,
@@ -203,6 +205,7 @@ class _Build:
         self.made: list[Path] = []
         self.platform = checked_tag(wish.platform_tag)
         self.finished, self.keys = Finished(wish.output / ".rocm-sdk-finished"), Keys(wish.written)
+        self.digests = ArtifactDigests()
         self.packages: set[str] = set()  # logical names
         self.estimates: list[Estimate] | None = None  # of packages that are not made, but looked at
 
@@ -377,7 +380,8 @@ class _Build:
             )
             needs = needs_of(sources, others)
             usual = ANY if needs.machines else usual_tag(self._needs(core, linked[core]))
-            making = Making(package, directory, find_licences(artifacts), needs, usual)
+            inputs = inputs_of(artifacts, sources)
+            making = Making(package, directory, find_licences(artifacts), needs, usual, artifacts=inputs)
             self._make(making, sources, (entries, compression), partial(self._stage_devel, package, entries))
 
     def _needs(self, package: Package, population: Population) -> Needs:
@@ -437,7 +441,7 @@ class _Build:
         )
 
     def _wheel(self, package: Package, population: Population) -> None:
-        sources = (file.source for file in population.files.values())
+        sources = [file.source for file in population.files.values()]
         rules = self.rules.packages[package.logical_name]
         without_stack = self._without_stack(package, population)
         absent = find_absent(package.logical_name, population.files)
@@ -448,13 +452,13 @@ class _Build:
         changed = [each.source for each in population.files.values() if is_changed(package, each, without_stack)]
         programs = sum(bool(each.link) for each in population.files.values())
         programs += sum(script.path in population.files for script in rules.scripts)
-        needs = self._needs(package, population)
+        needs, inputs = self._needs(package, population), inputs_of(self.catalog, sources)
         usual = (
             ANY
             if needs.machines
             else oldest_tag(entry.source for each in artifacts for entry in each.entries if entry.kind == "file")
         )
-        making = Making(package, "", find_licences(artifacts), needs, usual, changed, programs)
+        making = Making(package, "", find_licences(artifacts), needs, usual, changed, programs, inputs)
         self._make(
             making,
             *(sources, facts, partial(self._stage_runtime, package, population, absent, without_stack)),
@@ -515,7 +519,7 @@ class _Build:
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
-        files = [*sources, *making.licences.values(), *making_tools()]
+        files = [*sources, *making.licences.values(), *making.input_files, *making_tools()]
         place = (wheel.name, making.directory, making.licences)
         everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, self.wish.key, facts)
         key = self.keys.of(everything, files)
@@ -558,6 +562,9 @@ class _Build:
         check_processors(name, site, making.needs)
         metadata = metadata_text(package, self.sdk, self.rules.metadata, making.licences)
         write_dist_info(site / info, metadata, wheel_text(tag), staged.entry_points)
+        digests = {each.directory.name: self.digests.of(each) for each in making.artifacts}
+        text = sbom_text(package.distribution, self.sdk.version, loader_version, digests)
+        write_text(site / info / sbom_name(package.distribution), text)
         with output as fresh:
             self._write(fresh, members_of(site, info, {**staged.unchanged, **making.in_wheel(info)}), staged)
         shutil.rmtree(site)

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "elf/elf_check.h"
 #include "elf/elf_dynsym.h"
+#include "elf/elf_note.h"
 #include "elf/elf_property.h"
 
 #ifndef GNU_PROPERTY_X86_ISA_1_NEEDED
@@ -23,6 +24,7 @@
 
 enum {
     HEAD_SIZE = 4096,                /* the ELF header and the program headers of any ordinary library */
+    NOTES_LIMIT = 1 << 16,           /* bytes of one segment of notes: some hundred; libraries with probes have more */
     PROPERTIES_LIMIT = 4096,         /* bytes of the note with the GNU properties: some dozens */
     PROGRAM_HEADERS_LIMIT = 1 << 20, /* no undamaged file has a megabyte of program headers */
     DYNAMIC_LIMIT = 1 << 20,         /* or such a dynamic section */
@@ -111,6 +113,23 @@ static void forget_sections(char *head, size_t size) {
     }
 }
 
+/* The build ID, which is in the first segment that has one. Notes that cannot be read say nothing, nor do those in
+ * another byte order. */
+static rsdk_status take_notes(reading *r, const GElf_Phdr *header) {
+    unsigned own_encoding = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+    if (r->result->build_id != NULL || r->result->data_encoding != own_encoding || header->p_filesz > NOTES_LIMIT ||
+        !in_file(r, header->p_offset, header->p_filesz)) {
+        return RSDK_OK;
+    }
+    size_t size = (size_t)header->p_filesz;
+    char *notes = rsdk_arena_alloc(&r->scratch, size + 1, 1);
+    RSDK_NEED(notes, r->error);
+    RSDK_TRY(read_at(r, header->p_offset, notes, size));
+    return rsdk_elf_note_build_id(notes, size, header->p_align, r->arena, &r->result->build_id)
+               ? RSDK_OK
+               : rsdk_fail_no_memory(r->error);
+}
+
 static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     switch (header->p_type) {
     case PT_LOAD:
@@ -138,6 +157,8 @@ static rsdk_status take_segment(reading *r, const GElf_Phdr *header) {
     case PT_GNU_STACK:
         r->result->wants_executable_stack = (header->p_flags & PF_X) != 0;
         return RSDK_OK;
+    case PT_NOTE:
+        return r->wants_versions ? take_notes(r, header) : RSDK_OK;
     default:
         return RSDK_OK;
     }
@@ -151,7 +172,8 @@ static GElf_Phdr program_header_at(unsigned elf_class, const void *headers, size
                            .p_offset = header->p_offset,
                            .p_vaddr = header->p_vaddr,
                            .p_filesz = header->p_filesz,
-                           .p_memsz = header->p_memsz};
+                           .p_memsz = header->p_memsz,
+                           .p_align = header->p_align};
     }
     const Elf32_Phdr *header = (const Elf32_Phdr *)headers + index;
     return (GElf_Phdr){.p_type = header->p_type,
@@ -159,7 +181,8 @@ static GElf_Phdr program_header_at(unsigned elf_class, const void *headers, size
                        .p_offset = header->p_offset,
                        .p_vaddr = header->p_vaddr,
                        .p_filesz = header->p_filesz,
-                       .p_memsz = header->p_memsz};
+                       .p_memsz = header->p_memsz,
+                       .p_align = header->p_align};
 }
 
 /* Reads a table of the file, `size` bytes, in this machine's byte order. */

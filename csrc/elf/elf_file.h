@@ -39,6 +39,7 @@ typedef struct rsdk_elf_file {
     rsdk_strings needed;      /* DT_NEEDED, in file order */
     RSDK_LIST(rsdk_elf_filtee) filtees;
     RSDK_LIST(rsdk_elf_version_need) version_needs; /* of rsdk_elf_file_read_with_versions only */
+    const char *build_id;                           /* hexadecimal; NULL without one; likewise */
     uint64_t tls_size;                              /* bytes of PT_TLS, for each thread; 0 without one */
     bool wants_executable_stack;                    /* PT_GNU_STACK with PF_X */
     bool has_text_relocations;                      /* DT_TEXTREL: the linker must write into its code */
@@ -65,8 +66,8 @@ rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit
 rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,
                                           rsdk_error *error);
 
-/* As rsdk_elf_file_read, with the version needs: hundreds of records in a large library, of use only when it cannot be
- * loaded. */
+/* As rsdk_elf_file_read, with the version needs, hundreds of records in a large library, and the build ID: of use only
+ * when it cannot be loaded, or for who asks what it is. */
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error);
 

@@ -1,8 +1,10 @@
-/* Walks the notes, and the properties in them. Both are padded to 8 bytes in ELF64. */
+/* Walks the properties in their note. Both are padded to 8 bytes in ELF64. */
 #include "elf/elf_property.h"
 
 #include <elf.h>
 #include <string.h>
+
+#include "elf/elf_note.h"
 
 enum { PADDING = 8 };
 
@@ -34,20 +36,7 @@ static uint32_t find_in(const char *properties, size_t size, uint32_t type) {
 }
 
 uint32_t rsdk_elf_property_find(const char *note, size_t size, uint32_t type) {
-    Elf64_Nhdr header;
-    while (size >= sizeof header) {
-        memcpy(&header, note, sizeof header);
-        size_t description = padded(sizeof header + (size_t)header.n_namesz); /* from the note's beginning */
-        if (description > size || header.n_descsz > size - description) {
-            return 0;
-        }
-        if (header.n_type == NT_GNU_PROPERTY_TYPE_0 && header.n_namesz == sizeof ELF_NOTE_GNU &&
-            memcmp(note + sizeof header, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-            return find_in(note + description, header.n_descsz, type);
-        }
-        size_t step = description + padded(header.n_descsz);
-        note += step < size ? step : size;
-        size -= step < size ? step : size;
-    }
-    return 0;
+    size_t length = 0;
+    const char *properties = rsdk_elf_note_find(note, size, PADDING, NT_GNU_PROPERTY_TYPE_0, &length);
+    return properties != NULL ? find_in(properties, length, type) : 0;
 }

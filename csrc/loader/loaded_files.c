@@ -3,15 +3,12 @@
 
 #include <elf.h>
 #include <link.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/path.h"
+#include "elf/elf_note.h"
 #include "loader/load_lock.h"
-
-enum { BUILD_ID_LIMIT = 64 /* bytes; SHA-1 has 20 */ };
 
 typedef RSDK_LIST(rsdk_loaded_file) file_list;
 
@@ -36,58 +33,18 @@ static bool is_loaded(const struct dl_phdr_info *info, ElfW(Addr) address, size_
     return false;
 }
 
-static char *hexadecimal(rsdk_arena *arena, const unsigned char *bytes, size_t count) {
-    char *text = rsdk_arena_alloc(arena, 2 * count + 1, 1);
-    for (size_t i = 0; text != NULL && i < count; i++) {
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    }
-    return text;
-}
-
-/* The bytes of the build ID in a segment of notes; NULL: there is none. */
-static const unsigned char *find_build_id(const unsigned char *notes, size_t size, size_t align, size_t *length) {
-    const size_t step = align == 8 ? 8 : 4;
-    size_t at = 0;
-    ElfW(Nhdr) header;
-    while (size - at >= sizeof header) {
-        memcpy(&header, notes + at, sizeof header);
-        uint64_t name = at + sizeof header;
-        uint64_t data = name + (header.n_namesz + (uint64_t)step - 1) / step * step;
-        uint64_t end = data + header.n_descsz;
-        if (end > size) {
-            break;
-        }
-        if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == sizeof ELF_NOTE_GNU &&
-            memcmp(notes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0 && header.n_descsz <= BUILD_ID_LIMIT) {
-            *length = header.n_descsz;
-            return notes + data;
-        }
-        uint64_t next = (end + step - 1) / step * step;
-        if (next > size) {
-            break;
-        }
-        at = (size_t)next;
-    }
-    return NULL;
-}
-
 static const char *build_id_of(search *s, const struct dl_phdr_info *info) {
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+    const char *build_id = NULL;
+    for (unsigned i = 0; i < info->dlpi_phnum && build_id == NULL && !s->is_out_of_memory; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
         ElfW(Addr) address = info->dlpi_addr + segment->p_vaddr;
-        size_t length = 0;
-        if (segment->p_type != PT_NOTE || !is_loaded(info, address, segment->p_filesz)) {
-            continue;
-        }
-        const unsigned char *found = find_build_id((const unsigned char *)address, segment->p_filesz, segment->p_align,
-                                                   &length); /* NOLINT(performance-no-int-to-ptr): the linker's */
-        if (found != NULL) {
-            const char *text = hexadecimal(s->arena, found, length);
-            s->is_out_of_memory |= text == NULL;
-            return text;
+        if (segment->p_type == PT_NOTE && is_loaded(info, address, segment->p_filesz)) {
+            const char *notes = (const char *)address; /* NOLINT(performance-no-int-to-ptr): the linker's */
+            s->is_out_of_memory =
+                !rsdk_elf_note_build_id(notes, segment->p_filesz, segment->p_align, s->arena, &build_id);
         }
     }
-    return NULL;
+    return build_id;
 }
 
 /* ---- names ---- */

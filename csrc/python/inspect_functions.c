@@ -1,5 +1,6 @@
 /* Functions that tell what a library's file says of itself, for `rocm-sdk test`. They load nothing. */
 #include "base/fail.h"
+#include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
 #include "elf/elf_machine.h"
@@ -49,6 +50,9 @@ static rsdk_status inspect(inspection *i, rsdk_error *error) {
         RSDK_TRY(find_bad_tables(i, error));
     }
     rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
+    if (status == RSDK_OK) {
+        status = rsdk_elf_compilers_read(i->path, &i->facts.sections, &i->arena, &i->facts.compilers, error);
+    }
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 

@@ -16,6 +16,7 @@ typedef struct rsdk_inspection {
     rsdk_elf_file file;
     rsdk_elf_damages damages;
     rsdk_elf_sections sections;
+    rsdk_strings compilers;
 } rsdk_inspection;
 
 /* Bindings, and which of its references are wanted: the C value behind Bindings. */

@@ -27,8 +27,20 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """The form of the output."""
     parser.add_argument("--json", action="store_true", help='for programs: {"schema": 1, "loader": {}, "sdk": {}, ...}')
 
-    parser.add_argument(
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
         "--sizes", action="store_true", help="the sizes of packages, libraries and the GPU code in them instead"
+    )
+    instead.add_argument(
+        "--provenance",
+        action="store_true",
+        help="the sources, makers, build IDs, compilers and licences of packages and libraries instead",
+    )
+    instead.add_argument(
+        "--build-id",
+        nargs="*",
+        metavar="NAME|FILE",
+        help="the build IDs of libraries instead, for debuginfod and debug files: short names, paths, or all",
     )
 
 
@@ -38,6 +50,14 @@ def run(options: "Namespace") -> int:
         from .info_sizes import print_sizes
 
         return print_sizes(for_programs=options.json)
+    if options.provenance:
+        from .info_provenance import print_provenance
+
+        return print_provenance(for_programs=options.json)
+    if options.build_id is not None:
+        from .info_build_id import print_build_ids
+
+        return print_build_ids(options.build_id, for_programs=options.json)
     facts = collect()
     if options.json:
         import json

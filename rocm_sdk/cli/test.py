@@ -41,6 +41,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         "--node", action="store_true", help="with --json: name host and users in what it says of the node"
     )
     parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
+    parser.add_argument("--sarif", metavar="FILE", help="write the problems as SARIF 2.1.0, for code hosts and editors")
     parser.add_argument("--html", metavar="FILE", help="write the report as a page without private data")
     parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
 
@@ -125,7 +126,7 @@ def _report(
             raise
         complain(f"cannot write {options.output}: {error.strerror}")
         status = status or 1
-    if not _write_files(tested, recorders, found, f"{end}Exit status {status}.", options):
+    if not _write_files(tested, recorders, found, f"{end}Exit status {status}.", options, interrupted=interrupted):
         status = status or 1
     return status
 
@@ -243,7 +244,13 @@ def _write_document(pattern: str, document: str) -> None:
 
 
 def _write_files(
-    tested: "Installation", recorders: "list[Recorder]", found: "list[Problem]", end: str, options: "Namespace"
+    tested: "Installation",
+    recorders: "list[Recorder]",
+    found: "list[Problem]",
+    end: str,
+    options: "Namespace",
+    *,
+    interrupted: bool,
 ) -> bool:
     """Writes the requested files; False after a message if that fails."""
     from rocm_sdk.selftest.report import bundle, text
@@ -256,6 +263,11 @@ def _write_files(
         if path := options.junit:
             with complete_file(path) as file:
                 file.write(as_junit(tested, recorders, found).encode("utf-8", errors="backslashreplace"))
+        if path := options.sarif:
+            from rocm_sdk.selftest.report.sarif import as_sarif
+
+            with complete_file(path) as file:
+                file.write(as_sarif(tested, found, interrupted=interrupted).encode())
         if path := options.html:
             from rocm_sdk.selftest.report.html import write_html
 

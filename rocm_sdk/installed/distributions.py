@@ -188,16 +188,21 @@ def without_post_release(version: str) -> str:
     return re.sub(r"\.post\d+", "", version, count=1)
 
 
-def _read_headers(path: str) -> dict[str, str]:
-    """The headers of METADATA by their names in lower case, the first of several."""
-    fields: dict[str, str] = {}
-    for line in read_beginning(path, _HEADER_LIMIT).decode("utf-8", errors="replace").splitlines():
+def headers_of(data: bytes) -> list[tuple[str, str]]:
+    """The headers of METADATA or WHEEL in file order, their names in lower case."""
+    found: list[tuple[str, str]] = []
+    for line in data.decode("utf-8", errors="replace").splitlines():
         if not line.strip():
             break
         name, colon, value = line.partition(":")
         if colon and not line.startswith((" ", "\t")):
-            fields.setdefault(name.lower(), value.strip())
-    return fields
+            found.append((name.lower(), value.strip()))
+    return found
+
+
+def _read_headers(path: str) -> dict[str, str]:
+    """The headers of METADATA, the first of several."""
+    return dict(reversed(headers_of(read_beginning(path, _HEADER_LIMIT))))
 
 
 def _letters(version: str) -> str:

@@ -125,7 +125,7 @@ def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     path.write_text(text.replace("gfx942", "gfx950"))
     os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     found = rebuild(tree, output, caplog)
-    assert (CORE in found, len(found)) == (False, 5)
+    assert (CORE in found, "rocm_sdk_devel" in found, len(found)) == (False, False, 4), "both name the artifact"
 
 
 def test_a_file_in_place_of_another(tmp_path: Path) -> None:

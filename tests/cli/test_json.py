@@ -31,6 +31,8 @@ CALLS = {
     "env": ["env"],
     "tree": ["tree", "hipsparse"],
     "info": ["info"],
+    "info --provenance": ["info", "--provenance"],
+    "info --build-id": ["info", "--build-id"],
     "store prune": ["store", "prune"],
     "store verify": ["store", "verify"],
 }

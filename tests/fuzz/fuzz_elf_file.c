@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/elf_compilers.h"
 #include "elf/elf_file.h"
 #include "elf/elf_layout.h"
 #include "elf/elf_machine.h"
@@ -29,9 +30,13 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_elf_sections sections;
     size_t length = 0;
+    rsdk_strings compilers = {0};
     rsdk_status status = rsdk_elf_sections_read(path, arena, &sections, &error);
     for (size_t i = 0; i < sections.count; i++) {
         length += length_of(sections.items[i].name);
+    }
+    if (rsdk_elf_compilers_read(path, &sections, arena, &compilers, &error) != RSDK_OK || compilers.count > 64) {
+        abort();
     }
     if ((status != RSDK_OK && status != RSDK_BAD_ELF) || (status != RSDK_OK && sections.count > 0) ||
         length > 1 << 22) {
@@ -50,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         rsdk_elf_stub stub;
         rsdk_load_chain chain;
         rsdk_linker_search search = {.arena = &arena};
-        size_t length = length_of(file.soname) + length_of(file.rpath) + length_of(file.runpath);
+        size_t length =
+            length_of(file.soname) + length_of(file.rpath) + length_of(file.runpath) + length_of(file.build_id);
         for (size_t i = 0; i < file.version_needs.count; i++) {
             length += length_of(file.version_needs.items[i].file) + length_of(file.version_needs.items[i].version);
         }

@@ -15,6 +15,8 @@ import time
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import pytest
@@ -198,7 +200,61 @@ def test_a_bundle_has_no_names_of_users(sdk: Site, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir() if "partial" in path.name] == []
 
 
-@pytest.mark.parametrize("option", ["--junit", "--report"])
+def sarif_of(sdk: Site, target: Path, *words: str) -> dict[str, Any]:
+    """The run of the log, whose parts refer to each other as section 3 of SARIF demands."""
+    command(sdk, *words, "--sarif", str(target))
+    document = json.loads(target.read_text())
+    assert document["version"] == "2.1.0"
+    (run,) = document["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert run["tool"]["driver"]["name"]
+    assert len({each["id"] for each in rules}) == len(rules)
+    for each in run["results"]:
+        assert rules[each["ruleIndex"]]["id"] == each["ruleId"]
+        assert each["level"] in {"error", "warning", "note"}
+        assert each["message"]["text"]
+        for location in each.get("locations", ()):
+            place = location["physicalLocation"]["artifactLocation"]
+            assert place.get("uriBaseId", "SITE") in run["originalUriBaseIds"]
+            assert re.fullmatch(r"[!-~]+", place["uri"])
+    return dict(run)
+
+
+def test_sarif(sdk: Site, tmp_path: Path) -> None:
+    path = break_library(sdk)
+    run = sarif_of(sdk, tmp_path / "results.sarif", "--only", "files,libraries", "--deep")
+    by_code = {each["ruleId"]: each for each in run["results"]}
+    assert "E-LIB-006" in by_code
+    found = by_code["E-LIB-006"]
+    assert "pip install" in found["message"]["text"]
+    (location,) = found["locations"]
+    place = location["physicalLocation"]["artifactLocation"]
+    assert (place["uri"], place["uriBaseId"]) == (path.relative_to(sdk.path).as_posix(), "SITE")
+    base = run["originalUriBaseIds"]["SITE"]["uri"]
+    assert base == f"{sdk.path.as_uri()}/"
+    assert run["invocations"] == [{"executionSuccessful": True}]
+
+
+def test_sarif_of_a_good_installation_has_no_results(sdk: Site, tmp_path: Path) -> None:
+    run = sarif_of(sdk, tmp_path / "results.sarif", "--only", "files")
+    assert (run["results"], run["tool"]["driver"]["rules"]) == ([], [])
+
+
+@pytest.mark.parametrize("name", [b"lib a%#?\x1b[31m.so.1", b"lib\xff.so.1", "lib\u202e.so.1".encode()])
+def test_sarif_with_hostile_names(sdk: Site, tmp_path: Path, name: bytes) -> None:
+    path = os.fsencode(sdk.path / CORE / "lib") + b"/" + name
+    with open(path, "wb") as file:  # noqa: PTH123  the name is no text
+        file.write(b"\x7fELF")
+    run = sarif_of(sdk, tmp_path / "results.sarif", "--only", "libraries")
+    places = [
+        each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for each in run["results"]
+        if "locations" in each
+    ]
+    assert f"{CORE}/lib/".encode() + name in map(unquote_to_bytes, places)
+
+
+@pytest.mark.parametrize("option", ["--junit", "--report", "--sarif"])
 def test_a_file_that_cannot_be_written(sdk: Site, tmp_path: Path, option: str) -> None:
     target = tmp_path / "absent/file"
     result = command(sdk, "--only", "files", option, str(target))

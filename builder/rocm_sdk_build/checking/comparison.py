@@ -33,6 +33,7 @@ def compare(
     own = [each for each in packages if each.is_of_sdk]
     _compare_versions(own, problems)
     _compare_families(facts, problems)
+    _compare_inputs(facts, problems)
     selectors = [each for each in own if each.project == SELECTOR and not each.is_wheel]
     if not selectors:
         problems.tell(directory, "has no selector, rocm-VERSION.tar.gz", again(SELECTOR))
@@ -72,6 +73,17 @@ def _compare_families(facts: Mapping[Path, WheelFacts], problems: Problems) -> N
                 f"says otherwise than the others what the SDK is for: {differing}",
                 "make all packages with the same --linux-amdgpu-families, --windows-amdgpu-families, --version-suffix",
             )
+
+
+def _compare_inputs(facts: Mapping[Path, WheelFacts], problems: Problems) -> None:
+    """Tells of packages that were made from another artifact of a name than the others."""
+    for name in sorted({name for each in facts.values() for name in each.inputs}):
+        told = {path: each.inputs[name] for path, each in facts.items() if name in each.inputs}
+        usual = _most(list(told.values()))
+        for path, digest in told.items():
+            if digest != usual:
+                what = f"was made from another artifact {name} than the others: SHA-256 {digest}, not {usual}"
+                problems.tell(path, what, "give all machines the same artifacts, and make all packages again")
 
 
 def _group(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Mapping
 from email.parser import BytesParser
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.output.package_files import PackageFile
+from rocm_sdk_build.packages.sbom import read_sbom, sbom_name
 
 # The lines of `_dist_info.py` that are the same in all packages of an SDK.
 _SHARED = re.compile(
@@ -28,6 +30,7 @@ class WheelFacts(NamedTuple):
     metadata: bytes
     platform: str  # of its tag
     shared: tuple[str, ...] | None  # lines that all packages of its SDK have; None: it has no module
+    inputs: Mapping[str, str]  # SHA-256 of the artifacts that it was made from, as its bill of materials says
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -58,7 +61,18 @@ def read_facts(package: PackageFile) -> WheelFacts:
         for name in modules:
             lines = _read(archive, name, path).decode("utf-8").splitlines()
             shared = tuple(line for line in lines if _SHARED.fullmatch(line))
-        return WheelFacts(metadata, tag.rpartition("-")[2], shared)
+        return WheelFacts(metadata, tag.rpartition("-")[2], shared, _inputs(archive, info, package))
+
+
+def _inputs(archive: zipfile.ZipFile, info: str, package: PackageFile) -> Mapping[str, str]:
+    """{} without a bill of materials: other packagers write none."""
+    name = f"{info}/{sbom_name(package.project)}"
+    if name not in archive.namelist():
+        return {}
+    found = read_sbom(_read(archive, name, package.path))
+    if (canonicalize_name(found.distribution), found.version) != (package.project, package.version):
+        raise PackagingError(f"{package.path}: its {name} is of {found.distribution} {found.version}")
+    return found.digests
 
 
 def _read(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:

@@ -33,6 +33,7 @@ from .installation import SdkPackage
 NOTE = "closure.json"
 _AGAIN = "install the package again"
 _SCHEMA = 1
+_MATERIALS = "sboms/"  # of the whole package
 _OF_INSTALLATION = ("direct_url.json", "REQUESTED")  # a closure elsewhere has not been installed
 COMMAND_GROUPS = ("console_scripts", "gui_scripts")
 _NAMED = 4  # GPUs; more become a digest in the version
@@ -90,6 +91,8 @@ def write_dist_info(
     for row in package.distribution.files:
         directory, _, name = row.path.partition("/")
         if directory != old.name or not name or name == "RECORD" or (name in _OF_INSTALLATION and not in_place):
+            continue
+        if name.startswith(_MATERIALS):  # it names a version and files that are others now
             continue
         text: bytes | None = _read(old / name)
         if name == "METADATA":

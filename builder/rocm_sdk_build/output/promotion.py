@@ -22,6 +22,7 @@ from rocm_sdk_build.files.new_file import move_files
 from rocm_sdk_build.files.scratch import scratch_directory
 from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.files.wheels import writing
+from rocm_sdk_build.packages.sbom import read_sbom, sbom_text
 from rocm_sdk_build.packages.staging import members_of
 from rocm_sdk_build.packages.version import check_version
 
@@ -128,6 +129,7 @@ def _with_other_text(data: bytes, old: bytes, new: bytes) -> bytes:
 def _change_files(wheel: Path, site: Path, info: Path, promotion: Promotion) -> None:
     changes: tuple[tuple[Path, str, Callable[[str, Promotion], str]], ...] = (
         (info, "METADATA", _with_version),
+        (info, "sboms/*.cdx.json", _with_materials),
         (site, "*/_dist_info.py", _with_families),
         (site, "*/.devel_links/*.json", _with_link_version),
         (site, "*/share/therock/dist_info.json", _with_targets),
@@ -138,6 +140,12 @@ def _change_files(wheel: Path, site: Path, info: Path, promotion: Promotion) -> 
                 with path.open("rb") as file:
                     text = read_small(file).decode("utf-8")
                 write_text(path, change(text, promotion))
+
+
+def _with_materials(text: str, promotion: Promotion) -> str:
+    """The bill of materials of the new version: of the same artifacts."""
+    old = read_sbom(text.encode())
+    return sbom_text(old.distribution, promotion.new, old.builder or "", old.digests)
 
 
 def _with_link_version(text: str, promotion: Promotion) -> str:

@@ -16,6 +16,7 @@ _PROGRAM = 16_384  # bytes of a small program that starts another one
 _MEMBER = 512  # bytes that a member of a wheel takes beside its data: headers, its row of RECORD
 # Of the interpreter with the modules that it needs; what it holds of a file: entries, member, row of RECORD.
 _PYTHON, _FILE = 34 * MB, 3_000
+_MATERIALS = 6 * MB  # of the modules that write the bill of materials
 _COMPILER = 30 * MB  # of cc1, which compiles the small programs
 _PATCHELF = 2  # how often patchelf, which is started for some files, holds one
 # Of writing: blocks in flight for each thread (files/wheels.py), buffers; those of compressors: xz -6, zstd -12.
@@ -67,7 +68,7 @@ def cost_of(load: Load, *, jobs: int, deflates: bool, is_checked: bool) -> Cost:
     writing = _BUFFERS + (threads * _THREAD if deflates else 0) + _COMPRESSORS[load.compression]
     changing = _PATCHELF * max(load.copied, default=0) + (_COMPILER if load.programs else 0)
     testing = _PYTHON + _FILE * count if is_checked else 0
-    return Cost(wheel, staging, installed, _PYTHON + _FILE * count + max(writing, changing, testing))
+    return Cost(wheel, staging, installed, _PYTHON + _MATERIALS + _FILE * count + max(writing, changing, testing))
 
 
 def cost_of_run(costs: Sequence[Cost]) -> Cost:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk_build.code.patchelf import which_patchelf
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.rest import Rest
+from rocm_sdk_build.inputs.catalog import Artifact
 
 from .development import DevelEntry
 from .platform_tag import ANY, Needs, machine_of
@@ -31,6 +32,12 @@ class Making(NamedTuple):
     usual_platform: str = ANY  # the tag without programs and libraries
     changed: Sequence[Path] = ()  # files of which it has copies
     programs: int = 0  # small programs that are compiled
+    artifacts: Sequence[Artifact] = ()  # from which it has files
+
+    @property
+    def input_files(self) -> Iterator[Path]:
+        """The files whose digests the package has, also those that it does not have itself."""
+        return (entry.source for each in self.artifacts for entry in each.entries if entry.kind == "file")
 
     def in_wheel(self, info: str) -> dict[str, Path]:
         """The licence files, by their names in the wheel."""

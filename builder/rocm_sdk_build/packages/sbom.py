@@ -1,0 +1,141 @@
+"""Writes the bill of materials of a package: which artifacts it was made from, with their digests.
+
+CycloneDX 1.6, as JSON in `.dist-info/sboms` (PEP 770). Nothing in it depends on the day, the machine or the order of
+the work: the same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rocm_sdk_build.files.digest import sha256_of
+from rocm_sdk_build.files.source_date import source_date
+from rocm_sdk_build.inputs.catalog import Artifact
+
+if TYPE_CHECKING:
+    from cyclonedx.model.component import Component
+
+_BUILDER, _ARTIFACT = "rocm-sdk-build", "artifact:"  # names of components
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, _BUILDER)  # of serial numbers, which are UUIDs of version 5
+
+
+class ArtifactDigests:
+    """The SHA-256 of artifacts, each computed once.
+
+    It is that of a text with a line for each file and link in the order of their paths, as sha256sum writes it for
+    files (`DIGEST  PATH`), and `PATH -> TARGET` for links. So an archive and its directory have one digest.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Path, str] = {}
+
+    def of(self, artifact: Artifact) -> str:
+        """The digest in hexadecimal digits. Raises OSError if a file cannot be read."""
+        if artifact.directory not in self._found:
+            digest = hashlib.sha256()
+            for entry in artifact.entries:
+                if entry.kind == "file":
+                    digest.update(f"{sha256_of(entry.source).hexdigest()}  {entry.path}\n".encode())
+                elif entry.kind == "link":
+                    digest.update(f"{entry.path} -> {entry.link}\n".encode("utf-8", "surrogateescape"))
+            self._found[artifact.directory] = digest.hexdigest()
+        return self._found[artifact.directory]
+
+
+def inputs_of(artifacts: Iterable[Artifact], sources: Iterable[Path]) -> list[Artifact]:
+    """The artifacts that one of the source files comes from, by name."""
+    wanted = set(sources)
+    used = (each for each in artifacts if any(entry.source in wanted for entry in each.entries))
+    return sorted(used, key=lambda each: each.directory.name)
+
+
+def sbom_name(distribution: str) -> str:
+    """The name of the file below `.dist-info`."""
+    return f"sboms/{distribution}.cdx.json"
+
+
+def sbom_text(distribution: str, version: str, builder: str, digests: Mapping[str, str]) -> str:
+    """The document. builder: the version of this program. digests: SHA-256 of artifacts, by their names."""
+    from cyclonedx.model import HashAlgorithm, HashType  # here: the import takes longer than other commands
+    from cyclonedx.model.bom import Bom, BomMetaData
+    from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.model.tool import ToolRepository
+    from cyclonedx.output.json import JsonV1Dot6
+
+    inputs = [
+        Component(
+            name=name,
+            type=ComponentType.DATA,
+            bom_ref=f"{_ARTIFACT}{name}",
+            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
+        )
+        for name, digest in sorted(digests.items())
+    ]
+    whole = _distribution(distribution, version)
+    tool = Component(name=_BUILDER, version=builder, type=ComponentType.APPLICATION, bom_ref=_BUILDER)
+    facts = "\n".join([distribution, version, builder, *(f"{name} {digests[name]}" for name in sorted(digests))])
+    date = _timestamp()
+    bom = Bom(
+        serial_number=uuid.uuid5(_NAMESPACE, facts),
+        metadata=BomMetaData(component=whole, tools=ToolRepository(components=[tool]), timestamp=date),
+        components=inputs,
+    )
+    bom.register_dependency(whole, inputs)
+    document = json.loads(JsonV1Dot6(bom).output_as_string())
+    if date is None:
+        del document["metadata"]["timestamp"]  # the library's: that of now
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"  # in an order that does not depend on the library
+
+
+class Sbom(NamedTuple):
+    """What a document of `sbom_text` says."""
+
+    distribution: str
+    version: str
+    builder: str | None  # the version of rocm-sdk-build
+    digests: dict[str, str]
+
+
+def read_sbom(data: bytes) -> Sbom:
+    """Raises ValueError if it is not such a document. Components of other kinds are ignored."""
+    try:
+        document = json.loads(data)
+        if (document["bomFormat"], document["specVersion"]) != ("CycloneDX", "1.6"):
+            raise ValueError("it is not CycloneDX 1.6")
+        whole = document["metadata"]["component"]
+        tools = document["metadata"].get("tools", {}).get("components", [])
+        own = [each for each in document.get("components", []) if str(each["bom-ref"]).startswith(_ARTIFACT)]
+        digests = {str(each["name"]): _digest_of(each) for each in own}
+        builders = [str(each["version"]) for each in tools if each["name"] == _BUILDER]
+        return Sbom(str(whole["name"]), str(whole["version"]), next(iter(builders), None), digests)
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("it is no bill of materials of rocm-sdk-build") from error
+
+
+def _digest_of(component: dict[str, Any]) -> str:
+    found = [str(each["content"]) for each in component["hashes"] if each["alg"] == "SHA-256"]
+    if len(found) != 1 or _SHA256.fullmatch(found[0]) is None:
+        raise ValueError(f"the artifact {str(component['name'])!r} has no SHA-256")
+    return found[0]
+
+
+def _distribution(name: str, version: str) -> Component:
+    from cyclonedx.model.component import Component
+    from packageurl import PackageURL
+
+    url = PackageURL("pypi", name=name, version=version)
+    return Component(name=name, version=version, purl=url, bom_ref=url.to_string())
+
+
+def _timestamp() -> datetime | None:
+    """SOURCE_DATE_EPOCH; without it nothing that two runs would agree on."""
+    return datetime.fromtimestamp(source_date(), timezone.utc) if os.environ.get("SOURCE_DATE_EPOCH") else None

@@ -1,0 +1,21 @@
+/* The notes of an ELF file: in its segments, and in the memory of a process. Source: gABI chapter 5, and the Linux
+ * extensions to it for notes that are padded to 8 bytes. */
+#ifndef RSDK_ELF_ELF_NOTE_H
+#define RSDK_ELF_ELF_NOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* The first note of the owner "GNU" of a type (NT_GNU_BUILD_ID) in `size` bytes of notes, in this machine's byte order.
+ * align: that of the segment; 8 means that the notes are padded to 8 bytes, anything else to 4. The bytes of its
+ * description, `*length` of them; NULL: there is none, or the notes are damaged before it. */
+const char *rsdk_elf_note_find(const char *notes, size_t size, uint64_t align, uint32_t type, size_t *length);
+
+/* The build ID in such notes in hexadecimal digits, in `arena`. Without one `*build_id` is left as it is. False: out of
+ * memory. */
+bool rsdk_elf_note_build_id(const char *notes, size_t size, uint64_t align, rsdk_arena *arena, const char **build_id);
+
+#endif

@@ -1,0 +1,69 @@
+"""`rocm-sdk info --build-id`: the build IDs of libraries, and where debuggers look for debug information by them."""
+
+import os
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.provenance.debug_names import debug_file, debuginfod_path
+from rocm_sdk.selftest.installation import current
+from rocm_sdk.selftest.shared_objects import shared_objects
+
+from .output import complain, complain_of, tell_json, tell_table
+
+_SCHEMA = 1  # of --json; incremented when the meaning of a field changes
+
+
+class _File(NamedTuple):
+    path: str
+    build_id: str | None  # None: it has none
+
+
+def print_build_ids(names: list[str], *, for_programs: bool) -> int:
+    """Prints the build IDs of libraries (short names, or files), without names of all; status 1 if a file has none."""
+    wanted = [_asked(name) for name in names] if names else _installed()
+    found = [each for each in wanted if each is not None]
+    if for_programs:
+        tell_json(
+            _SCHEMA,
+            files=[
+                {
+                    **each._asdict(),
+                    "debuginfod": each.build_id and debuginfod_path(each.build_id),
+                    "debug_file": each.build_id and debug_file(each.build_id),
+                }
+                for each in found
+            ],
+        )
+    elif found:
+        rows = [
+            (os.path.basename(each.path), each.build_id or "none", debug_file(each.build_id) if each.build_id else "")
+            for each in found
+        ]
+        tell_table(("file", "build ID", "debug file"), rows, ())
+    return 0 if found and len(found) == len(wanted) and all(each.build_id for each in found) else 1
+
+
+def _installed() -> list[_File | None]:
+    """All shared libraries of the SDK; those that cannot be read are complained about."""
+    found: list[_File | None] = []
+    for each in shared_objects(current()):
+        if each.facts is None:
+            complain(f"{each.fault} [{each.code}]")
+        found.append(None if each.facts is None else _File(each.path, each.facts.build_id))
+    if not found:
+        complain("no library of a ROCm SDK is installed", "rocm-sdk install sdk")
+    return found
+
+
+def _asked(name: str) -> _File | None:
+    """The library of a short name, or the file of this path; complains where it cannot be read."""
+    try:
+        path = name if os.sep in name else _native.locate(name).path
+        if path is None:
+            complain(f"{name}: is not installed")
+            return None
+        return _File(path, _native.inspect_library(path).build_id)
+    except RocmSdkError as error:
+        complain_of(error)
+        return None

@@ -1,0 +1,85 @@
+"""`rocm-sdk info --build-id`: what debuggers find debug information by, as readelf and debuginfod-find see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sample_site import CORE, Site
+
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def build_id_of(path: Path) -> str:
+    """As readelf reads it."""
+    text = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    (found,) = re.findall("Build ID: ([0-9a-f]+)", text)
+    return str(found)
+
+
+def test_a_short_name_and_a_file(call: Call, sdk: Site) -> None:
+    hip, rocsparse = sdk.path / CORE / "lib/libamdhip64.so.7", sdk.path / "_rocm_sdk_libraries/lib/librocsparse.so.1"
+    result = call("info", "--build-id", "amdhip64", str(rocsparse), "--json")
+    assert result.returncode == 0
+    ids = build_id_of(hip), build_id_of(rocsparse)
+    assert ids[0] != ids[1]
+    files: list[dict[str, Any]] = json.loads(result.stdout)["files"]
+    assert files == [
+        {
+            "path": str(path),
+            "build_id": found,
+            "debuginfod": f"/buildid/{found}/debuginfo",
+            "debug_file": f"/usr/lib/debug/.build-id/{found[:2]}/{found[2:]}.debug",
+        }
+        for path, found in zip((hip, rocsparse), ids, strict=True)
+    ]
+    text = call("info", "--build-id", "amdhip64").stdout.splitlines()
+    assert text[1].split() == [hip.name, ids[0], files[0]["debug_file"]]
+
+
+def test_all_libraries(call: Call, sdk: Site) -> None:
+    names = [line.split()[0] for line in call("info", "--build-id").stdout.splitlines()[1:]]
+    assert names == ["libamdhip64.so.7", "libhipsparse.so.1", "librocsparse.so.1"]
+    library = sdk.path / CORE / "lib/libamdhip64.so.7"
+    subprocess.run(["objcopy", "--remove-section", ".note.gnu.build-id", library], check=True)
+    result = call("info", "--build-id")
+    assert result.returncode == 1
+    assert "libamdhip64.so.7   none" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["nonsense", "rccl", "./absent.so", "/etc/passwd", "/dev/null", "/"])
+def test_names_that_lead_to_no_library(call: Call, name: str) -> None:
+    result = call("info", "--build-id", name, "amdhip64")
+    assert result.returncode == 1
+    assert "rocm-sdk: " in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "libamdhip64.so.7" in result.stdout, "the others are told"
+
+
+def test_without_an_sdk(script: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    result = subprocess.run(
+        [str(script), "info", "--build-id"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "no library of a ROCm SDK is installed" in result.stderr
+
+
+@pytest.mark.skipif(shutil.which("debuginfod-find") is None, reason="debuginfod-find is not installed")
+def test_debuginfod_asks_for_that_path(call: Call, tmp_path: Path) -> None:
+    """The client of elfutils finds a file at this path of a server."""
+    found = json.loads(call("info", "--build-id", "amdhip64", "--json").stdout)["files"][0]
+    place = tmp_path / f"server{found['debuginfod']}"
+    place.parent.mkdir(parents=True)
+    place.write_text("debug information")
+    environment = {**os.environ, "DEBUGINFOD_URLS": (tmp_path / "server").as_uri(), "HOME": str(tmp_path)}
+    command = ["debuginfod-find", "debuginfo", found["build_id"]]
+    path = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+    assert Path(path).read_text() == "debug information"
