@@ -113,7 +113,10 @@ def test_the_pythons_are_those_of_the_package() -> None:
 def test_a_report_is_asked_for() -> None:
     text = (ROOT / ".github/ISSUE_TEMPLATE/problem.yml").read_text(encoding="utf-8")
     assert "rocm-sdk test --report report.zip" in text
-    assert {item["id"] for item in YAML(typ="safe").load(text)["body"] if item["type"] == "textarea"} == {"happens", "report"}
+    assert {item["id"] for item in YAML(typ="safe").load(text)["body"] if item["type"] == "textarea"} == {
+        "happens",
+        "report",
+    }
 
 
 # --- scripts/publish-release, with a gh that says what it was given ---
