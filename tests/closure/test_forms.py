@@ -180,6 +180,15 @@ def test_commands_that_are_programs(installed: Path, python: Path, tmp_path: Pat
     installer("uv", python, "uninstall", "rocm-sdk-core")
 
 
+def test_a_closure_has_no_bill_of_materials(installed: Path, tmp_path: Path) -> None:
+    """That of the package names another version, and more files."""
+    assert len(list(installed.glob("rocm_sdk_core-*.dist-info/sboms/rocm-sdk-core.cdx.json"))) == 1
+    closure(installed, "--library", "amdhip64", "--no-proof", "--output", tmp_path / "site")
+    (info,) = (tmp_path / "site").glob("rocm_sdk_core-*.dist-info")
+    assert not (info / "sboms").exists()
+    assert "sboms" not in (info / "RECORD").read_text()
+
+
 def test_commands_of_a_profiler(installed: Path, tmp_path: Path) -> None:
     closure(installed, "--tool", "rocprof-sys-avail", "--no-proof", "--output", tmp_path / "site")
     assert names_in(tmp_path / "site/bin") == {"rocprof-sys-avail"}
