@@ -134,7 +134,7 @@ def build(clone: Path, zone: str) -> None:
         shutil.copy(archive, sources)
     if (ROOT / "build/venv-release").is_dir():
         (clone / "build/venv-release").symlink_to(ROOT / "build/venv-release")
-    make(clone, "release-files", TZ=zone)
+    make(clone, "release-files", TZ=zone, ZIG_GLOBAL_CACHE_DIR=str(clone / "build/zig"))  # compiles all again
 
 
 def publish(version: str, *, is_whole: bool) -> Path:

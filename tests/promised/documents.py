@@ -18,38 +18,41 @@ from rocm_sdk.problems import problem
 
 from .tables import Table
 
-# The words of each call, with `{}` for a directory that has libblas.so, a library with GPU code.
+# The words of each call, with `{}` for a directory that has libblas.so, a library with GPU code, and `reports`.
 _CALLS = {
-    "version": "version",
-    "list": "list",
-    "path": "path amdhip64",
-    "path SHORTNAME SHORTNAME": "path amdhip64 hipsparse",
-    "init": "init --check",
-    "store prune": "store prune --store {}/store",
-    "store verify": "store verify --store {}/store",
-    "targets": "targets gfx942 --cmake",
-    "targets --installed": "targets --installed",
-    "targets --missing": "targets --missing",
-    "targets --check": "targets --check",
-    "explain": "explain",
-    "explain CODE": "explain E-LIB-002",
-    "env": "env --gpu discrete",
-    "tree": "tree hipsparse",
-    "tree --bindings": "tree hipsparse --bindings",
-    "info": "info",
-    "info --sizes": "info --sizes",
-    "gpus": "gpus",
-    "gpus --health": "gpus --health",
-    "test": "test --only packages,libraries",
-    "check": "check {}/libblas.so",
-    "check-gpu": "check-gpu --sdk {} --gpu gfx1030",
-    "code": "code {}/libblas.so",
+    "rocm-sdk version": "version",
+    "rocm-sdk list": "list",
+    "rocm-sdk path": "path amdhip64",
+    "rocm-sdk path SHORTNAME SHORTNAME": "path amdhip64 hipsparse",
+    "rocm-sdk init": "init --check",
+    "rocm-sdk store prune": "store prune --store {}/store",
+    "rocm-sdk store verify": "store verify --store {}/store",
+    "rocm-sdk targets": "targets gfx942 --cmake",
+    "rocm-sdk targets --installed": "targets --installed",
+    "rocm-sdk targets --missing": "targets --missing",
+    "rocm-sdk targets --check": "targets --check",
+    "rocm-sdk explain": "explain",
+    "rocm-sdk explain CODE": "explain E-LIB-002",
+    "rocm-sdk env": "env --gpu discrete",
+    "rocm-sdk tree": "tree hipsparse",
+    "rocm-sdk tree --bindings": "tree hipsparse --bindings",
+    "rocm-sdk info": "info",
+    "rocm-sdk info --sizes": "info --sizes",
+    "rocm-sdk gpus": "gpus",
+    "rocm-sdk gpus --health": "gpus --health",
+    "rocm-sdk test --merge": "test --merge {}/reports",
+    "rocm-sdk test": "test --only packages,libraries",
+    "rocm-sdk check": "check {}/libblas.so",
+    "rocm-sdk check-gpu": "check-gpu --sdk {} --gpu gfx1030",
+    "rocm-sdk code": "code {}/libblas.so",
+    "rocm-sdk code --kernels": "code --kernels {}/libblas.so",
+    "rocm-sdk-build closure": "closure --library amdhip64 --gpu gfx942 --no-proof --output {}/small",
 }
 # Before them: what a call needs.
-_PREPARED = ("init --store {}/store",)
+_PREPARED = ("init --store {}/store", "test --only packages --json --node --output {}/reports/%n-%t.json")
 
 # Keys whose value has texts, lists and the like by name.
-_BY_NAME = {"distributions", "environment", "facts", "parts", "prepend", "record_digests", "set"}
+_BY_NAME = {"distributions", "environment", "facts", "parts", "prepend", "record_digests", "set", "unread"}
 # Keys whose value is a list of problems, which may be empty.
 _OF_PROBLEMS = {"differences", "here", "problems"}
 
@@ -63,21 +66,22 @@ def json_keys() -> Table:
         place = Path(scratch)
         variables = environment(write_site(place / "sample/site-packages"), write_machine(place / "machine"))
         library(place / "libblas.so", [bundle(objects("gfx1030", "gfx90a:xnack-", size=20_000))])
+        (place / "reports").mkdir()
         for words in _PREPARED:
-            _answer(words, place, variables)
+            _answer("rocm-sdk", words, place, variables)
         for name, words in _CALLS.items():
-            document = json.loads(_answer(f"{words} --json", place, variables))
+            document = json.loads(_answer(name.partition(" ")[0], f"{words} --json", place, variables))
             schema = document.pop("schema")
             found: dict[str, set[str]] = {}
             _walk(document, "", found)
-            command = f"rocm-sdk {name} --json"
+            command = f"{name} --json"
             table[command] = f"schema {schema}"
             table |= {f"{command} {path}": " or ".join(sorted(kinds)) or "null" for path, kinds in found.items()}
     return table
 
 
-def _answer(words: str, place: Path, variables: dict[str, str]) -> str:
-    command = ["rocm-sdk", *words.format(*[place] * words.count("{}")).split()]
+def _answer(program: str, words: str, place: Path, variables: dict[str, str]) -> str:
+    command = [program, *words.format(*[place] * words.count("{}")).split()]
     done = subprocess.run(command, env=variables, cwd=place, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode not in {0, 1}:
         raise ValueError(f"{words}: {done.stderr}")
