@@ -155,7 +155,7 @@ class Cluster:
                 each.bind(("127.0.0.1", 0))
             ports = [each.getsockname()[1] for each in sockets]
         nodes = [
-            f"NodeName={name} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs={self._cpus}"
+            f"NodeName={name} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs={self._cpus} RealMemory=4000"
             for name, port in zip(self.nodes, ports[1:], strict=True)
         ]
         host = socket.gethostname().partition(".")[0]
