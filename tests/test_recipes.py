@@ -66,6 +66,15 @@ def test_the_patch_for_old_setuptools_applies(tmp_path: Path) -> None:
     assert 'license = { text = "MIT" }' in text
 
 
+@pytest.mark.parametrize("file", sorted(RECIPES.glob("containers/*")), ids=lambda file: file.stem)
+def test_a_containerfile_lets_the_user_choose_the_base(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    words = [line.split(maxsplit=1)[0] for line in re.sub(r"\\\n", "", text).splitlines() if line and line[0] != "#"]
+    assert words[0] == "ARG"
+    assert set(words) <= {"ARG", "FROM", "RUN", "COPY", "ENV", "WORKDIR", "CMD"}
+    assert all(image.startswith("${BASE}") for image in re.findall(r"^FROM (.*)$", text, re.MULTILINE))
+
+
 def test_the_page_the_task_and_the_script_have_the_same_recipes() -> None:
     script = (RECIPES / "try").read_text(encoding="utf-8")
     tried = set(re.findall(r"^try_(\w+)\(\)", script, re.MULTILINE))
@@ -79,7 +88,7 @@ def test_the_page_the_task_and_the_script_have_the_same_recipes() -> None:
 
 @pytest.mark.parametrize(
     ("recipes", "refusal"),
-    [([], "name recipes: debian"), (["debian", "slackware"], "there is no recipe 'slackware'")],
+    [([], "name recipes: containers debian"), (["debian", "slackware"], "there is no recipe 'slackware'")],
     ids=["none", "unknown"],
 )
 def test_a_wrong_recipe(recipes: list[str], refusal: str) -> None:
