@@ -88,7 +88,7 @@ def test_the_page_the_task_and_the_script_have_the_same_recipes() -> None:
 
 @pytest.mark.parametrize(
     ("recipes", "refusal"),
-    [([], "name recipes: containers debian"), (["debian", "slackware"], "there is no recipe 'slackware'")],
+    [([], "name recipes: containers debian lmod"), (["debian", "slackware"], "there is no recipe 'slackware'")],
     ids=["none", "unknown"],
 )
 def test_a_wrong_recipe(recipes: list[str], refusal: str) -> None:
