@@ -38,6 +38,8 @@ def test_the_symbols_of_the_debian_package_are_those_that_the_library_exports() 
 def test_versions_are_those_of_the_header() -> None:
     changelog = (DEBIAN / "changelog").read_text(encoding="utf-8")
     assert re.findall(r"^rocm-sdk-loader \((.*)-\d+\)", changelog, re.MULTILINE)[0] == version()
+    spec = (RECIPES / "rpm/rocm-sdk-loader.spec").read_text(encoding="utf-8")
+    assert re.findall(r"^Version: +(.*)$", spec, re.MULTILINE) == [version()]
 
 
 def test_each_debian_package_says_what_it_holds() -> None:
@@ -88,7 +90,7 @@ def test_the_page_the_task_and_the_script_have_the_same_recipes() -> None:
 
 @pytest.mark.parametrize(
     ("recipes", "refusal"),
-    [([], "name recipes: containers debian lmod"), (["debian", "slackware"], "there is no recipe 'slackware'")],
+    [([], "name recipes: containers debian lmod rpm"), (["debian", "slackware"], "there is no recipe 'slackware'")],
     ids=["none", "unknown"],
 )
 def test_a_wrong_recipe(recipes: list[str], refusal: str) -> None:
