@@ -14,6 +14,7 @@ FUZZ_SECONDS ?= 15         # for each target
 ATTACKERS ?= binding foreseen archives stores notes outputs parsers power_cut # of `make attack`
 VARIANTS ?= gcc clang      # of `make test-c`
 SUITES ?= bookworm trixie sid # of `make test-generations`
+RECIPES ?= containers debian lmod rpm # of `make test-recipes`
 FORM ?= whole              # of `make test-generations`: short is without wheels, compilers and rewriting
 ARCHITECTURES ?=           # of `make wheels`; default: all that it knows
 T ?=                       # of `make test-one`
@@ -112,6 +113,10 @@ test-generations: setup-build $(WHEELS) ## use the ROCm of Debian 12, 13 and uns
 	@$(ENVIRONMENT)
 	@$(MAKE) -s -j VARIANT=install build/c/install/librocm_sdk.a
 	@scripts/test-generations $(FORM) $(SUITES)
+
+test-recipes: $(WHEELS) ## build packages by the recipes in packaging/, install and use them in Debian systems below build/recipes: RECIPES=debian chooses; as root
+	@$(INSTALL_PACKAGES) recipes
+	@PYTHON=$(PYTHON) packaging/try $(RECIPES)
 
 test-c: ## run the C tests with gcc and with clang (VARIANTS=gcc chooses)
 	@$(INSTALL_PACKAGES) build test $(if $(filter-out gcc,$(VARIANTS)),clang)
@@ -378,5 +383,5 @@ clang-tidy:
 
 # Keeps intermediate objects: the next run compiles only what changed.
 .SECONDARY:
-.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
+.PHONY: help setup demo wheel wheels promises check-promises release release-files release-requirements install clean shared-library develop test-one in-place test test-c test-wheels test-recipes sanitize fuzz fuzz-long attack mutants lint lint-workflows format docs check-docs bench bench-smoke budgets \
     setup-build setup-test run-benchmarks c-programs c-binding c-fuzzers run-c-tests clang-tidy
