@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -51,7 +53,8 @@ static int take_then_rename(const char *partial, const char *path) {
 
 /* 0 or an errno. */
 static int rename_to(const char *partial, const char *path) {
-    if (renameat2(AT_FDCWD, partial, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+    /* glibc before 2.28 has no function for it. */
+    if (syscall(SYS_renameat2, AT_FDCWD, partial, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
         return 0;
     }
     return errno == EINVAL || errno == ENOSYS ? take_then_rename(partial, path) : errno;
