@@ -88,3 +88,12 @@ __all__ = [
     "tell_table",
     "without_closure",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "LibraryFacts":  # the extension makes this type when it is used first
+        from . import _native
+
+        _native.add_other_types()
+        return _native.LibraryFacts
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
