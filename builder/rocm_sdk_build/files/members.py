@@ -28,11 +28,8 @@ def wrong_member(archive: zipfile.ZipFile) -> str:
     return ""
 
 
-def wrong_size(archive: zipfile.ZipFile, room: int | None) -> str:
-    """What is wrong with kinds and sizes of a wheel's members, for messages; "" if each is a file that it can hold.
-
-    room: bytes that the members may have together; None: any number, as they are not written.
-    """
+def wrong_size(archive: zipfile.ZipFile) -> str:
+    """What is wrong with kinds and sizes of a wheel's members, for messages; "" if each is a file that it can hold."""
     for member in archive.infolist():
         mode = member.external_attr >> 16
         if member.is_dir() or stat.S_IFMT(mode) not in (0, stat.S_IFREG):
@@ -45,7 +42,4 @@ def wrong_size(archive: zipfile.ZipFile, room: int | None) -> str:
             return f"its member {member.filename!r} is compressed by method {member.compress_type}"
         if member.file_size > member.compress_size * _RATIO + _HEAD:
             return f"its member {member.filename!r} claims {member.file_size} bytes, more than it can hold"
-    size = sum(member.file_size for member in archive.infolist())
-    if room is not None and size > room:
-        return f"its members have {size} bytes, and the disk has {room} free"
     return ""

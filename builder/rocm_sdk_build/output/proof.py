@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -93,8 +94,10 @@ def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | N
         ThreadPoolExecutor(1) as pool,
     ):
         members = archive.infolist()
-        if wrong := wrong_member(archive) or wrong_size(archive, None if site is None else _free(site)):
+        if wrong := wrong_member(archive) or wrong_size(archive):
             raise PackagingError(f"{wheel}: {wrong}", again)
+        if site is not None and sum(member.file_size for member in members) > shutil.disk_usage(site).free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(site))
         records = [each for each in members if each.filename.endswith(".dist-info/RECORD")]
         if len(records) != 1:
             raise PackagingError(f"{wheel}: has {len(records)} files RECORD", again)
@@ -115,10 +118,6 @@ def read_back(wheel: Path, site: Path | None = None, owners: dict[str, Path] | N
             if not is_record and found != rows[member.filename]:
                 raise PackagingError(f"{wheel}: {member.filename} is not what RECORD says", again)
         return [member.filename for member in members]
-
-
-def _free(site: Path) -> int:
-    return shutil.disk_usage(site).free
 
 
 def _read_member(
