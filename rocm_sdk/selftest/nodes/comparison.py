@@ -93,10 +93,10 @@ def _names(group: Sequence[NodeReport], counts: Mapping[str, int]) -> Iterable[s
 
 def _absent_tasks(reports: Iterable[NodeReport]) -> Iterable[str]:
     """The tasks of a job that wrote no report, where their launcher says how many there are."""
-    ranks = [each.document["node"] for each in reports if each.of == "rank"]
-    counts = (node.get("tasks") for node in ranks)
+    ranks = [each for each in reports if each.of == "rank"]
+    counts = (each.document["node"].get("tasks") for each in ranks)
     count = max((int(each) for each in counts if isinstance(each, str) and _COUNT.fullmatch(each)), default=0)
-    known = {node.get("task") for node in ranks}
+    known = {each.task for each in ranks}
     return [f"task {number}" for number in range(count) if str(number) not in known]
 
 
