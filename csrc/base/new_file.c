@@ -48,7 +48,14 @@ static int write_all(int descriptor, const char *data, size_t size) {
 /* The file system cannot rename without replacing: the name is taken first. 0 or an errno. */
 static int take_then_rename(const char *partial, const char *path) {
     int descriptor = open(path, new_flags, MODE);
-    return descriptor < 0 || close(descriptor) < 0 || rename(partial, path) < 0 ? errno : 0;
+    if (descriptor < 0) {
+        return errno;
+    }
+    int result = close(descriptor) < 0 || rename(partial, path) < 0 ? errno : 0;
+    if (result != 0) {
+        (void)unlink(path); /* ours, and empty */
+    }
+    return result;
 }
 
 /* 0 or an errno. */

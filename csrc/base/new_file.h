@@ -8,7 +8,7 @@
 
 /* Writes `size` bytes to a new file `path`. If the name is taken, the file gets a number before its ending
  * ("node1.1.json"): nothing is written over. Follows no link at the end of the path. Four system calls where the file
- * system can rename without replacing (NFS cannot: two more). Nothing is left of a file that could not be written.
+ * system can rename without replacing (NFS cannot: three more). Nothing is left of a file that could not be written.
  * RSDK_IO_ERROR. */
 rsdk_status rsdk_new_file_write(const char *path, const void *data, size_t size, rsdk_error *error);
 
