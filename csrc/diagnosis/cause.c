@@ -68,13 +68,9 @@ static rsdk_status look_for_record(rsdk_finding *finding, rsdk_sdk *sdk, rsdk_ar
     return RSDK_OK;
 }
 
-rsdk_code rsdk_cause_code(const rsdk_error *error) {
-    return error->code != RSDK_NO_CODE ? error->code : status_codes[error->status];
-}
-
 /* The finding that the error itself states, with copies of its texts. */
 static rsdk_status take_error(const rsdk_error *from, rsdk_arena *arena, rsdk_finding *finding) {
-    *finding = (rsdk_finding){.code = rsdk_cause_code(from)};
+    *finding = (rsdk_finding){.code = from->code != RSDK_NO_CODE ? from->code : status_codes[from->status]};
     if (from->path != NULL) {
         finding->path = rsdk_arena_copy(arena, from->path);
         RSDK_NEED(finding->path, NULL);

@@ -8,7 +8,4 @@
  * the RECORD that lists it, an unusable file by what it is. RSDK_NO_MEMORY is the only failure. */
 rsdk_status rsdk_cause_of_error(const rsdk_error *error, rsdk_sdk *sdk, rsdk_arena *arena, rsdk_finding *finding);
 
-/* The code that the error itself states, or that of its status. Asks nobody. */
-rsdk_code rsdk_cause_code(const rsdk_error *error);
-
 #endif

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "base/new_file.h"
 #include "base/text.h"
-#include "diagnosis/cause.h"
 #include "diagnosis/rank.h"
 #include "loader/loaded_files.h"
 #include "rocm_sdk/problem.h"
@@ -15,6 +14,7 @@ static const char schema[] = "2";
 
 /* ---- variables ---- */
 
+static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 static const char *const reported_beginnings[] = {"ROCM", "ROCR", "HIP",    "HSA", "CUDA_VISIBLE",
                                                   "GPU_", "LD_",  "PYTHON", "OCL", "AMD"};
 
@@ -28,8 +28,9 @@ bool rsdk_report_has_variable(const char *name) {
         }
     }
     for (size_t i = 0; i < sizeof reported_beginnings / sizeof *reported_beginnings; i++) {
-        if (strncmp(name, reported_beginnings[i], strlen(reported_beginnings[i])) == 0) {
-            return true;
+        size_t length = strlen(reported_beginnings[i]);
+        if (strncmp(name, reported_beginnings[i], length) == 0) {
+            return name[length + strspn(name + length, word)] == '\0';
         }
     }
     return strcmp(name, "PATH") == 0;
@@ -102,34 +103,40 @@ static double seconds_of(const rsdk_loaded *loaded) {
     return seconds;
 }
 
-static void add_problems(rsdk_text *text, const rsdk_error *failure) {
+static rsdk_status add_problems(rsdk_text *text, rsdk_sdk *sdk, const rsdk_error *failure, rsdk_error *error) {
     rsdk_text_add(text, ",\n  \"problems\": [");
     if (failure != NULL) {
-        add_member(text, "{", "code", rsdk_code_name(rsdk_cause_code(failure)));
+        rsdk_problem *problem = NULL;
+        if (rsdk_problem_of_error(failure, sdk, NULL, &problem) != RSDK_OK) {
+            return rsdk_fail_no_memory(error);
+        }
+        add_member(text, "{", "code", problem->code);
         add_member(text, ", ", "severity", "error");
-        add_member(text, ", ", "title", rsdk_error_message(failure));
-        add_member(text, ", ", "path", failure->path);
+        add_member(text, ", ", "title", problem->title);
+        add_member(text, ", ", "cause", problem->cause);
+        add_member(text, ", ", "path", problem->path);
         rsdk_text_add(text, "}");
+        rsdk_problem_free(problem);
     }
     rsdk_text_add(text, "]");
+    return RSDK_OK;
 }
 
-static rsdk_status compose(rsdk_text *text, const rsdk_report_options *options, const rsdk_rank *rank,
-                           const rsdk_sdk *sdk, const rsdk_loaded *loaded, const rsdk_error *failure, rsdk_arena *arena,
-                           rsdk_error *error) {
+static rsdk_status compose(rsdk_text *text, const rsdk_report_options *options, const rsdk_rank *rank, rsdk_sdk *sdk,
+                           const rsdk_loaded *loaded, const rsdk_error *failure, rsdk_arena *arena, rsdk_error *error) {
     rsdk_text_add(text, "{\n  \"schema\": %s,\n  \"of\": \"rank\"", schema);
     add_member(text, ",\n  ", "version", sdk != NULL ? rsdk_sdk_version(sdk) : NULL);
     rsdk_text_add(text, ",\n  \"microseconds\": %.0f", seconds_of(loaded) * 1e6); /* no point of the locale */
     RSDK_TRY(add_node(text, rank, options->environment, arena, error));
     RSDK_TRY(add_libraries(text, loaded, arena, error));
-    add_problems(text, failure);
+    RSDK_TRY(add_problems(text, sdk, failure, error));
     rsdk_text_add(text, "\n}\n");
     return text->failed ? rsdk_fail_no_memory(error) : RSDK_OK;
 }
 
 /* ---- the file ---- */
 
-static rsdk_status write_report(const rsdk_report_options *options, const rsdk_sdk *sdk, const rsdk_loaded *loaded,
+static rsdk_status write_report(const rsdk_report_options *options, rsdk_sdk *sdk, const rsdk_loaded *loaded,
                                 const rsdk_error *failure, rsdk_arena *arena, rsdk_text *text, rsdk_error *error) {
     rsdk_rank rank;
     const char *path = NULL;
@@ -139,7 +146,7 @@ static rsdk_status write_report(const rsdk_report_options *options, const rsdk_s
     return rsdk_new_file_write(path, text->data, text->length, error);
 }
 
-rsdk_status rsdk_report_write(const rsdk_report_options *options, const rsdk_sdk *sdk, const rsdk_loaded *loaded,
+rsdk_status rsdk_report_write(const rsdk_report_options *options, rsdk_sdk *sdk, const rsdk_loaded *loaded,
                               const rsdk_error *failure, rsdk_error *error) {
     rsdk_arena arena = RSDK_ARENA_INIT;
     rsdk_text text = RSDK_TEXT_INIT;

@@ -141,8 +141,6 @@ typedef struct loading {
     rsdk_load_options options;
     rsdk_plan *plan;
     rsdk_loaded *loaded;
-    bool is_reported;   /* in ROCM_SDK_REPORT; a failure is kept for it */
-    rsdk_error failure; /* of the last attempt: code, path and message */
 } loading;
 
 static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
@@ -230,20 +228,15 @@ static int take_environment(const rsdk_environment *environment, rsdk_load_optio
 static rsdk_status load(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     loading *l = context;
     rsdk_loaded_free(l->loaded);
-    rsdk_error_clear(&l->failure);
-    rsdk_status status = rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
-    if (status != RSDK_OK && l->is_reported) {
-        (void)rsdk_fail_as(&l->failure, status, error->code, error->path, NULL, "%s", rsdk_error_message(error));
-    }
-    return status;
+    return rsdk_loader_preload(sdk, &l->options, &l->loaded, error);
 }
 
 /* Writes what ROCM_SDK_REPORT asks for. The load counts, not its report: a failure is told with ROCM_SDK_VERBOSE=1. */
-static void write_report(const rsdk_session *session, const loading *l, const char *const *environment) {
+static void write_report(const rsdk_session *session, const rsdk_loaded *loaded, const char *const *environment) {
     const rsdk_report_options options = {.file = session->environment.report, .environment = environment};
-    const rsdk_error *failure = l->failure.status != RSDK_OK ? &l->failure : NULL;
+    const rsdk_error *failure = session->failure->status != RSDK_OK ? session->failure : NULL;
     rsdk_error error = RSDK_ERROR_INIT;
-    if (rsdk_report_write(&options, session->sdk, l->loaded, failure, &error) != RSDK_OK &&
+    if (rsdk_report_write(&options, session->sdk, loaded, failure, &error) != RSDK_OK &&
         session->environment.is_verbose) {
         rsdk_text line = RSDK_TEXT_INIT;
         rsdk_text_add(&line, "no report: ROCM_SDK_REPORT=%s: %s", options.file, rsdk_error_message(&error));
@@ -253,21 +246,26 @@ static void write_report(const rsdk_session *session, const loading *l, const ch
     rsdk_error_clear(&error);
 }
 
-/* Loads, and reports the first load of this interpreter that asks for libraries. */
+/* Loads, and reports the first load of this interpreter that asks for libraries, unless Python itself failed. */
 static int load_and_report(rsdk_session *session, loading *l) {
-    const rsdk_load_options *options = &l->options;
-    l->is_reported = session->environment.report != NULL && !session->state->has_reported &&
-                     options->shortname_count + options->file_count > 0;
-    const char **environment = l->is_reported ? rsdk_environment_list() : NULL;
-    if (l->is_reported && environment == NULL) {
+    if (session->environment.report == NULL || session->state->has_reported ||
+        l->options.shortname_count + l->options.file_count == 0) {
+        return rsdk_session_perform(session, load, l);
+    }
+    const char **environment = rsdk_environment_list();
+    if (environment == NULL) {
         return -1;
     }
-    session->state->has_reported |= l->is_reported;
+    rsdk_error failure = RSDK_ERROR_INIT;
+    session->failure = &failure;
+    session->state->has_reported = 1;
     int result = rsdk_session_perform(session, load, l);
-    if (l->is_reported) {
-        Py_BEGIN_ALLOW_THREADS write_report(session, l, environment);
+    if (result == 0 || failure.status != RSDK_OK) {
+        Py_BEGIN_ALLOW_THREADS write_report(session, l->loaded, environment);
         Py_END_ALLOW_THREADS
     }
+    session->failure = NULL;
+    rsdk_error_clear(&failure);
     free(environment);
     return result;
 }
@@ -369,7 +367,6 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
         PyErr_Restore(type, value, traceback);
     }
     rsdk_loaded_free(l.loaded);
-    rsdk_error_clear(&l.failure);
     rsdk_session_end(&session);
     return result;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "exceptions.h"
 #include "result_types.h"
 
@@ -225,6 +226,7 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
     }
     if (result == 0 && status != RSDK_OK) {
         rsdk_exceptions_raise(&error, session->sdk);
+        (void)rsdk_fail_with(session->failure, &error);
         result = -1;
     }
     rsdk_error_clear(&error);

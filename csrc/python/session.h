@@ -16,6 +16,7 @@ typedef struct rsdk_session {
     PyObject *overrides;      /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
     PyObject *fallback;       /* bytes: the caller's places instead of ROCM_SDK_FALLBACK; NULL: none named */
     rsdk_environment environment; /* which the SDK borrows */
+    rsdk_error *failure;          /* takes the error that is raised; NULL: nobody wants it */
     bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
     rsdk_sdk *sdk;
 } rsdk_session;

@@ -94,6 +94,14 @@ def test_a_load_that_fails(sdk: Site, reports: Path) -> None:
     assert (problem["severity"], "libamdhip64.so.7" in problem["title"]) == ("error", True)
 
 
+def test_an_sdk_that_is_not_there(sdk: Site, reports: Path) -> None:
+    """A load that fails before a library is looked for has a report, too, with the exception's code."""
+    code = f"try:\n    {LOAD}\nexcept Exception as error:\n    print(error.code)"
+    (problem,) = report_of(sdk, reports, code, ROCM_SDK_ROOT=str(reports / "gone"))["problems"]
+    assert problem["code"] == sdk.output(code, ROCM_SDK_ROOT=str(reports / "gone"))
+    assert str(reports / "gone") in problem["cause"]
+
+
 def calls_of(sdk: Site, record: Path, **variables: str) -> Counter[str]:
     environment = clean_environment() | {"PYTHONPATH": str(sdk.path)} | variables
     lines = traced([sys.executable, "-c", LOAD], "all", record, environment)
@@ -178,6 +186,14 @@ def test_file_systems_that_cannot_rename_so_and_a_kill(sdk: Site, reports: Path,
     found = sorted(reports.glob("*.json"))
     assert [path.name for path in found] == ([] if fault == "signal=KILL" else ["0.1.json", "0.json"])
     assert all(json.loads(path.read_text()) for path in found)
+
+
+def test_a_rename_that_fails_leaves_no_empty_file(sdk: Site, reports: Path) -> None:
+    environment = clean_environment() | {"PYTHONPATH": str(sdk.path), "ROCM_SDK_REPORT": f"{reports}/%t.json"}
+    faults = [word for fault in ("renameat2:error=EINVAL", "rename:error=EIO") for word in ("-e", f"inject={fault}")]
+    strace = ["strace", "-f", "-qq", "-o", "/dev/null", *faults]
+    subprocess.run([*strace, sys.executable, "-B", "-c", LOAD], env=environment, check=True)
+    assert not [*reports.iterdir()]
 
 
 def test_a_program_with_the_rights_of_another_writes_none(
@@ -273,3 +289,14 @@ def test_reports_of_ranks_beside_those_of_nodes(sdk: Site, reports: Path) -> Non
         ("node", True, 2, ["a", "b"]),
         ("rank", True, 5, ["a"]),
     ]
+
+
+def test_tasks_of_other_kinds(sdk: Site, reports: Path) -> None:
+    write_ranks(sdk, reports, range(2), "a")
+    path = reports / "a-0.json"
+    document = json.loads(path.read_text())
+    document["node"]["task"] = [1]
+    path.write_text(json.dumps(document))
+    done = merged(reports)
+    assert done.stderr == ""
+    assert "without a report: task 0, task 2" in done.stdout

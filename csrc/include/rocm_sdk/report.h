@@ -27,10 +27,10 @@ typedef struct rsdk_report_options {
 } rsdk_report_options;
 
 /* Writes the report of a load. `loaded` and `failure` (NULL: there was none) are what rsdk_loader_preload gave. A name
- * that is taken gets a number before its ending. Reads no file, and makes four system calls to write one. Holds names
- * of the host and of files, and variables of which rsdk_report_has_variable is true. RSDK_BAD_ARGUMENT for a file with
- * another letter behind a %, RSDK_IO_ERROR. */
-rsdk_status rsdk_report_write(const rsdk_report_options *options, const rsdk_sdk *sdk, const rsdk_loaded *loaded,
+ * that is taken gets a number before its ending. Makes four system calls to write the file, and reads none unless there
+ * is a failure to explain. Holds names of the host and of files, and variables of which rsdk_report_has_variable is
+ * true. RSDK_BAD_ARGUMENT for a file with another letter behind a %, RSDK_IO_ERROR. */
+rsdk_status rsdk_report_write(const rsdk_report_options *options, rsdk_sdk *sdk, const rsdk_loaded *loaded,
                               const rsdk_error *failure, rsdk_error *error);
 
 /* Whether a report holds the variable of this name: those of ROCm, of the dynamic linker and of Python, and PATH.
