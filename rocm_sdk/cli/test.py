@@ -3,6 +3,8 @@
 import os
 import sys
 
+from rocm_sdk.named_tuple import NamedTuple
+
 from .output import complain, tell
 
 TYPE_CHECKING = False
@@ -108,6 +110,16 @@ def _misuse(options: "Namespace") -> str:
     return ""
 
 
+class _Outcome(NamedTuple):
+    """What the printed report and the files are about."""
+
+    tested: "Installation"
+    recorders: "list[Recorder]"
+    problems: "list[Problem]"
+    end: str  # the last sentence
+    interrupted: bool
+
+
 def _report(
     tested: "Installation",
     recorders: "list[Recorder]",
@@ -118,15 +130,16 @@ def _report(
 ) -> int:
     """Prints the report and writes the files; the exit status."""
     status = 130 if interrupted else int(any(each.severity == "error" for each in found))
-    end = "Interrupted: not everything was tested. " if interrupted else ""
+    end = f"{'Interrupted: not everything was tested. ' if interrupted else ''}Exit status {status}."
+    outcome = _Outcome(tested, recorders, found, end, interrupted)
     try:
-        _print_report(tested, recorders, found, f"{end}Exit status {status}.", options, interrupted=interrupted)
+        _print_report(outcome, options)
     except OSError as error:
         if options.output is None:
             raise
         complain(f"cannot write {options.output}: {error.strerror}")
         status = status or 1
-    if not _write_files(tested, recorders, found, f"{end}Exit status {status}.", options, interrupted=interrupted):
+    if not _write_files(outcome, options):
         status = status or 1
     return status
 
@@ -199,20 +212,13 @@ def _paints() -> "Paints":
     return Paints(**{name: style(name, sys.stdout) for name in Paints._fields})
 
 
-def _print_report(
-    tested: "Installation",
-    recorders: "list[Recorder]",
-    found: "list[Problem]",
-    end: str,
-    options: "Namespace",
-    *,
-    interrupted: bool,
-) -> None:
+def _print_report(outcome: _Outcome, options: "Namespace") -> None:
     from rocm_sdk.selftest.report import text
     from rocm_sdk.selftest.report.json import as_document
 
     from .terminal import width_of
 
+    tested, recorders, found, end, interrupted = outcome
     if options.json:
         import json
 
@@ -243,21 +249,14 @@ def _write_document(pattern: str, document: str) -> None:
         file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
 
 
-def _write_files(
-    tested: "Installation",
-    recorders: "list[Recorder]",
-    found: "list[Problem]",
-    end: str,
-    options: "Namespace",
-    *,
-    interrupted: bool,
-) -> bool:
+def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
     """Writes the requested files; False after a message if that fails."""
     from rocm_sdk.selftest.report import bundle, text
     from rocm_sdk.selftest.report.complete_file import complete_file
     from rocm_sdk.selftest.report.json import as_document
     from rocm_sdk.selftest.report.junit import as_junit
 
+    tested, recorders, found, end, interrupted = outcome
     path = ""
     try:
         if path := options.junit:
