@@ -10,6 +10,7 @@ from rocm_sdk.selftest.installation import current
 from rocm_sdk.selftest.shared_objects import shared_objects
 
 from .output import complain, complain_of, tell_json, tell_table
+from .path import complain_of_absence
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 
@@ -59,11 +60,13 @@ def _installed() -> list[_File | None]:
 def _asked(name: str) -> _File | None:
     """The library of a short name, or the file of this path; complains where it cannot be read."""
     try:
-        path = name if os.sep in name else _native.locate(name).path
-        if path is None:
-            complain(f"{name}: is not installed")
-            return None
-        return _File(path, _native.inspect_library(path).build_id)
+        path: str | None = name
+        if os.sep not in name:
+            location = _native.locate(name)
+            path = location.path
+            if path is None:
+                complain_of_absence(name, location)
+        return None if path is None else _File(path, _native.inspect_library(path).build_id)
     except RocmSdkError as error:
         complain_of(error)
         return None

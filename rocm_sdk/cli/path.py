@@ -69,7 +69,7 @@ def run(options: "Namespace") -> int:
         return _print_libraries(options.shortnames, as_json=options.json)
     location = _location(options)
     if location.path is None:
-        _complain_of_absence(options.shortnames[0], location)
+        complain_of_absence(options.shortnames[0], location)
         return 1
     if options.json:
         tell_json(1, path=location.path, package=location.package, found_via=location.found_via)
@@ -106,11 +106,12 @@ def _library(shortname: str) -> "LibraryLocation | None":
         complain_of(error)
         return None
     if location.path is None:
-        _complain_of_absence(shortname, location)
+        complain_of_absence(shortname, location)
     return location
 
 
-def _complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:
+def complain_of_absence(shortname: str, location: "LibraryLocation | FileLocation") -> None:
+    """Says why a library has no file."""
     complain(f"{shortname} is {location.found_via}: this SDK does not have it")
 
 
