@@ -13,7 +13,6 @@ word that the output must have, whatever the status. `$site`, `$core` and `$mach
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -112,5 +111,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.real_output_world = _World()  # type: ignore[attr-defined]
     app.add_directive("run", _Run)
     app.connect("build-finished", _remove)
-    os.environ.pop("PYTHONPATH", None)
     return {"parallel_read_safe": False}
