@@ -89,6 +89,9 @@ def run(options: "Namespace") -> int:
     except KeyboardInterrupt:
         complain("interrupted; results so far:")
         interrupted = True
+    if not recorders and not interrupted:
+        complain("nothing was tested: --only, --skip and --target leave no subject", "see: rocm-sdk test --help")
+        return 2
     return _report(tested, recorders, grouped(recorders), options, interrupted=interrupted)
 
 
@@ -179,6 +182,14 @@ def _wanted(options: "Namespace") -> "Options | None":
         known = ", ".join(SUBJECTS)
         print(
             f"rocm-sdk: neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}", file=sys.stderr
+        )
+        return None
+    unreported = sorted(
+        name for name in only - SUBJECTS.keys() if not any(row.may_report(name) for row in SUBJECTS.values())
+    )
+    if unreported and options.pid is None:
+        complain(
+            f"--only: no subject reports {', '.join(unreported)}", f"see who does: rocm-sdk explain {unreported[0]}"
         )
         return None
     return Options(

@@ -7,7 +7,7 @@ the missing file. So problems that are about the same thing have one code and on
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.problems.alike import EXAMPLES, one_of_many
@@ -17,6 +17,9 @@ from .recorder import Recorder
 from .shared_objects import library_name
 
 _MANY = 3  # problems with one code and one fix that are reported one by one
+
+# Code of a problem that stands for many -> their code.
+MADE_OF: Mapping[str, str] = {"E-FILE-008": "E-FILE-001"}
 
 # Codes about one file, the most specific first: a damaged library has the wrong size too.
 _OF_ONE_FILE = (

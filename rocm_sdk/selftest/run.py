@@ -8,6 +8,7 @@ from importlib import import_module
 from time import perf_counter
 from typing import Final
 
+from .grouping import MADE_OF
 from .installation import Installation
 from .options import Options
 from .recorder import Recorder
@@ -66,5 +67,6 @@ def _is_wanted(name: str, row: Subject, options: Options) -> bool:
 
 
 def _is_code_wanted(code: str, name: str, options: Options) -> bool:
-    is_requested = not options.only or name in options.only or code in options.only or code == _SUBJECT_FAILED
+    wanted = {*options.only, *(MADE_OF[each] for each in options.only if each in MADE_OF)}
+    is_requested = not wanted or name in wanted or code in wanted or code == _SUBJECT_FAILED
     return is_requested and code not in options.skip

@@ -115,6 +115,29 @@ def test_only_and_skip(sdk: Site) -> None:
     assert "neither a subject nor a code: filez; the subjects are packages, files" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--only", "E-TEST-002"), "--only: no subject reports E-TEST-002"),
+        (("--only", "E-FILE-001,E-PROC-001"), "--only: no subject reports E-PROC-001"),
+        (("--only", "gpus", "--skip", "gpus"), "nothing was tested"),
+        (("--only", "gpus", "--target", "."), "nothing was tested"),
+    ],
+)
+def test_a_test_of_nothing_does_not_pass(sdk: Site, words: tuple[str, ...], said: str) -> None:
+    result = command(sdk, *words)
+    assert result.returncode == 2
+    assert said in result.stderr
+
+
+def test_many_missing_files_by_their_own_code(sdk: Site) -> None:
+    """Grouping makes this problem of many, which have another code."""
+    with (sdk.path / "rocm_sdk_core-7.10.0.dist-info/RECORD").open("a") as record:
+        record.writelines(f"{CORE}/include/{number}.h,,\n" for number in range(9))
+    said = run_test(sdk.path, "--only", "E-FILE-008")
+    assert said.codes == {"E-FILE-008"}
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "86401", "1" * 5000])
 def test_wrong_seconds(sdk: Site, seconds: str) -> None:
     result = command(sdk, f"--seconds={seconds}")
