@@ -166,7 +166,7 @@ def _print_notes(gpus: "Iterable[Gpu]", problems: "Iterable[Problem]") -> None:
     for text, nodes in overridden.items():
         complain(f"{'node' if len(nodes) == 1 else 'nodes'} {', '.join(nodes)}: {text}")
     for problem in _each_once(problems):
-        complain(f"{problem.title}: {problem.cause}", problem.fix)
+        complain(f"{problem.title}: {problem.cause} [{problem.code}]", problem.fix)
 
 
 def _each_once(problems: "Iterable[Problem]") -> "Iterable[Problem]":
