@@ -21,7 +21,7 @@ def _write_pages(app: Sphinx) -> None:
         (directory / stale).unlink()
     examples = _examples()
     for code in ENTRIES:
-        page, text = directory / f"{code}.md", f"{markdown(code)}\n{examples.pop(code, '')}"
+        page, text = directory / f"{code}.md", f"{markdown(code)}\n{examples.pop(code)}"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
     if examples:
@@ -29,14 +29,32 @@ def _write_pages(app: Sphinx) -> None:
 
 
 def _examples() -> dict[str, str]:
-    """For each code of the table, a section whose command runs when the page is built, and must show the code."""
+    """For each code of the table, a section whose command runs when the page is built, and must show the code.
+
+    A code that no command can show there has the reason, and a test that provokes it.
+    """
     found = {}
     for line in Path(__file__).with_name("code_examples.tsv").read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            code, machine, before, command = line.split("\t")
-            options = f":shows: {code}\n:before: {before}\n" + (":no-gpus:\n" if machine == "plain" else "")
-            found[code] = f"\n## Example\n\n```{{run}}\n{options}{command}\n```\n"
+        if line.startswith("#"):
+            continue
+        code, machine, before, command = line.split("\t")
+        if machine == "-":
+            _check_test(code, command)
+            text = f"It is not shown here: {before}. `{command}` provokes it."
+        else:
+            options = f":shows: {code}\n:before: . $docs/code_examples.sh; {before}\n"
+            text = f"```{{run}}\n{options}{':no-gpus:' if machine == 'plain' else ''}\n{command}\n```"
+        found[code] = f"\n## Example\n\n{text}\n"
+    if missing := ENTRIES.keys() - found.keys():
+        raise ExtensionError(f"code_examples.tsv lacks {', '.join(sorted(missing))}")
     return found
+
+
+def _check_test(code: str, name: str) -> None:
+    names = code, f"RSDK_{code.replace('-', '_')}"
+    text = (Path(__file__).resolve().parent.parent / name).read_text(encoding="utf-8")
+    if not any(each in text for each in names):
+        raise ExtensionError(f"code_examples.tsv: {name} says nothing of {code}")
 
 
 def _list() -> str:

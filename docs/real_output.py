@@ -8,7 +8,8 @@
 Each page has a machine, an SDK and a home directory of its own, in which its commands run one after the other. A
 command with another exit status than `status` (0) fails the build. `hidden` shows nothing: for what must happen before.
 `no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell, and is not shown; `shows` is a
-word that the output must have, whatever the status. `$site`, `$core` and `$machine` are directories of the sample.
+word that the output must have, whatever the status. `$site`, `$core` and `$machine` are directories of the sample,
+`$docs` and `$tests` those of the project.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from sample_documentation import environment, write_machine, write_site
 
+_DOCS = Path(__file__).resolve().parent
 _HOME = "/home/me"  # what pages call the directory
 _WIDTH = "84"  # columns that a page has room for
 _SECONDS = 120
@@ -58,6 +60,7 @@ class _World:
         variables = environment(_site(home), home / machine)
         site = _site(home).relative_to(home)
         variables |= {"site": str(site), "core": f"{site}/_rocm_sdk_core", "machine": str(home / machine)}
+        variables |= {"docs": str(_DOCS), "tests": str(_DOCS.parent / "tests")}
         variables |= {"COLUMNS": _WIDTH, "NO_COLOR": "1", "HOME": str(home), "LC_ALL": "C.UTF-8"}
         done = subprocess.run(
             ["bash", "-c", f"{before}\n{command}"],

@@ -352,6 +352,7 @@ def test_a_file_without_a_copy(make_environment: Callable[..., Environment], pat
     refused = environment.adopt()
     assert (refused.returncode, refused.stdout) == (1, "")
     assert f"{file}: missing or overwritten" in refused.stderr
+    assert "[E-PKG-006]" in refused.stderr
     assert "pip install --force-reinstall --no-deps build/wheel/rocm_sdk_loader-*.whl" in refused.stderr
     assert environment.files() == before
 

@@ -33,6 +33,7 @@ def test_the_cause_and_the_fix(tmp_path: Path) -> None:
     if "unshare" in done.stderr or done.returncode == 77:
         pytest.skip(f"nothing may be mounted here: {done.stderr}")
     assert "new.so cannot be written without /proc: /proc is not mounted here" in done.stderr
+    assert "[E-CODE-017]" in done.stderr
     assert "fix: mount -t proc proc /proc" in done.stdout
     assert "unexpected" not in done.stdout
     assert done.returncode == 0

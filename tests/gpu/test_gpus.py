@@ -95,6 +95,15 @@ def test_a_user_outside_the_group(other_user: OtherUser, open_directory: Path) -
     assert "usermod -aG render" in fix
 
 
+def test_a_device_of_wsl_that_cannot_be_opened(other_user: OtherUser, open_directory: Path) -> None:
+    device = open_directory / "machine/dev/dxg"
+    device.parent.mkdir(parents=True)
+    device.touch(mode=0o600)
+    program = "import rocm_sdk, sys; print(*(each.code for each in rocm_sdk.check_gpu_access(root=sys.argv[1])))"
+    result = other_user.run("-c", program, open_directory / "machine", check=True)
+    assert result.stdout.split() == ["W-GPU-020", "W-GPU-021", "W-GPU-022", "W-GPU-023"]
+
+
 @pytest.mark.parametrize(
     ("variables", "order", "lost"),
     [

@@ -59,8 +59,9 @@ def test_a_wrong_copy_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "x.kpack"
     path.write_bytes(ARCHIVE)
     monkeypatch.setattr(module.NewArchive, "add_stored", fault(module.NewArchive.add_stored))
-    with pytest.raises(RewriteError, match=r"the code of lib/libx\.so#0 for gfx1030 differs"):
+    with pytest.raises(RewriteError, match=r"the code of lib/libx\.so#0 for gfx1030 differs") as caught:
         rewrite_file(str(path), str(tmp_path / "new.kpack"), Wish(("gfx1030",)))
+    assert caught.value.code == "E-CODE-013"
     assert [each.name for each in tmp_path.iterdir()] == ["x.kpack"]
 
 
