@@ -114,6 +114,25 @@ def test_interactive_examples(sample: Path, cwd: Path, text: str) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+DOCSTRINGS = [
+    path
+    for package in ("rocm_sdk", "builder/rocm_sdk_build", "variant_provider")
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("path", DOCSTRINGS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_in_docstrings(sample: Path, tmp_path: Path, path: Path) -> None:
+    package = next(each for each in path.parents if not (each / "__init__.py").exists())
+    module = ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
+    code = (
+        f"import doctest, sys, {module}; done = doctest.testmod({module}); sys.exit(done.failed or not done.attempted)"
+    )
+    result = run(sample, [sys.executable, "-c", code], tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 @pytest.mark.parametrize("text", blocks("python"))
 def test_programs(sample: Path, tmp_path: Path, text: str) -> None:
     hip = sample / "_rocm_sdk_core/lib/libamdhip64.so.5"
