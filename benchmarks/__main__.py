@@ -9,6 +9,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
@@ -63,6 +64,9 @@ def main() -> int:
     parser.add_argument(
         "--output", type=Path, default=BUILD, metavar="DIR", help="for benchmarks.json and what is measured (build)"
     )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="write the table there, too, as the documentation shows it"
+    )
     options = parser.parse_args()
     unknown = [row for row in options.rows if row not in ROWS]
     if unknown:
@@ -71,9 +75,9 @@ def main() -> int:
     facts = _machine(stage)
     if stage.is_smoke:
         print("smoke run: few rounds with tiny libraries; these times say nothing")
-    print("; ".join(f"{name}: {value}" for name, value in facts.items()), end="\n\n")
-    _print_cells(HEADINGS)
-    _print_cells(["---"] * len(HEADINGS))
+    table = [_line(HEADINGS), _line(["---"] * len(HEADINGS))]
+    head = "; ".join(f"{name}: {value}" for name, value in facts.items())
+    print(head, "", *table, sep="\n", flush=True)
     results = {}
     for row in options.rows or ROWS:
         try:
@@ -85,14 +89,18 @@ def main() -> int:
             print(f"error: row {row}: {error}", file=sys.stderr)
             return 1
         for figure in results[row]:
-            _print_cells(_cells(row, figure))
+            table.append(_line(_cells(row, figure)))
+            print(table[-1], flush=True)
     _write_json(options.output / "benchmarks.json", facts, results)
+    if options.page is not None:
+        options.page.write_text("\n".join([head, "", *table, ""]), encoding="utf-8")
     return 0
 
 
 def _machine(stage: Stage) -> dict[str, object]:
     counter = instruction_counter()
     return {
+        "date": datetime.now(timezone.utc).date().isoformat(),
         "SDK": "sample, compiled on the spot" if stage.has_sample_sdk else "Debian's ROCm",
         "Python": platform.python_version(),
         "machine": f"{platform.machine()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}",
@@ -112,8 +120,8 @@ def _cells(row: str, figure: Figure) -> Iterator[str]:
     yield {None: "", True: "yes", False: "**no**"}[figure.is_reached]
 
 
-def _print_cells(cells: Sequence[str] | Iterator[str]) -> None:
-    print(f"| {' | '.join(cells)} |", flush=True)
+def _line(cells: Sequence[str] | Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _write_json(path: Path, facts: Mapping[str, object], results: Mapping[str, Sequence[Figure]]) -> None:
