@@ -23,6 +23,7 @@ breathe_show_include = False
 autodoc_typehints = "none"  # docstrings have the types
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
+exclude_patterns = ["benchmark-run.md"]  # a part of how-it-works
 nitpicky = True
 nitpick_ignore_regex = [("c:identifier", r"(size|ssize|uint(8|16|32|64)|pid|dev|ino)_t")]  # of the C library
 html_theme = "furo"

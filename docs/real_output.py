@@ -7,6 +7,7 @@
 
 Each page has a machine, an SDK and a home directory of its own, in which its commands run one after the other. A
 command with another exit status than `status` (0) fails the build. `hidden` shows nothing: for what must happen before.
+`picture` shows its output, an SVG, as a picture with these words for who does not see it.
 `no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell, and is not shown; `shows` is a
 word that the output must have, whatever the status. `$site`, `$core` and `$machine` are directories of the sample,
 `$docs` and `$tests` those of the project.
@@ -14,6 +15,7 @@ word that the output must have, whatever the status. `$site`, `$core` and `$mach
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import subprocess
@@ -86,7 +88,14 @@ def _site(home: Path) -> Path:
 
 class _Run(SphinxDirective):
     has_content = True
-    option_spec = {"before": str, "shows": str, "status": int, "hidden": directives.flag, "no-gpus": directives.flag}  # noqa: RUF012 - docutils
+    option_spec = {  # noqa: RUF012 - docutils
+        "before": str,
+        "shows": str,
+        "picture": str,
+        "status": int,
+        "hidden": directives.flag,
+        "no-gpus": directives.flag,
+    }
 
     def run(self) -> list[nodes.Node]:
         command = "\n".join(self.content)
@@ -98,11 +107,19 @@ class _Run(SphinxDirective):
             raise self.error(f"{command}\nexit status {status}:\n{output}")
         if "hidden" in self.options:
             return []
-        text = "".join(f"$ {line}\n" for line in self.content) + output.rstrip("\n")
-        block = nodes.literal_block(text, text, language="console")
-        self.set_source_info(block)
         self.env.note_reread()  # what it prints depends on the program
-        return [block]
+        typed = "".join(f"$ {line}\n" for line in self.content)
+        if "picture" in self.options:
+            image = f"data:image/svg+xml;base64,{base64.b64encode(output.encode()).decode()}"
+            words = self.options["picture"]
+            picture = f'<div class="picture" tabindex="0"><img src="{image}" alt="{words}"></div>'
+            return [self._block(typed), nodes.raw("", picture, format="html")]
+        return [self._block(typed + output)]
+
+    def _block(self, text: str) -> nodes.Node:
+        block = nodes.literal_block(text.rstrip("\n"), text.rstrip("\n"), language="console")
+        self.set_source_info(block)
+        return block
 
 
 def _remove(app: Sphinx, _error: Exception | None) -> None:
