@@ -1,7 +1,7 @@
 """Looks at the built pages, and at the reports that commands write, in a browser: wide and narrow.
 
 Nothing may be cut off, or wider than the window. axe finds no fault in contrast, labels, order and keyboard. No page
-has a path of the machine that built it. A page that is known to be bad is tried first.
+has a path of the machine that built it. The search finds pages. A page that is known to be bad is tried first.
 
 usage: check_pages.py DIRECTORY      (build/docs; needs Chromium)
 """
@@ -32,6 +32,12 @@ BAD_PAGE = "<title>bad</title><pre style='width:9em'>a line that is longer than 
 CUT_OFF = """() => [...document.querySelectorAll("pre, td, th, p, li, h1, h2, h3, dt, summary")]
     .filter(each => each.clientWidth > 0 && each.scrollWidth > each.clientWidth + 1 && each.tabIndex !== 0)
     .map(each => each.textContent.trim().slice(0, 60))"""
+# What a reader types into the search -> the title of a page that it must name.
+SEARCHES = {
+    "anchor": "How loading works",
+    "W-GPU-017": "W-GPU-017: /dev/kfd cannot be opened",
+    "sbatch": "ROCm on a cluster",
+}
 REPORTS = {
     "selftest": "rocm-sdk test --html selftest.html",
     "merge": "rocm-sdk test --json --node --output r/%n.json; rocm-sdk test --merge r --expect b --html merge.html",
@@ -57,6 +63,7 @@ def main() -> int:
             return 1
         pages += _reports(Path(scratch))
         faults = [fault for path in pages for fault in _faults(window, path)]
+        faults += [fault for words in SEARCHES for fault in _search(window, directory / "search.html", words)]
     faults += [fault for path in sorted(directory.rglob("*.html")) for fault in _paths(path)]
     print("\n".join(faults))
     print(f"{len(pages)} pages in {len(WIDTHS)} widths: {len(faults)} faults")
@@ -84,6 +91,14 @@ def _faults(window: Page, path: Path) -> Iterator[str]:
             yield f"{path.name} at {width}: cut off: {text}"
         if (found := window.evaluate("document.documentElement.scrollWidth")) > width:
             yield f"{path.name} at {width}: {found} wide"
+
+
+def _search(window: Page, page: Path, words: str) -> Iterator[str]:
+    window.goto(f"{page.resolve().as_uri()}?q={words}")
+    window.get_by_text("Search finished").wait_for()
+    titles = window.locator("#search-results li a").all_inner_texts()
+    if SEARCHES[words] not in titles:
+        yield f"the search for {words} names {titles}"
 
 
 def _paths(path: Path) -> Iterator[str]:
