@@ -24,7 +24,7 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
     Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
     """
     for name, row in SUBJECTS.items():
-        if not _is_wanted(name, row, options) or (row.needs_this_process and not installation.is_current):
+        if not _is_wanted(name, row, options) or not _applies(row, installation):
             continue
         recorder = Recorder(name, row.unit, installation.site)
         recorders.append(recorder)
@@ -32,7 +32,8 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
         try:
             check: Check = import_module(f"{__package__}.subjects.{name}").check
             check(installation, recorder, options)
-            if (untested := _untested(name, installation, recorder)) is not None:
+            untested = _untested(name, installation, recorder, is_chosen=name in options.only)
+            if untested is not None:
                 recorder.bad("E-TEST-002", subject=name, detail=untested)
         except Exception as error:
             recorder.bad(_SUBJECT_FAILED, subject=name, detail=f"{type(error).__name__}: {error}")
@@ -42,8 +43,13 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
         yield recorder
 
 
-def _untested(name: str, installation: Installation, recorder: Recorder) -> str | None:
-    """What a subject should have tested but skipped without a reason; None if all is well."""
+def _untested(name: str, installation: Installation, recorder: Recorder, *, is_chosen: bool) -> str | None:
+    """What a subject should have tested but skipped without a reason; None if all is well.
+
+    is_chosen: the user wants this subject, so that nothing else tests the prefix.
+    """
+    if installation.prefix is not None and is_chosen and not recorder.count and not recorder.problems:
+        return f"{installation.site} has nothing that it could test"
     if recorder.count or recorder.problems or recorder.not_tried:
         return None
     if name == "files" and installation.owners:
@@ -54,6 +60,12 @@ def _untested(name: str, installation: Installation, recorder: Recorder) -> str 
         present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
         return f"there are {len(present):,} libraries, and none was loaded" if present else None
     return None
+
+
+def _applies(row: Subject, installation: Installation) -> bool:
+    if installation.prefix is not None:
+        return row.of_prefix is not False
+    return row.of_prefix is not None and (installation.is_current or not row.needs_this_process)
 
 
 def _is_wanted(name: str, row: Subject, options: Options) -> bool:
