@@ -613,7 +613,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(W, PREFIX, 006, WARNING, "the libraries of {path|the prefix} do not find each other by themselves", "{needing} needs {name}, and neither its search path nor the linker's configuration leads to {directory|its directory}{more}",
         FIXES({ANY, WORDS, "link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
         "Programs then need LD_LIBRARY_PATH. The files /etc/ld.so.conf and /etc/ld.so.conf.d/*.conf below the staging directory count.", NULL)
-    ROW(E, PREFIX, 007, ERROR, "{path|a file} says version {version|X}, {other|another file} says {wanted|Y}", "they are files of one package, and say how old {name|it} is",
+    ROW(E, PREFIX, 007, ERROR, "{path|a file} says version {version|X}, {other|another file} says {wanted|Y}", "both say the version of {name|one thing}",
         FIXES({ANY, WORDS, "remove what another version has left in the build, and build both files from one source"}),
         "CMake, programs and installers read the version from different files: `.info/version`, headers, CMake packages, names of libraries. They must say the same.", NULL)
     ROW(E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|N} has {directory|it}, which will not exist where the package is installed",
