@@ -266,7 +266,6 @@ WRITERS = {
     "installed/moving.py": "moves directories, for devel and rocm-sdk-build",
     "installing/forms.py": "a temporary project, which uv locks",
     "selftest/compile_kernel.py": "a temporary file",
-    "selftest/prefixes/compiler.py": "a temporary file",
     "selftest/loading.py": "a temporary file",
     "selftest/repairs.py": "an empty __init__.py that a package has lost",
     "selftest/report/complete_file.py": "reports",

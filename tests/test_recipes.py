@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from ruamel.yaml import YAML
 from sample_machine import Machine
+from sample_prefix import sound_stage
 from sample_site import clean_environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,6 +97,55 @@ def test_apptainers_file_has_known_sections() -> None:
     for section in ("post", "environment", "test", "runscript"):
         (body,) = re.findall(rf"^%{section}\n((?:(?!%).*\n?)*)", text, re.MULTILINE)
         subprocess.run(["sh", "-n"], input=body, text=True, check=True)
+
+
+def test_the_lines_for_test_phases(tmp_path: Path) -> None:
+    """Each line, with what the world puts in place of its variables."""
+    rows = re.findall(r"^\| (\w+)[^|]*\|[^|]*(?:`[^`]*`[^|`]*)*\| `(rocm-sdk test .*)` \|$", PAGE, re.MULTILINE)
+    assert [world for world, _ in rows] == ["Gentoo", "RPM", "Nix", "Debian", "Debian", "conda", "Spack"]
+    stage = sound_stage(tmp_path / "T/stage/usr")  # its prefix is opt/rocm-7.1 below that
+    shutil.move(stage.root, tmp_path / "rocm")
+    shutil.rmtree(tmp_path / "T/stage/usr")
+    shutil.move(tmp_path / "rocm", tmp_path / "T/stage/usr")
+    (tmp_path / "debian").mkdir()
+    (tmp_path / "debian/tmp").symlink_to(tmp_path / "T/stage")
+    values = {
+        "%{buildroot}": str(tmp_path / "T/stage"),
+        "%{_prefix}": "/usr",
+        "{prefix}": str(tmp_path / "T/stage/usr"),
+    }
+    variables = clean_environment() | {
+        "T": str(tmp_path / "T"),
+        "out": values["{prefix}"],
+        "PREFIX": values["{prefix}"],
+    }
+    variables["PATH"] = f"{Path(sys.executable).parent}:{variables['PATH']}"
+    for _, line in rows:
+        if line.endswith(" /usr"):  # what the machine has
+            continue
+        command = line.replace("\\|", "|")
+        for name, value in values.items():
+            command = command.replace(name, value)
+        done = subprocess.run(
+            ["sh", "-c", f"die() {{ exit 9; }}\n{command}"],
+            env=variables,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        (tmp_path / "T/stage/usr/bin/amdclang").symlink_to("nothing")
+        done = subprocess.run(
+            ["sh", "-c", f"die() {{ exit 9; }}\n{command}"],
+            env=variables,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (9 if "die" in command else 1), (command, done.stdout)
+        (tmp_path / "T/stage/usr/bin/amdclang").unlink()
 
 
 def test_the_lines_for_gentoo(tmp_path: Path) -> None:

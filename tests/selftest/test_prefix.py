@@ -334,6 +334,44 @@ def test_names_may_be_anything(tmp_path: Path) -> None:
     assert stage.test().status == 0, stage.test().problems
 
 
+def test_a_prefix_that_is_named_by_a_link(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(stage.root)
+    said = run_on_prefix(tmp_path / "link")
+    assert said.status == 0, said.problems
+    assert said.subject("libraries")["count"] == 3
+
+
+def test_a_prefix_for_another_machine(stage: Stage) -> None:
+    """As a cross build makes it: what can be read is tested, nothing is loaded or started."""
+    for path in [path for path in stage.root.rglob("*") if path.is_file() and not path.is_symlink()]:
+        content = bytearray(path.read_bytes())
+        if content[:4] == b"\x7fELF":
+            content[18:20] = (21).to_bytes(2, "little")  # e_machine: 64-bit PowerPC
+            path.write_bytes(content)
+    clang = stage.root / "lib/llvm/bin/clang"
+    shutil.copy(stage.root / "bin/rocminfo", clang)
+    said = stage.test()
+    assert said.status == 0, said.problems
+    assert said.only("N-LIB-021")["path"] == str(stage.root)
+    assert said.subject("libraries")["count"] == 0
+    assert "rocminfo: it is for another machine" in said.subject("tools")["not_tried"]
+    assert "the resource directory: clang is for another machine" in said.subject("devel")["not_tried"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [("__builtin_trap();", "E-LIB-007"), ("_exit(3);", "E-LIB-009"), ("for (;;) pause();", "E-LIB-008")],
+)
+def test_a_constructor_that_ends_or_blocks_its_process(stage: Stage, body: str, code: str) -> None:
+    source = f"#include <unistd.h>\n__attribute__((constructor)) static void f(void) {{ {body} }}"
+    command = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libhsa-runtime64.so.1", "-x", "c", "-"]
+    compile_file(command, stage.root / "lib/libhsa-runtime64.so.1.18", source)
+    said = stage.test("--only", "libraries", "--seconds", "1")
+    found = said.only(code)
+    assert found["path"] == str(stage.root / "lib/libhsa-runtime64.so.1.18")
+    assert said.status == 1
+
+
 # ---- nothing to test, and wrong words
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 
 from rocm_sdk.selftest.children import run_program
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 
 from .place import Prefix
-from .programs import variables_of
+from .programs import is_for_another_machine, variables_of
 
 _OWN_CLANGS = ("lib/llvm/bin/clang", "llvm/bin/clang", "bin/amdclang")
 _CLANG = re.compile(r"(?:lib\w*/llvm[^/]*/)?bin/clang(?:-\d+)?")  # of a distribution's LLVM
@@ -35,7 +34,9 @@ def check_resource_directory(
     """Compares the directory that clang names with what is in the prefix."""
     ended = run_program([clang, "-print-resource-dir"], options.seconds, variables_of(library_path))
     directory = os.path.normpath(ended.last_line)
-    if ended.status != 0 or not os.path.isabs(directory):
+    if is_for_another_machine(clang, ended):
+        recorder.skip("the resource directory: clang is for another machine")
+    elif ended.status != 0 or not os.path.isabs(directory):
         recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **prefix.facts)
     elif os.path.isfile(os.path.join(directory, _HEADER)):
         recorder.good(f"clang's resource directory, {directory}")
@@ -55,12 +56,11 @@ def check_device_libraries(prefix: Prefix, clang: str, library_path: str, record
     if os.path.relpath(clang, prefix.root) not in _OWN_CLANGS:
         recorder.skip("device libraries: the clang is not ROCm's own, and hipcc tells it where they are")
         return
-    with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as scratch:
-        source = os.path.join(scratch, "probe.hip")
-        with open(source, "w", encoding="utf-8"):
-            pass
-        words = ["-###", "-x", "hip", "--cuda-device-only", f"--offload-arch={_TARGET}", "-nogpuinc", "-c", source]
-        ended = run_program([clang, *words], options.seconds, variables_of(library_path))
+    words = ["-###", "-x", "hip", "--cuda-device-only", f"--offload-arch={_TARGET}", "-nogpuinc", "-c", os.devnull]
+    ended = run_program([clang, *words], options.seconds, variables_of(library_path))
+    if is_for_another_machine(clang, ended):
+        recorder.skip("device libraries: clang is for another machine")
+        return
     linked = _LINKED.findall(ended.output)
     foreign = [path for path in linked if not prefix.has(os.path.realpath(path)) and not prefix.has(path)]
     if not present:

@@ -71,8 +71,8 @@ class Prefix:
         return os.path.exists(self.here(path)) or os.path.exists(path)
 
     def has(self, path: str) -> bool:
-        """Whether a path of now is in the prefix."""
-        return is_below(path, self.root)
+        """Whether a path of now is in the prefix, which may be named by a link."""
+        return is_below(path, self.root) or is_below(path, os.path.realpath(self.root))
 
     @cached_property
     def is_shared(self) -> bool:

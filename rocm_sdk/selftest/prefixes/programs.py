@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.children import Ended, run_programs
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
@@ -45,6 +47,24 @@ def check_programs(prefix: Prefix, library_path: str, recorder: Recorder, option
         recorder.skip(f"{len(others):,} programs that the self test does not know: {', '.join(others[:10])}")
 
 
+def is_for_another_machine(path: str, ended: Ended) -> bool:
+    """Whether the kernel has refused a program for that: a prefix that was built for another machine is no fault."""
+    if ended.refusal is None or ended.refusal.errno != errno.ENOEXEC:
+        return False
+    own, other = _header("/proc/self/exe"), _header(path)
+    return other.startswith(b"\x7fELF") and (own[4:6], own[18:20]) != (
+        other[4:6],
+        other[18:20],
+    )  # class, order, machine
+
+
+def _header(path: str) -> bytes:
+    try:
+        return read_beginning(path, 20)
+    except OSError:
+        return b""
+
+
 def variables_of(library_path: str) -> Mapping[str, str]:
     """The environment of programs of the prefix."""
     return {"LD_LIBRARY_PATH": library_path, **_PYTHON_WRITES_NOTHING}
@@ -67,19 +87,28 @@ def _programs(prefix: Prefix) -> tuple[Sequence[Program], list[str]]:
     return known, sorted(set(others))
 
 
-def _judge(prefix: Prefix, program: Program, ended: Ended, recorder: Recorder, options: Options) -> None:
+def _judge_refusal(program: Program, ended: Ended, recorder: Recorder, facts: dict[str, object]) -> None:
+    """A program that the kernel did not start."""
     name, path = program.name, program.path
-    facts: dict[str, object] = {"tool": name, **prefix.facts}
     if not os.path.exists(path):
         return  # a link to nothing, which is reported as such
-    if ended.refusal is not None and not os.access(path, os.X_OK):
+    if not os.access(path, os.X_OK):
         detail = f"it cannot be executed: its mode is {os.stat(path).st_mode & 0o7777:04o}"
         recorder.bad("E-TOOL-001", path, detail=detail, **facts)
     elif isinstance(ended.refusal, FileNotFoundError):
         detail = f"the interpreter that {path} names is not in the build root"
         recorder.bad("E-TOOL-002", path, detail=detail, **facts)
-    elif ended.refusal is not None:
+    elif is_for_another_machine(path, ended):
+        recorder.skip(f"{name}: it is for another machine")
+    else:
         recorder.bad("E-TOOL-001", path, detail=ended.how, **facts)
+
+
+def _judge(prefix: Prefix, program: Program, ended: Ended, recorder: Recorder, options: Options) -> None:
+    name, path = program.name, program.path
+    facts: dict[str, object] = {"tool": name, **prefix.facts}
+    if ended.refusal is not None:
+        _judge_refusal(program, ended, recorder, facts)
     elif ended.status is None:
         recorder.bad("E-TOOL-003", path, tool=name, seconds=options.seconds)
     elif (match := _NOT_LOADED.search(ended.output)) is not None:
