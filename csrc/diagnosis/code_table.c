@@ -601,7 +601,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail}",
         FIXES({ANY, WORDS, "give the package the file {target|that it names}, or remove the link: rm {$path}"}),
         "Links with absolute paths are followed below the staging directory. A file of the build root counts, too, because another package may have it.", NULL)
-    ROW(E, PREFIX, 003, ERROR, "{library} has no link {soname}", "programs look for its SONAME, and no file beside it has that name",
+    ROW(E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
     ROW(E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail}",

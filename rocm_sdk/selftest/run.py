@@ -24,7 +24,7 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
     Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
     """
     for name, row in SUBJECTS.items():
-        if not _is_wanted(name, row, options) or not _applies(row, installation):
+        if not _applies(row, installation) or not _is_wanted(name, row, installation, options):
             continue
         recorder = Recorder(name, row.unit, installation.site)
         recorders.append(recorder)
@@ -64,16 +64,20 @@ def _untested(name: str, installation: Installation, recorder: Recorder, *, is_c
 
 def _applies(row: Subject, installation: Installation) -> bool:
     if installation.prefix is not None:
-        return row.of_prefix is not False
-    return row.of_prefix is not None and (installation.is_current or not row.needs_this_process)
+        return bool(row.prefix_words)
+    return bool(row.code_words) and (installation.is_current or not row.needs_this_process)
 
 
-def _is_wanted(name: str, row: Subject, options: Options) -> bool:
+def _is_wanted(name: str, row: Subject, installation: Installation, options: Options) -> bool:
     """A subject runs if it or one of its codes is requested."""
     return name not in options.skip and (
         not options.only
         or name in options.only
-        or any(row.may_report(code) for code in options.only if code not in SUBJECTS)
+        or any(
+            row.may_report(code, of_prefix=installation.prefix is not None)
+            for code in options.only
+            if code not in SUBJECTS
+        )
     )
 
 

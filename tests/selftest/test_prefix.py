@@ -405,6 +405,23 @@ def test_wrong_words(words: list[str], message: str) -> None:
     assert message in done.stderr
 
 
+def test_an_explanation_does_not_say_that_it_was_tested_here() -> None:
+    """No test of an installation can find what is wrong with a prefix."""
+    command = [sys.executable, "-m", "rocm_sdk", "explain", "E-PREFIX-003"]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True)
+    assert "ldconfig -n" in done.stdout
+    assert "This installation" not in done.stdout
+
+
+def test_a_code_alone_is_asked_for(stage: Stage) -> None:
+    for name in ("need", "link by SONAME", "version of ROCm", "device libraries"):
+        change, codes, _ = FAULTS[name]
+        change(stage)
+        (code,) = codes
+        assert stage.test("--only", code).codes == codes
+        assert stage.test("--skip", code).codes.isdisjoint(codes)
+
+
 # ---- rights, network, other users
 
 
