@@ -75,6 +75,14 @@ clang_of_tree() { # DIRECTORY
     program "$site/_rocm_sdk_devel/lib/llvm/bin/clang" "echo $PWD/$site/_rocm_sdk_devel/lib/llvm/lib/clang/$1"
 }
 
+# The core package's files as a ROCm that is to be packaged, stage/rocm.
+prefix() {
+    mkdir -p stage
+    cp -r "$core" stage/rocm
+    mkdir stage/rocm/.info
+    echo 5.2.3 >stage/rocm/.info/version
+}
+
 # A process that has these files loaded; its number is in $!.
 process() { # FILE...
     python3 -c 'import ctypes, sys, time; [ctypes.CDLL(each) for each in sys.argv[1:]]; open("ready", "w"); time.sleep(60)' "$@" &

@@ -155,6 +155,16 @@ Code = Literal[
     "E-CODE-017",
     "E-TEST-001",
     "E-TEST-002",
+    "E-PREFIX-001",
+    "E-PREFIX-002",
+    "E-PREFIX-003",
+    "E-PREFIX-004",
+    "E-PREFIX-005",
+    "W-PREFIX-006",
+    "E-PREFIX-007",
+    "E-PREFIX-008",
+    "E-PREFIX-009",
+    "E-PREFIX-010",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

@@ -37,7 +37,8 @@
 /* For what no installer can restore: a ROCm that is not a Python package, a version whose index is not known, a file
  * that belongs to no package. */
 #define PREFIX                                                                                                         \
-    {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                        \
+    {ANY, WORDS, "correct the package that brings {staged}"},                                                          \
+        {ANY, WORDS, "{system_reinstall}  # the ROCm in {$system_prefix} belongs to the system"}, {                    \
         ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"                                     \
     }
 #define SAME                                                                                                           \
@@ -233,7 +234,8 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         FIXES({ANY, WORDS, "report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "Part of it was built without -fPIC. Pages of its code are then not shared between processes.", NULL)
     ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
-        FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
+        FIXES({ANY, WORDS, "link with -Wl,-z,noexecstack, or: patchelf --clear-execstack {$path}  # in {staged}"},
+              {ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
     ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
         FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
@@ -335,6 +337,7 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
     ROW(E, DEVEL, 003, ERROR, "the CMake package {path|of the tree} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
+              {ANY, WORDS, "correct the package that brings {staged}"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
     ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
@@ -590,6 +593,38 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
     ROW(E, TEST, 002, ERROR, "the check of {subject} tested nothing", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "There is something to test, and no check was made: an empty result is not a pass.", NULL)
+
+    /* ---- a prefix that is to be packaged (rocm-sdk test --sdk) ---- */
+    ROW(E, PREFIX, 001, ERROR, "{path|the prefix} has no ROCm", "{detail}",
+        FIXES({ANY, WORDS, "name the directory that has the include, bin or lib of ROCm: rocm-sdk test --sdk \"$DESTDIR/usr\""}),
+        "Nothing could be tested, and that is no pass. Reported by `rocm-sdk test --sdk`, also for a directory that was filled after the test, or under another name.", NULL)
+    ROW(E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail}",
+        FIXES({ANY, WORDS, "give the package the file {target|that it names}, or remove the link: rm {$path}"}),
+        "Links with absolute paths are followed below the staging directory. A file of the build root counts, too, because another package may have it.", NULL)
+    ROW(E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
+        FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
+        "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
+    ROW(E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail}",
+        FIXES({ANY, TRIED, "patchelf --set-rpath '$ORIGIN' {$path}  # or link with -Wl,-rpath,'$ORIGIN', or build with CMAKE_SKIP_INSTALL_RPATH"}),
+        "A DT_RPATH or DT_RUNPATH with a directory of the build is of no use elsewhere, and whoever can make the directory there decides what is loaded.", NULL)
+    ROW(E, PREFIX, 005, ERROR, "{needing} needs {name|another library}, which is in neither the prefix nor the build root", "a process that loads it ends with: cannot open shared object file",
+        FIXES({ANY, WORDS, "add the package that has {name} to those that the build requires, or the file to this prefix"}),
+        "All libraries of the prefix are loaded with its directories in LD_LIBRARY_PATH. What they need besides comes from the system in which the package is tested.", NULL)
+    ROW(W, PREFIX, 006, WARNING, "the libraries of {path|the prefix} do not find each other by themselves", "{needing} needs {name}, and neither its search path nor the linker's configuration leads to {directory|its directory}{more}",
+        FIXES({ANY, WORDS, "link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
+        "Programs then need LD_LIBRARY_PATH. The files /etc/ld.so.conf and /etc/ld.so.conf.d/*.conf below the staging directory count.", NULL)
+    ROW(E, PREFIX, 007, ERROR, "{path|a file} says version {version|X}, {other|another file} says {wanted|Y}", "both say the version of {name|one thing}",
+        FIXES({ANY, WORDS, "remove what another version has left in the build, and build both files from one source"}),
+        "CMake, programs and installers read the version from different files: `.info/version`, headers, CMake packages, names of libraries. They must say the same.", NULL)
+    ROW(E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|N} has {directory|it}, which will not exist where the package is installed",
+        FIXES({ANY, WORDS, "give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix} ... && DESTDIR=... cmake --install ..."}),
+        "Texts that others read (CMake packages, files for pkg-config, scripts, headers) must name files by their place after the installation.", NULL)
+    ROW(E, PREFIX, 009, ERROR, "the CMake package {path|of the prefix} names {name|a file} that is not there", "{detail}",
+        FIXES({ANY, WORDS, "give the package the file, or correct the paths that the CMake package has from its build"}),
+        "find_package or the link fails for whoever builds with the package. A file of the build root counts, too, because another package may have it.", NULL)
+    ROW(E, PREFIX, 010, ERROR, "the clang in {prefix} does not take the device libraries of the prefix", "{detail}",
+        FIXES({ANY, WORDS, "install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
+        "clang links each HIP program with ocml.bc and others. It looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };
 
 /* Codes of earlier releases, and those that took their place. */

@@ -24,8 +24,16 @@ def add_arguments(parser: "ArgumentParser") -> None:
     """What to test, and how to report."""
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--target", metavar="DIR", help="test the packages in DIR instead of this environment's")
+    what.add_argument(
+        "--sdk", metavar="PREFIX", help="test a ROCm that is to be packaged: a directory with lib, bin ..."
+    )
     what.add_argument("--pid", type=int, metavar="N", help="check the libraries of a running process instead")
     what.add_argument("--merge", metavar="DIR", help="compare the reports of many nodes in DIR instead")
+    parser.add_argument(
+        "--destdir",
+        metavar="DIR",
+        help="with --sdk: the staging directory (DESTDIR, RPM_BUILD_ROOT if PREFIX is there)",
+    )
     parser.add_argument("--expect", metavar="NODES", help="with --merge: node[001-128] (SLURM_JOB_NODELIST)")
     parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
     parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
@@ -66,7 +74,6 @@ def run(options: "Namespace") -> int:
         from .test_merge import run as run_merge
 
         return run_merge(options)
-    from rocm_sdk.selftest import installation as installations
     from rocm_sdk.selftest.grouping import grouped
 
     wanted = _wanted(options)
@@ -75,7 +82,9 @@ def run(options: "Namespace") -> int:
     if options.target and not os.path.isdir(options.target):
         complain(f"--target: {options.target} is not a directory", "name the directory that holds the packages")
         return 2
-    tested = installations.at(options.target, "--target") if options.target else installations.current()
+    tested = _prefix(options) if options.sdk is not None else _installation(options)
+    if tested is None:
+        return 2
     if options.pid is not None:
         return _run_on_process(tested, options)
     recorders: list[Recorder] = []
@@ -83,14 +92,14 @@ def run(options: "Namespace") -> int:
     try:
         _run_subjects(tested, wanted, recorders, options)
         if options.fix and _fix(tested, recorders):
-            tested = installations.at(options.target, "--target") if options.target else installations.current()
+            tested = _installation(options)
             recorders.clear()
             _run_subjects(tested, wanted, recorders, options)
     except KeyboardInterrupt:
         complain("interrupted; results so far:")
         interrupted = True
     if not recorders and not interrupted:
-        complain("nothing was tested: --only, --skip and --target leave no subject", "see: rocm-sdk test --help")
+        complain("nothing was tested: --only and --skip leave no subject for it", "see: rocm-sdk test --help")
         return 2
     return _report(tested, recorders, grouped(recorders), options, interrupted=interrupted)
 
@@ -99,6 +108,12 @@ def _misuse(options: "Namespace") -> str:
     """What is wrong with options that belong together."""
     if options.expect is not None and options.merge is None:
         return "--expect needs --merge DIR"
+    if options.sdk is not None:
+        refused = [name for name in ("deep", "fix", "init") if getattr(options, name)]
+        if refused:
+            return f"--{refused[0]} is not for --sdk, which reads a prefix without RECORD and changes nothing"
+    elif options.destdir is not None:
+        return "--destdir needs --sdk PREFIX"
     if options.output is not None and not options.json:
         return "--output needs --json"
     if options.node and not options.json:
@@ -121,6 +136,37 @@ class _Outcome(NamedTuple):
     problems: "list[Problem]"
     end: str  # the last sentence
     interrupted: bool
+
+
+def _installation(options: "Namespace") -> "Installation":
+    from rocm_sdk.selftest import installation as installations
+
+    return installations.at(options.target, "--target") if options.target else installations.current()
+
+
+def _prefix(options: "Namespace") -> "Installation | None":
+    """The prefix that --sdk names; None after a message."""
+    from rocm_sdk.selftest.installation import of_prefix
+
+    if not os.path.isdir(options.sdk):
+        complain(f"--sdk: {options.sdk} is not a directory", "name the prefix that has lib, bin or include")
+        return None
+    destdir = _destdir_of(options.sdk, options.destdir)
+    if destdir is None:
+        complain(f"--destdir: {options.sdk} is not below {options.destdir}", 'name both: --sdk "$D/usr" --destdir "$D"')
+        return None
+    return of_prefix(options.sdk, destdir)
+
+
+def _destdir_of(prefix: str, named: "str | None") -> "str | None":
+    """The staging directory: the named one (None if the prefix is not in it), else that of a variable; "": none."""
+    place = os.path.join(os.path.abspath(prefix), "")
+    candidates = [named] if named is not None else [os.environ.get("DESTDIR"), os.environ.get("RPM_BUILD_ROOT")]
+    for each in filter(None, candidates):
+        directory = os.path.abspath(each)
+        if directory != "/" and place.startswith(os.path.join(directory, "")):
+            return directory
+    return None if named else ""
 
 
 def _report(
@@ -185,7 +231,9 @@ def _wanted(options: "Namespace") -> "Options | None":
         )
         return None
     unreported = sorted(
-        name for name in only - SUBJECTS.keys() if not any(row.may_report(name) for row in SUBJECTS.values())
+        name
+        for name in only - SUBJECTS.keys()
+        if not any(row.may_report(name, of_prefix=options.sdk is not None) for row in SUBJECTS.values())
     )
     if unreported and options.pid is None:
         complain(

@@ -61,7 +61,7 @@ _SWALLOWS = {
 }
 
 # Codes of what the system lacks, whichever library needs it -> the fact that names what is missing.
-_OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted"}
+_OF_SYSTEM = {"E-LIB-002": "name", "E-LIB-005": "wanted", "E-PREFIX-005": "name"}
 
 _OF_ENDING = frozenset({"E-LIB-007", "E-LIB-008", "E-LIB-009"})
 

@@ -18,6 +18,9 @@ from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, norm
 from rocm_sdk.installed.files import installed_file, names_in, read_beginning
 from rocm_sdk.installed.installer import own_site
 
+from .prefixes.place import Prefix, foreign_variables
+from .prefixes.versions import release_of
+
 _DIST_INFO_LIMIT = 1 << 20  # bytes
 _VERSION = re.compile(r"^__version__ *= *(['\"])([\w.+!-]+)\1", re.MULTILINE)
 _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
@@ -31,6 +34,7 @@ class Installation:
     is_current: bool  # whether this process would use it
     distributions: tuple[Distribution, ...] = field(default=())
     fallback: str | None = None  # the place of ROCM_SDK_FALLBACK that it was taken from
+    prefix: Prefix | None = None  # it is a hierarchy of files that is to be packaged
     chosen_by: str | None = None  # what named the directory: "ROCM_SDK_ROOT", "--target"; None: sys.path leads to it
 
     def distribution(self, name: str) -> Distribution | None:
@@ -48,6 +52,8 @@ class Installation:
             return self.core.version
         if self.fallback is not None:
             return str(_native.sdk_facts()["version"])
+        if self.prefix is not None:
+            return release_of(self.prefix)
         return _version_without_metadata(self.site) or "unknown"
 
     @cached_property
@@ -73,6 +79,8 @@ class Installation:
 
     def owner_of(self, path: str) -> dict[str, object]:
         """Facts for problems: the distribution that a file belongs to, else core."""
+        if self.prefix is not None:
+            return self.prefix.facts
         if self.fallback is not None:
             return {"prefix": self.site, "system_prefix": self.site if self.fallback == "system" else None}
         owner = self.owners.get(os.path.relpath(path, self.site)) or self.core
@@ -144,6 +152,19 @@ def refused_root() -> RocmSdkError | None:
     except RocmSdkError as error:
         return error if error.facts.get("variable") == "ROCM_SDK_ROOT" else None
     return None
+
+
+def of_prefix(directory: str, destdir: str) -> Installation:
+    """A prefix that is to be packaged. destdir: the staging directory that it is below; "": none.
+
+    Unsets the variables that lead this process, and those that it starts, to another SDK.
+    """
+    site = os.path.abspath(directory)
+    unset = foreign_variables()
+    for name in unset:
+        del os.environ[name]
+    prefix = Prefix(site, os.path.abspath(destdir) if destdir else "", tuple(unset))
+    return Installation(site, False, prefix=prefix, chosen_by="--sdk")
 
 
 def at(directory: str, chosen_by: str | None = None) -> Installation:

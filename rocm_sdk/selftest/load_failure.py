@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 
 from rocm_sdk import _native
-from rocm_sdk.problems import Problem, problem_of
+from rocm_sdk.problems import Problem, problem, problem_of
 
 from .installation import Installation
 from .loading import LoadResult
@@ -26,6 +26,9 @@ class LoadFailures:
         self._by_path = {each.path: each for each in objects}
         for each in objects:
             self._by_name.setdefault(each.name, each)
+        for each in objects:  # a file whose name has the whole version is needed by its SONAME
+            if each.facts is not None and each.facts.soname is not None:
+                self._by_name.setdefault(each.facts.soname, each)
 
     @cached_property
     def directories(self) -> list[str]:
@@ -57,7 +60,17 @@ class LoadFailures:
         """The problem behind a refusal, in the words of the exception that it would be."""
         site = self._installation.site
         fallback = self._installation.fallback
+        match = _MISSING.search(result.dlerror_text)
+        if self._installation.prefix is not None and match is not None:
+            return self._missing_in_prefix(result.path, match[1])
         return problem_of(_native.explain_load(site, result.path, result.dlerror_text, fallback), site)
+
+    def _missing_in_prefix(self, path: str, name: str) -> Problem:
+        """The package of the file is not known: it is to be made, or is one of the build root's."""
+        needing = next((each for each in self.needed_by(path) if name in _needed(each)), None)
+        place = needing.path if needing is not None else path
+        facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": name}
+        return problem("E-PREFIX-005", place, self._installation.site, **facts)
 
     def needed_by(self, path: str) -> list[SharedObject]:
         """A library and all of the SDK that it needs, directly or not, itself first."""

@@ -61,6 +61,10 @@ def load_all(
 @contextmanager
 def search_path(directories: Iterable[str]) -> Iterator[str]:
     """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links replace such names."""
+    directories = list(directories)
+    if not any({":", ";"} & set(directory) for directory in directories):
+        yield ":".join(directories)  # also where no temporary file can be made
+        return
     with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as links:
         names = []
         for number, directory in enumerate(directories):

@@ -25,7 +25,7 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
     Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
     """
     for name, row in SUBJECTS.items():
-        if not _is_wanted(name, row, options) or (row.needs_this_process and not installation.is_current):
+        if not _applies(row, installation) or not _is_wanted(name, row, installation, options):
             continue
         recorder = Recorder(name, row.unit, installation.site)
         recorders.append(recorder)
@@ -33,7 +33,8 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
         try:
             check: Check = import_module(f"{__package__}.subjects.{name}").check
             check(installation, recorder, options)
-            if (untested := _untested(name, installation, recorder)) is not None:
+            untested = _untested(name, installation, recorder, is_chosen=name in options.only)
+            if untested is not None:
                 recorder.bad("E-TEST-002", subject=name, detail=untested)
         except Exception as error:
             recorder.bad(_SUBJECT_FAILED, subject=name, detail=f"{type(error).__name__}: {error}")
@@ -43,8 +44,13 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
         yield recorder
 
 
-def _untested(name: str, installation: Installation, recorder: Recorder) -> str | None:
-    """What a subject should have tested but skipped without a reason; None if all is well."""
+def _untested(name: str, installation: Installation, recorder: Recorder, *, is_chosen: bool) -> str | None:
+    """What a subject should have tested but skipped without a reason; None if all is well.
+
+    is_chosen: the user wants this subject, so that nothing else tests the prefix.
+    """
+    if installation.prefix is not None and is_chosen and not recorder.count and not recorder.problems:
+        return f"{installation.site} has nothing that it could test"
     if recorder.count or recorder.problems or recorder.not_tried:
         return None
     if name == "files" and installation.owners:
@@ -57,12 +63,22 @@ def _untested(name: str, installation: Installation, recorder: Recorder) -> str 
     return None
 
 
-def _is_wanted(name: str, row: Subject, options: Options) -> bool:
+def _applies(row: Subject, installation: Installation) -> bool:
+    if installation.prefix is not None:
+        return bool(row.prefix_codes)
+    return bool(row.codes) and (installation.is_current or not row.needs_this_process)
+
+
+def _is_wanted(name: str, row: Subject, installation: Installation, options: Options) -> bool:
     """A subject runs if it or one of its codes is requested."""
     return name not in options.skip and (
         not options.only
         or name in options.only
-        or any(row.may_report(code) for code in options.only if code not in SUBJECTS)
+        or any(
+            row.may_report(code, of_prefix=installation.prefix is not None)
+            for code in options.only
+            if code not in SUBJECTS
+        )
     )
 
 

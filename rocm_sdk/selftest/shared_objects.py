@@ -83,6 +83,9 @@ def _is_below(path: str, directory: str) -> bool:
 
 def shared_objects(installation: Installation) -> list[SharedObject]:
     """All shared objects, each file once. The development tree is skipped: it has the same files."""
+    if installation.prefix is not None:
+        paths = (path for path in installation.prefix.libraries() if _is_library(path, os.path.basename(path)))
+        return sorted(map(inspect, paths), key=lambda each: each.path)
     found: dict[tuple[int, int], SharedObject] = {}
     directories = [path for path in installation.platform_directories if "devel" not in os.path.basename(path)]
     for path, identity in (each for directory in directories for each in _candidates(directory)):
@@ -90,6 +93,13 @@ def shared_objects(installation: Installation) -> list[SharedObject]:
     if installation.fallback is not None:
         found = {(0, number): inspect(path) for number, path in enumerate(_located())}
     return sorted(found.values(), key=lambda each: each.path)
+
+
+def search_directories(installation: Installation) -> list[str]:
+    """The directories with libraries, and for a prefix what LD_LIBRARY_PATH has beside them."""
+    directories = [os.path.dirname(each.path) for each in shared_objects(installation)]
+    directories += installation.prefix.library_path if installation.prefix is not None else ()
+    return list(dict.fromkeys(directories))
 
 
 def _located() -> list[str]:

@@ -1,7 +1,7 @@
 """The gfx targets to build for: those of this machine, of the SDK or of a list, checked before a build starts."""
 
 from rocm_sdk import _native, targets
-from rocm_sdk.errors import EmptySelectionError, UnknownTargetError, UnsupportedTargetError
+from rocm_sdk.errors import EmptySelectionError, RocmSdkError, UnknownTargetError, UnsupportedTargetError
 
 from .packages import install_command, owner_of, requirement_for, supported_targets, supporting_packages
 
@@ -68,7 +68,12 @@ def _require_built_for(chosen: tuple[str, ...]) -> None:
 
 
 def _require_packages(chosen: tuple[str, ...]) -> None:
-    supported, packages = supported_targets(), supporting_packages()
+    try:
+        supported, packages = supported_targets(), supporting_packages()
+    except RocmSdkError as error:
+        if error.code != "E-PKG-001" or "variable" in error.facts:
+            raise
+        return  # nothing is installed: the flags are for another ROCm, such as that of a distribution
     if not supported and not packages:
         return  # no library is installed that a program could be built against
     for name in chosen:

@@ -218,3 +218,18 @@ def test_wrong_usage(kpack_sdk: Site, machine: Machine) -> None:
     for words in (["gfx942"], ["--installed", "gfx942"], ["--cmake", "--torch"]):
         result = call(kpack_sdk, machine, *words)
         assert (result.returncode, result.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("selection", ["machine", "gfx1100"])
+def test_without_an_sdk_the_flags_are_for_another_rocm(tmp_path: Path, machine: Machine, selection: str) -> None:
+    """On a distribution with a ROCm of its own nothing is installed that could lack the code for a GPU."""
+    machine.gpu(1, "gfx1100")
+    (tmp_path / "empty").mkdir()
+    done = subprocess.run(
+        [str(SCRIPT), "targets", "--offload-arch", selection],
+        env=clean_environment() | {"PYTHONPATH": str(tmp_path / "empty"), "ROCM_SDK_ROOTFS": str(machine.root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "--offload-arch=gfx1100\n", "")

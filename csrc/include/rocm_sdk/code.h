@@ -168,6 +168,17 @@ typedef enum rsdk_code {
     RSDK_E_TEST_001,
     RSDK_E_TEST_002,
 
+    RSDK_E_PREFIX_001,
+    RSDK_E_PREFIX_002,
+    RSDK_E_PREFIX_003,
+    RSDK_E_PREFIX_004,
+    RSDK_E_PREFIX_005,
+    RSDK_W_PREFIX_006,
+    RSDK_E_PREFIX_007,
+    RSDK_E_PREFIX_008,
+    RSDK_E_PREFIX_009,
+    RSDK_E_PREFIX_010,
+
     RSDK_CODE_COUNT
 } rsdk_code;
 /* clang-format on */

@@ -34,6 +34,10 @@ def heading(installation: Installation) -> str:
     if installation.fallback is not None:
         place = f"{installation.fallback} (ROCM_SDK_FALLBACK)"
         return one_line(f"ROCm {installation.version} in {installation.site}") + f"    taken from {harmless(place)}"
+    if installation.prefix is not None:
+        place = installation.prefix.installed(installation.site)
+        installed = f"    for {harmless(place)}" if place != installation.site else ""
+        return one_line(f"ROCm {installation.version} in {installation.site}") + installed
     parts = [each.name.removeprefix("rocm-sdk-") for each in installation.distributions if each.has_sdk_files]
     packages = harmless(", ".join(parts)) or "no packages"
     chosen = f" ({installation.chosen_by})" if installation.chosen_by else ""

@@ -17,8 +17,13 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.children import run_program
 from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.loading import search_path
 from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.prefixes.cmake import check_paths
+from rocm_sdk.selftest.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
+from rocm_sdk.selftest.prefixes.place import Prefix
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.selftest.shared_objects import search_directories
 
 _PROGRAM = """\
 #include <hip/hip_runtime.h>
@@ -32,6 +37,9 @@ _COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """Checks nothing if the development package is not installed, or not extracted yet."""
+    if installation.prefix is not None:
+        _check_prefix(installation, installation.prefix, recorder, options)
+        return
     state = layout.tree_state(installation.site)
     if state == layout.ABSENT:
         return
@@ -71,14 +79,21 @@ def _check_tree(tree: str, recorder: Recorder) -> bool:
 def _check_cmake(installation: Installation, tree: str, recorder: Recorder) -> None:
     """Checks that the files of each package are text with balanced parentheses, as CMake requires."""
     for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
-        try:
-            fault = _cmake_fault(read_beginning(path, _CMAKE_LIMIT).decode("utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            fault = str(error)
-        if fault is None:
-            recorder.good(os.path.relpath(path, tree))
-        else:
-            recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
+        _read_cmake(installation, tree, path, recorder)
+
+
+def _read_cmake(installation: Installation, tree: str, path: str, recorder: Recorder) -> str | None:
+    """The text of a sound file; None after a complaint."""
+    try:
+        text = read_beginning(path, _CMAKE_LIMIT).decode("utf-8")
+        fault = _cmake_fault(text)
+    except (OSError, UnicodeDecodeError) as error:
+        fault = str(error)
+    if fault is None:
+        recorder.good(os.path.relpath(path, tree))
+        return text
+    recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
+    return None
 
 
 _CMAKE_LIMIT = 1 << 24  # bytes
@@ -114,6 +129,25 @@ def _end_of_text(text: str, match: re.Match[str]) -> int:
         string = _STRING.match(text, match.end())
         return string.end() if string is not None else -1
     return match.end()
+
+
+# ---- a prefix that is to be packaged
+
+
+def _check_prefix(installation: Installation, prefix: Prefix, recorder: Recorder, options: Options) -> None:
+    """Checks its CMake packages, and its compiler if it has one."""
+    for path in prefix.files:
+        if path.endswith(".cmake") and not os.path.islink(path):
+            text = _read_cmake(installation, prefix.root, path, recorder)
+            if text is not None:
+                check_paths(prefix, path, text, recorder)
+    clang = clang_of(prefix)
+    if clang is None:
+        recorder.skip("the compiler: the prefix has none")
+        return
+    with search_path(search_directories(installation)) as path:
+        check_resource_directory(prefix, clang, path, recorder, options)
+        check_device_libraries(prefix, clang, path, recorder, options)
 
 
 # ---- the compiler

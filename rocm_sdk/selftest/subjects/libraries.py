@@ -16,7 +16,13 @@ from rocm_sdk.selftest.load_failure import LoadFailures
 from rocm_sdk.selftest.loading import LoadResult, load_all, search_path
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.shared_objects import SharedObject, library_name, shared_objects
+from rocm_sdk.selftest.shared_objects import (
+    SharedObject,
+    library_name,
+    linker_name,
+    search_directories,
+    shared_objects,
+)
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
@@ -31,7 +37,10 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
         return
     _check_names(installation, objects, recorder)
-    sound = [each for each in objects if _check_file(installation, each, recorder)]
+    of_compilers = [each for each in objects if installation.prefix is not None and _is_for_compilers(each)]
+    for each in of_compilers:
+        recorder.skip(f"{each.name}: for another machine, for which a compiler links it")
+    sound = [each for each in objects if each not in of_compilers and _check_file(installation, each, recorder)]
     loadable = []
     for each in sound:
         reason = reason_not_loaded_alone(each.name)
@@ -59,6 +68,11 @@ def _check_file(installation: Installation, each: SharedObject, recorder: Record
         _tell_history(each, recorder, facts)
     _check_search_path(installation, each, recorder)
     return _check_glibc(each, recorder)
+
+
+def _is_for_compilers(each: SharedObject) -> bool:
+    """Whether it is a library that a compiler links, perhaps for another machine."""
+    return _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
 
 
 def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
@@ -106,7 +120,7 @@ def _numbers(version: str) -> list[int]:
 
 def _check_search_path(installation: Installation, each: SharedObject, recorder: Recorder) -> None:
     """Reports directories outside the SDK, which are those of the build machine."""
-    if each.search_path is None:
+    if each.search_path is None or installation.prefix is not None:  # the subject `prefix` reports those of a prefix
         return
     tag = "DT_RUNPATH" if each.facts and each.facts.runpath else "DT_RPATH"
     for entry in each.foreign_entries(installation.site):
@@ -122,7 +136,8 @@ def _check_names(installation: Installation, objects: list[SharedObject], record
             continue
         by_soname.setdefault(soname, []).append(each)
         beside = os.path.join(os.path.dirname(each.path), soname)
-        if soname != each.name and not os.path.exists(beside):
+        is_unlinked = installation.prefix is not None and linker_name(soname) == linker_name(each.name)
+        if soname != each.name and not os.path.exists(beside) and not is_unlinked:  # else the subject `prefix` says it
             facts = installation.owner_of(each.path)
             recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, **facts)
     for soname, found in by_soname.items():
@@ -157,6 +172,16 @@ def _load(
 ) -> None:
     failures = LoadFailures(installation, objects)
     results, again = [], []
+    if installation.prefix is not None:
+        with (
+            options.progress("loading libraries", len(loadable)) as step,
+            search_path(search_directories(installation)) as path,
+        ):
+            for result in load_all((each.path for each in loadable), options.seconds, options.parallel, path):
+                results.append(result)
+                step(os.path.basename(result.path))
+        _judge_all(failures, results, recorder, options)
+        return
     with options.progress("loading libraries", len(loadable)) as step:
         for result in load_all((each.path for each in loadable), options.seconds, options.parallel):
             if failures.is_unaided(result):
@@ -170,13 +195,17 @@ def _load(
             for result in load_all(again, options.seconds, options.parallel, path):
                 results.append(result)
                 step(os.path.basename(result.path))
-    ended = {result.path: result for result in results if result.outcome in _ENDINGS}
-    for result in sorted(results):
-        _judge(failures, result, ended, recorder, options)
+    _judge_all(failures, results, recorder, options)
 
 
 # Outcome of a process that a constructor ended -> code of the problem.
 _ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
+
+
+def _judge_all(failures: LoadFailures, results: list[LoadResult], recorder: Recorder, options: Options) -> None:
+    ended = {result.path: result for result in results if result.outcome in _ENDINGS}
+    for result in sorted(results):
+        _judge(failures, result, ended, recorder, options)
 
 
 def _judge(

@@ -20,8 +20,9 @@ from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.load_failure import LoadFailures
 from rocm_sdk.selftest.loading import LoadResult, search_path
 from rocm_sdk.selftest.options import Options
+from rocm_sdk.selftest.prefixes.programs import check_programs
 from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.shared_objects import inspect, shared_objects
+from rocm_sdk.selftest.shared_objects import inspect, search_directories, shared_objects
 from rocm_sdk.selftest.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 
 # What the dynamic linker says when a program cannot be started.
@@ -47,6 +48,10 @@ class Tool(NamedTuple):
 
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """The development tree is extracted only if the options allow it."""
+    if installation.prefix is not None:
+        with search_path(search_directories(installation)) as path:
+            check_programs(installation.prefix, path, recorder, options)
+        return
     tools = list(_tools(installation))
     state = layout.tree_state(installation.site)
     waits = state in {layout.PACKED, layout.INTERRUPTED}

@@ -1,0 +1,4 @@
+"""A ROCm prefix that is to be packaged: a hierarchy of files, perhaps below a staging directory (DESTDIR).
+
+`place` has the prefix and its files, the other modules a check each. The subjects of the self test call them.
+"""

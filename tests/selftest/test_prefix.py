@@ -1,0 +1,480 @@
+"""`rocm-sdk test --sdk PREFIX`: a ROCm that is to be packaged, sound and with one fault each."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from compiled_files import compile_file
+from other_user import become_possible, open_directory
+from sample_prefix import LOCATION, Stage, run_on_prefix, sound_stage
+from sample_site import clean_environment
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return sound_stage(tmp_path / "stage")
+
+
+def state_of(root: Path) -> dict[str, tuple[int, int, bytes | str]]:
+    """Everything below a directory."""
+    found: dict[str, tuple[int, int, bytes | str]] = {}
+    for path in root.rglob("*"):
+        facts = path.lstat()
+        content = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else ""
+        found[str(path)] = (facts.st_mode, facts.st_mtime_ns, content)
+    return found
+
+
+# ---- sound
+
+
+def test_a_sound_prefix_passes_and_stays_as_it_is(stage: Stage) -> None:
+    before = state_of(stage.destdir)
+    said = stage.test()
+    assert said.status == 0, said.problems
+    assert {each["code"] for each in said.problems} <= {"N-DEVEL-006"}
+    assert said.document["version"] == "7.1.0"
+    assert (said.document["site"], said.document["chosen_by"]) == (str(stage.root), "--sdk")
+    counts = {each["subject"]: each["count"] for each in said.document["subjects"]}
+    assert set(counts) == {"prefix", "libraries", "tools", "devel"}
+    assert counts["libraries"] == 3
+    assert counts["tools"] == 3
+    assert counts["prefix"] > 10
+    (unknown,) = said.subject("tools")["not_tried"]
+    assert unknown == "1 programs that the self test does not know: rocblas-bench"
+    assert state_of(stage.destdir) == before
+
+
+def test_the_text_says_where_it_will_be(stage: Stage) -> None:
+    command = [sys.executable, "-m", "rocm_sdk", "test", "--sdk", stage.root]
+    for variable in ("DESTDIR", "RPM_BUILD_ROOT"):
+        done = subprocess.run(
+            command,
+            env=clean_environment() | {variable: str(stage.destdir)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[0] == f"ROCm 7.1.0 in {stage.root}    for /opt/rocm-7.1"
+        assert done.stdout.splitlines()[-1].startswith("no problems")
+
+
+def test_another_sdk_of_the_machine_is_left_out(stage: Stage, tmp_path: Path) -> None:
+    """Variables lead to a ROCm with a library of the same name that crashes."""
+    other = tmp_path / "other/lib"
+    other.mkdir(parents=True)
+    crash = "__attribute__((constructor)) static void f(void) { __builtin_trap(); }"
+    for soname in ("libhsa-runtime64.so.1", "libamdhip64.so.7"):
+        command = ["gcc", "-shared", "-fPIC", f"-Wl,-soname,{soname}", "-x", "c", "-"]
+        compile_file(command, other / soname, crash)
+    variables = {"ROCM_PATH": str(other.parent), "LD_LIBRARY_PATH": str(other), "ROCM_SDK_ROOT": "/nonexistent"}
+    said = stage.test(**variables)
+    assert said.status == 0, said.problems
+    assert {
+        "with ROCM_PATH: it leads to another SDK, and was unset for this test",
+        "with ROCM_SDK_ROOT: it leads to another SDK, and was unset for this test",
+    } <= set(said.subject("prefix")["not_tried"])
+
+
+def test_a_package_alone_takes_what_it_needs_from_the_build_root(stage: Stage, tmp_path: Path) -> None:
+    """librocrand without HIP: the build root has it where the dynamic linker is told to look."""
+    system = tmp_path / "system"
+    system.mkdir()
+    for name in ("libhsa-runtime64.so.1", "libamdhip64.so.7"):
+        shutil.copy(stage.root / "lib" / name, system / name)
+    alone = Stage(tmp_path / "alone")
+    (alone.root / "lib").mkdir()
+    for name in ("librocrand.so.1.1", "librocrand.so.1", "librocrand.so"):
+        shutil.copy(stage.root / "lib" / name, alone.root / "lib" / name, follow_symlinks=False)
+    found = alone.test().only("E-PREFIX-005")
+    assert (
+        found["title"] == "librocrand.so.1.1 needs libamdhip64.so.7, which is in neither the prefix nor the build root"
+    )
+    assert "libamdhip64.so.7" in found["fix"]
+    # LD_LIBRARY_PATH of a ROCm does not count, so the file has another name for this test.
+    (system / "libamdhip64.so.7").rename(system / "libhidden.so")
+    subprocess.run(
+        ["patchelf", "--replace-needed", "libamdhip64.so.7", "libhidden.so", alone.root / "lib/librocrand.so.1.1"],
+        check=True,
+    )
+    assert alone.test(LD_LIBRARY_PATH=str(system)).status == 0
+
+
+# ---- one fault each
+
+
+def break_need(stage: Stage) -> None:
+    for path in (stage.root / "lib").glob("libhsa-runtime64*"):
+        path.unlink()
+
+
+def break_soname_link(stage: Stage) -> None:
+    (stage.root / "lib/librocrand.so").unlink()
+    (stage.root / "lib/librocrand.so.1").unlink()
+
+
+def break_link(stage: Stage) -> None:
+    stage.link("bin/amdclang", "../lib/llvm/bin/amdclang")
+
+
+def break_absolute_link(stage: Stage) -> None:
+    (stage.root / "lib/librocrand.so").unlink()
+    stage.link("lib/librocrand.so", str(stage.root / "lib/librocrand.so.1"))
+
+
+def set_search_path(text: str) -> Callable[[Stage], None]:
+    def change(stage: Stage) -> None:
+        path = text.replace("DESTDIR", str(stage.destdir))
+        subprocess.run(["patchelf", "--set-rpath", path, stage.root / "lib/librocrand.so.1.1"], check=True)
+
+    return change
+
+
+def break_release(stage: Stage) -> None:
+    stage.file(".info/version", "7.0.2\n")
+
+
+def break_hip_header(stage: Stage) -> None:
+    header = stage.root / "include/hip/hip_version.h"
+    header.write_text(header.read_text().replace("MINOR 1", "MINOR 0"))
+
+
+def break_hip_release(stage: Stage) -> None:
+    for path in (".info/version", "include/rocm-core/rocm_version.h"):
+        (stage.root / path).write_text((stage.root / path).read_text().replace("7", "6"))
+
+
+def break_text(stage: Stage) -> None:
+    stage.file("lib/pkgconfig/hip.pc", f"Name: hip\nprefix={stage.root}\n")
+
+
+def break_cmake_path(stage: Stage) -> None:
+    stage.file("lib/cmake/hip/hip-targets-release.cmake", LOCATION % "libamdhip64.so.7.1.3")
+
+
+def break_checked_path(stage: Stage) -> None:
+    (stage.root / "lib/cmake/hip/hip-config.cmake").write_text('set_and_check(hip_DIR "/opt/rocm-7.1/hip")\n')
+
+
+def break_cmake(stage: Stage) -> None:
+    stage.file("lib/cmake/hip/hip-config.cmake", "set(hip_VERSION 7\n")
+
+
+def break_resource_directory(stage: Stage) -> None:
+    (stage.root / "lib/llvm/lib/clang/20").rename(stage.root / "lib/llvm/lib/clang/20.0.0")
+
+
+def empty_resource_directory(stage: Stage) -> None:
+    (stage.root / "lib/llvm/lib/clang/20/include/stddef.h").unlink()
+
+
+def break_device_libraries(stage: Stage) -> None:
+    (stage.root / "amdgcn").rename(stage.root / "lib/amdgcn")
+
+
+def break_program(stage: Stage) -> None:
+    stage.file("bin/hipconfig", "#!/bin/sh\nexit 3\n", 0o755)
+
+
+def break_interpreter(stage: Stage) -> None:
+    stage.file("bin/hipconfig", f"#!{stage.destdir}/perl\n", 0o755)
+
+
+def break_mode(stage: Stage) -> None:
+    (stage.root / "bin/hipconfig").chmod(0o644)
+
+
+def break_library(stage: Stage) -> None:
+    path = stage.root / "lib/librocrand.so.1.1"
+    path.write_bytes(path.read_bytes()[:300])
+
+
+def break_name(stage: Stage) -> None:
+    (stage.root / "lib/librocrand.so.1.1").rename(stage.root / "lib/librandom.so.1.1")
+    (stage.root / "lib/librocrand.so.1").unlink()
+    (stage.root / "lib/librocrand.so").unlink()
+
+
+FAULTS: dict[str, tuple[Callable[[Stage], None], set[str], str]] = {
+    # name: how it comes about, the codes, what the first of them says
+    "need": (break_need, {"E-PREFIX-005"}, "libhsa-runtime64.so.1"),
+    "link by SONAME": (break_soname_link, {"E-PREFIX-003"}, "librocrand.so.1.1 has no link librocrand.so.1"),
+    "link to nothing": (break_link, {"E-PREFIX-002"}, "bin/amdclang"),
+    "link into the staging directory": (break_absolute_link, {"E-PREFIX-002"}, "staging directory"),
+    "search path with the staging directory": (
+        set_search_path("DESTDIR/opt/rocm-7.1/lib"), {"E-PREFIX-004", "W-PREFIX-006"}, "staging directory"),
+    "search path of a build": (set_search_path("$ORIGIN:/build/hip/lib"), {"E-PREFIX-004"}, "/build/hip/lib"),
+    "search path that is not there": (set_search_path("$ORIGIN:/opt/rocm-6.0/lib"), {"E-PREFIX-004"}, "/opt/rocm-6.0"),
+    "search path that is empty": (set_search_path("$ORIGIN::"), {"E-PREFIX-004"}, "the current directory"),
+    "search path that is relative": (set_search_path("$ORIGIN:../lib"), {"E-PREFIX-004"}, "../lib"),
+    "no search path": (set_search_path("$ORIGIN/rocm"), {"W-PREFIX-006"}, "libamdhip64.so.7"),
+    "version of ROCm": (break_release, {"E-PREFIX-007"}, "7.0.2"),
+    "version of HIP": (break_hip_header, {"E-PREFIX-007"}, "7.0.2"),
+    "HIP of another ROCm": (break_hip_release, {"E-PREFIX-007"}, "6.1.0"),
+    "text with the staging directory": (break_text, {"E-PREFIX-008"}, "hip.pc"),
+    "file that CMake imports": (break_cmake_path, {"E-PREFIX-009"}, "/opt/rocm-7.1/lib/libamdhip64.so.7.1.3"),
+    "path that CMake checks": (break_checked_path, {"E-PREFIX-009"}, "/opt/rocm-7.1/hip"),
+    "CMake package": (break_cmake, {"E-DEVEL-003"}, "parentheses"),
+    "resource directory": (break_resource_directory, {"E-DEVEL-004"}, "there is 20.0.0"),
+    "headers of the compiler": (empty_resource_directory, {"E-DEVEL-004"}, "include/stddef.h"),
+    "device libraries": (break_device_libraries, {"E-PREFIX-010"}, "cannot find ROCm device library"),
+    "program": (break_program, {"E-TOOL-001"}, "exit status 3"),
+    "interpreter": (break_interpreter, {"E-TOOL-002", "E-PREFIX-008"}, "hipconfig"),
+    "mode of a program": (break_mode, {"E-TOOL-001"}, "0644"),
+    "damaged library": (break_library, {"E-LIB-006"}, "librocrand.so.1.1"),
+    "renamed library": (break_name, {"W-LIB-010"}, "librocrand.so.1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named_once(stage: Stage, name: str) -> None:
+    change, codes, words = FAULTS[name]
+    change(stage)
+    said = stage.test()
+    found = [each for each in said.problems if each["severity"] != "note"]
+    assert {each["code"] for each in found} == codes, said.problems
+    assert len(found) == len(codes), found
+    first = next(each for each in found if each["code"] == min(codes))
+    assert words in first["title"] + first["cause"]
+    assert said.status == int(any(each["severity"] == "error" for each in found))
+    for each in found:
+        assert each["fix"]
+        assert not any(word in each["fix"] for word in ("pip install", "rocm-sdk init", "--fix", "apt-get")), each[
+            "fix"
+        ]
+
+
+def test_the_linkers_configuration_of_the_package_counts(stage: Stage) -> None:
+    set_search_path("$ORIGIN/rocm")(stage)
+    conf = stage.destdir / "etc/ld.so.conf.d/rocm.conf"
+    conf.parent.mkdir(parents=True)
+    conf.write_text("/opt/rocm-7.1/lib\n")
+    assert stage.test().status == 0
+    assert not [each for each in stage.test().problems if each["code"] == "W-PREFIX-006"]
+
+
+@pytest.mark.parametrize("name", ["link by SONAME", "search path with the staging directory"])
+def test_the_printed_command_is_a_fix(stage: Stage, name: str) -> None:
+    FAULTS[name][0](stage)
+    said = stage.test()
+    fix = next(each["fix"] for each in said.problems if each["code"].startswith("E-"))
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"], "/usr/sbin", "/sbin"))
+    words = shlex.split(fix, comments=True)
+    subprocess.run(words, env=clean_environment() | {"PATH": path}, check=True, capture_output=True)
+    assert stage.test().status == 0, stage.test().problems
+
+
+def test_another_rocm_in_the_search_path_is_named(tmp_path: Path) -> None:
+    """DT_RPATH before LD_LIBRARY_PATH: the library of another prefix would come first."""
+    other = sound_stage(tmp_path / "other")
+    own = sound_stage(tmp_path / "own")
+    # Not below /tmp for the test: as an installed ROCm, which a directory of pytest is not.
+    place = Path("/opt") / f"rocm-sdk-test-{os.getpid()}"
+    try:
+        place.symlink_to(other.root)
+    except OSError as error:
+        pytest.skip(f"/opt cannot be written: {error}")
+    try:
+        library = own.root / "lib/librocrand.so.1.1"
+        subprocess.run(["patchelf", "--set-rpath", f"{place}/lib:$ORIGIN", library], check=True)
+        found = own.test().only("W-LIB-011")
+        assert "libamdhip64.so.7" in found["cause"]
+        assert str(place) in found["cause"]
+    finally:
+        place.unlink()
+
+
+# ---- forms of prefixes
+
+
+def test_without_a_staging_directory(tmp_path: Path) -> None:
+    """A prefix where it will be, as those of Nix and conda: what names it is right."""
+    stage = sound_stage(tmp_path / "store")
+    stage.file("lib/pkgconfig/hip.pc", f"prefix={stage.root}\n")
+    subprocess.run(["patchelf", "--set-rpath", stage.root / "lib", stage.root / "lib/librocrand.so.1.1"], check=True)
+    said = run_on_prefix(stage.root)
+    assert said.status == 0, said.problems
+    assert "texts: no staging directory is named (--destdir)" in said.subject("prefix")["not_tried"]
+
+
+def test_a_tree_of_links_to_other_prefixes(stage: Stage, tmp_path: Path) -> None:
+    """As Nix's symlinkJoin makes it."""
+    joined = tmp_path / "joined"
+    for path in stage.root.rglob("*"):
+        if not path.is_dir():
+            target = joined / path.relative_to(stage.root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path)
+    said = run_on_prefix(joined, "--only", "prefix,libraries,tools")
+    assert said.status == 0, said.problems
+    assert said.subject("libraries")["count"] == 3
+
+
+def test_an_environment_with_other_packages(stage: Stage) -> None:
+    """Of an environment of conda what has ROCm's names: the others have faults of their own."""
+    (stage.root / "conda-meta").mkdir()
+    broken = stage.file("lib/libopenblas.so.0.3", b"\x7fELF damaged")
+    stage.file("lib/cmake/blas/blas-config.cmake", "set(broken\n")
+    stage.link("bin/python", "python3.99")
+    assert stage.test().status == 0, stage.test().problems
+    (stage.root / "conda-meta").rmdir()
+    assert broken.exists()
+    assert {"E-LIB-006", "E-DEVEL-003", "E-PREFIX-002"} <= stage.test().codes
+
+
+def test_names_may_be_anything(tmp_path: Path) -> None:
+    stage = sound_stage(tmp_path / "a b:c'$(d)")
+    assert stage.test().status == 0, stage.test().problems
+
+
+def test_a_prefix_that_is_named_by_a_link(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(stage.root)
+    said = run_on_prefix(tmp_path / "link")
+    assert said.status == 0, said.problems
+    assert said.subject("libraries")["count"] == 3
+
+
+def test_a_prefix_for_another_machine(stage: Stage) -> None:
+    """As a cross build makes it: what can be read is tested, nothing is loaded or started."""
+    for path in [path for path in stage.root.rglob("*") if path.is_file() and not path.is_symlink()]:
+        content = bytearray(path.read_bytes())
+        if content[:4] == b"\x7fELF":
+            content[18:20] = (21).to_bytes(2, "little")  # e_machine: 64-bit PowerPC
+            path.write_bytes(content)
+    clang = stage.root / "lib/llvm/bin/clang"
+    shutil.copy(stage.root / "bin/rocminfo", clang)
+    said = stage.test()
+    assert said.status == 0, said.problems
+    assert said.only("N-LIB-021")["path"] == str(stage.root)
+    assert said.subject("libraries")["count"] == 0
+    assert "rocminfo: it is for another machine" in said.subject("tools")["not_tried"]
+    assert "the resource directory: clang is for another machine" in said.subject("devel")["not_tried"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [("__builtin_trap();", "E-LIB-007"), ("_exit(3);", "E-LIB-009"), ("for (;;) pause();", "E-LIB-008")],
+)
+def test_a_constructor_that_ends_or_blocks_its_process(stage: Stage, body: str, code: str) -> None:
+    source = f"#include <unistd.h>\n__attribute__((constructor)) static void f(void) {{ {body} }}"
+    command = ["gcc", "-shared", "-fPIC", "-Wl,-soname,libhsa-runtime64.so.1", "-x", "c", "-"]
+    compile_file(command, stage.root / "lib/libhsa-runtime64.so.1.18", source)
+    said = stage.test("--only", "libraries", "--seconds", "1")
+    found = said.only(code)
+    assert found["path"] == str(stage.root / "lib/libhsa-runtime64.so.1.18")
+    assert said.status == 1
+
+
+# ---- nothing to test, and wrong words
+
+
+def test_an_empty_prefix_is_an_error_that_names_it(tmp_path: Path) -> None:
+    for words in ((), ("--only", "libraries"), ("--only", "tools,devel")):
+        said = run_on_prefix(tmp_path, *words)
+        assert said.status == 1
+        (code,) = said.codes
+        assert code == ("E-TEST-002" if words else "E-PREFIX-001")
+        assert all(str(tmp_path) in each["title"] + each["cause"] for each in said.problems)
+    (tmp_path / "README").write_text("no ROCm")
+    assert "it has README" in run_on_prefix(tmp_path).only("E-PREFIX-001")["cause"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--sdk", "/nonexistent"], "--sdk: /nonexistent is not a directory"),
+        (["--sdk", "/usr", "--destdir", "/opt"], "--destdir: /usr is not below /opt"),
+        (["--destdir", "/opt"], "--destdir needs --sdk PREFIX"),
+        (["--sdk", "/usr", "--fix"], "--fix is not for --sdk"),
+        (["--sdk", "/usr", "--deep"], "--deep is not for --sdk"),
+        (["--sdk", "/usr", "--init"], "--init is not for --sdk"),
+        (["--sdk", "/usr", "--only", "gpus"], "nothing was tested: --only and --skip leave no subject"),
+    ],
+)
+def test_wrong_words(words: list[str], message: str) -> None:
+    command = [sys.executable, "-m", "rocm_sdk", "test", *words]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_an_explanation_does_not_say_that_it_was_tested_here() -> None:
+    """No test of an installation can find what is wrong with a prefix."""
+    command = [sys.executable, "-m", "rocm_sdk", "explain", "E-PREFIX-003"]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=True)
+    assert "ldconfig -n" in done.stdout
+    assert "This installation" not in done.stdout
+
+
+def test_a_code_alone_is_asked_for(stage: Stage) -> None:
+    for name in ("need", "link by SONAME", "version of ROCm", "device libraries"):
+        change, codes, _ = FAULTS[name]
+        change(stage)
+        (code,) = codes
+        assert stage.test("--only", code).codes == codes
+        assert stage.test("--skip", code).codes.isdisjoint(codes)
+
+
+# ---- rights, network, other users
+
+
+def test_a_user_without_rights_on_a_prefix_that_nobody_may_write() -> None:
+    with become_possible() as user, open_directory() as directory:
+        stage = sound_stage(directory / "stage")
+        for path in [stage.destdir, *stage.destdir.rglob("*")]:
+            if not path.is_symlink():
+                path.chmod(path.stat().st_mode & ~0o222)
+        done = user.run("-m", "rocm_sdk", "test", "--sdk", stage.root, "--destdir", stage.destdir)
+        assert done.returncode == 0, done.stdout + done.stderr
+        for path in (path for path in stage.destdir.rglob("*") if path.is_dir()):
+            path.chmod(0o755)
+        (stage.root / "lib/libamdhip64.so.7.1.2").chmod(0)
+        done = user.run("-m", "rocm_sdk", "test", "--sdk", stage.root, "--destdir", stage.destdir)
+        assert done.returncode == 1
+        assert "libamdhip64.so.7.1.2" in done.stdout
+        stage.root.chmod(0)
+        done = user.run("-m", "rocm_sdk", "test", "--sdk", stage.root)
+        assert done.returncode == 1
+        assert "E-PREFIX-001" in done.stdout
+        assert "this user cannot read it" in done.stdout
+
+
+def test_without_a_network(stage: Stage) -> None:
+    command = [
+        "unshare",
+        "-rn",
+        sys.executable,
+        "-m",
+        "rocm_sdk",
+        "test",
+        "--sdk",
+        stage.root,
+        "--destdir",
+        stage.destdir,
+    ]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    if "unshare failed" in done.stderr:
+        pytest.skip(f"this machine makes no network namespace: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_hostile_files(stage: Stage) -> None:
+    """Pipes, links in circles, a directory named like a library, files of no text: nothing blocks or crashes."""
+    os.mkfifo(stage.root / "lib/librocpipe.so.1")
+    os.mkfifo(stage.root / "lib/cmake/hip/hip-pipe.cmake")
+    os.mkfifo(stage.root / "include/hip/pipe_version.h")
+    (stage.root / "lib/libdirectory.so.1").mkdir()
+    stage.link("lib/libcircle.so", "libcircle.so")
+    stage.link("lib/loop", "..")
+    stage.file("include/hip/bytes_version.h", bytes(range(256)) * 100)
+    stage.file("bin/bytes", b"\xff\x00" * 1000, 0o755)
+    said = stage.test()
+    assert said.status == 1
+    assert {each["code"] for each in said.problems if each["severity"] != "note"} == {"E-PREFIX-002", "E-DEVEL-003"}
