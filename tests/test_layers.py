@@ -42,6 +42,7 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "installed": set(),
     "adoption": {"installed"},
     "archives": set(),
+    "web": set(),
     "targets": {"installed", "problems"},
     "installing": {"installed", "targets"},
     "devel": {"installed", "problems"},
@@ -209,7 +210,7 @@ def test_python_layers() -> None:
 
 # What the builder may import of the loader: public names of these modules.
 PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.record|(archives|gpu_code)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
+    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
 )
 
 

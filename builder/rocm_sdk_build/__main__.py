@@ -407,8 +407,9 @@ def _local(
 
     limit: megabytes of an archive; 0: the usual ones. is_wanted: whether an artifact of this name is downloaded.
     """
+    from rocm_sdk.web.server import SCHEMES, Limits
+
     from .inputs.download import download
-    from .inputs.web import SCHEMES, Limits
     from .packages.families import expand
 
     if not place.startswith(SCHEMES):

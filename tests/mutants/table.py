@@ -28,7 +28,7 @@ _BUNDLE_LIMITS, _KPACK_CHECKS = ("tests/rewriting/test_bundle_limits.py",), ("te
 _ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_downloads.py",)
 _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
-_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "builder/rocm_sdk_build/inputs/web.py"
+_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "rocm_sdk/web/server.py"
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
 _CONTAINERS = tuple(
     f"tests/device_code/test_{name}.py" for name in ("bundles", "host_files", "damaged_records", "code_objects")
