@@ -11,7 +11,7 @@ from typing import Final
 from .installation import Installation
 from .options import Options
 from .recorder import Recorder
-from .subject_table import SUBJECTS, Subject
+from .subject_table import INDEX, SUBJECTS, Subject
 
 Check = Callable[[Installation, Recorder, Options], None]
 
@@ -58,6 +58,8 @@ def _untested(name: str, installation: Installation, recorder: Recorder) -> str 
 
 def _is_wanted(name: str, row: Subject, options: Options) -> bool:
     """A subject runs if it or one of its codes is requested."""
+    if name == INDEX and options.index is None:
+        return False
     return name not in options.skip and (
         not options.only
         or name in options.only

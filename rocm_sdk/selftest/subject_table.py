@@ -20,11 +20,14 @@ class Subject(NamedTuple):
         return code.split("-")[1] in self.code_words
 
 
+INDEX = "index"  # the one subject that asks a network, and runs only if it is asked for
+
 # Name -> row. The module of the same name in subjects/ has check(installation, recorder, options).
 # fmt: off
 SUBJECTS: "Mapping[str, Subject]" = {
     "packages":    Subject("checks", False, ("PKG", "FILE"),  "distributions and their versions"),
     "files":       Subject("checks", False, ("FILE",),        "the files that RECORD lists"),
+    "index":       Subject("compared", False, ("INDEX",),  "with --index-digests: RECORD against wheels of an index"),
     "libraries":   Subject("loaded", False, ("LIB", "FILE"),  "each shared object, loaded in a process of its own"),
     "api":         Subject("checks", True,  ("API",),         "each shortname, preloaded in a process of its own"),
     "bindings":    Subject("checks", True,  ("BIND",),        "whether each library would call its own functions"),

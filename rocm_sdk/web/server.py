@@ -40,6 +40,10 @@ class WebError(Exception):
         self.status = status
 
 
+class TooLargeError(WebError):
+    """A file has more bytes than the limit is."""
+
+
 class Limits(NamedTuple):
     """Bytes of a file."""
 
@@ -80,11 +84,13 @@ class Server:
         """A small file."""
         return self.answer(address, limit).body
 
-    def answer(self, address: str, limit: int, headers: Mapping[str, str] | None = None) -> Answer:
-        """The answer to a request with these headers. limit: bytes of its body."""
+    def answer(self, address: str, limit: int, headers: Mapping[str, str] | None = None, status: int = 0) -> Answer:
+        """The answer to a request with these headers. limit: bytes of its body; status: WebError for another one."""
 
         def call() -> Answer:
             with self._opened(address, headers or {}) as answer:
+                if status not in {0, answer.status}:
+                    raise WebError(f"{address}: answers {answer.status} instead of {status}", "", answer.status)
                 body = b"".join(_chunks(answer, address, Limits(limit, limit)))
                 return Answer(body, answer.geturl(), answer.status, answer.headers)
 
@@ -204,8 +210,8 @@ def _chunks(answer: Any, address: str, limits: Limits, directory: Path | None = 
         raise _BrokenError(f"{answer.length} bytes are missing")
 
 
-def _too_large(address: str, what: str, limit: int) -> WebError:
-    return WebError(f"{address}: {what}; the limit is {limit}", "--download-limit sets another for archives")
+def _too_large(address: str, what: str, limit: int) -> TooLargeError:
+    return TooLargeError(f"{address}: {what}; the limit is {limit}", "--download-limit sets another for archives")
 
 
 def _failing(address: str, call: Callable[[], _Result]) -> _Result:

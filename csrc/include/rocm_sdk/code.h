@@ -168,6 +168,14 @@ typedef enum rsdk_code {
     RSDK_E_TEST_001,
     RSDK_E_TEST_002,
 
+    RSDK_E_INDEX_001,
+    RSDK_E_INDEX_002,
+    RSDK_E_INDEX_003,
+    RSDK_W_INDEX_004,
+    RSDK_E_INDEX_005,
+    RSDK_E_INDEX_006,
+    RSDK_N_INDEX_007,
+
     RSDK_CODE_COUNT
 } rsdk_code;
 /* clang-format on */
