@@ -31,6 +31,9 @@ __attribute__((noinline)) int inner(int x)
     return x * 3; /* line 8 */
 }
 int outer(int x) { volatile int y = inner(x); return y + 1; }
+#ifdef SPLIT
+__attribute__((section(".rocm_kpack_ref"), used)) static const char marker[] = "a marker of a kpack archive";
+#endif
 const void *__attribute__((visibility("default"))) code_of(void) { return code; }
 """
 BUILT_ID = "-Wl,--build-id=sha1"
@@ -304,7 +307,9 @@ def test_the_self_test_knows_the_packages(installed: Path) -> None:
 # ---- one file
 
 
-@pytest.mark.parametrize("flags", [(), ("-fuse-ld=lld",), ("-Wl,-z,separate-code",), ("-Wl,-z,pack-relative-relocs",)])
+@pytest.mark.parametrize(
+    "flags", [(), ("-fuse-ld=lld",), ("-Wl,-z,separate-code",), ("-DSPLIT",), ("-DSPLIT", "-fuse-ld=lld")]
+)
 def test_what_is_loaded_stays(tmp_path: Path, flags: tuple[str, ...]) -> None:
     library = compiled(tmp_path / "lib/liba.so", "liba.so", BUILT_ID, *flags)
     stripped, debug = tmp_path / "stripped", tmp_path / "debug"

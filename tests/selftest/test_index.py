@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -12,7 +13,10 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from indexed_packages import Index, attestations, indexed, member, sha256
@@ -20,6 +24,8 @@ from sample_devel import core_files, libraries_files, make_wheel
 from sample_report import Said, run_test
 from sample_site import clean_environment
 
+from rocm_sdk.web.server import Answer, WebError
+from rocm_sdk.web.simple_index import files_of_project
 from rocm_sdk.web.wheels import WHOLE_LIMIT
 
 CORE, LIBRARIES = "rocm_sdk_core-7.10.0-py3-none-any.whl", "rocm_sdk_libraries-7.10.0-py3-none-any.whl"
@@ -334,6 +340,28 @@ def test_hostile_pages(site: Path, index: Index, name: str) -> None:
     assert said.codes in ({"E-INDEX-005", "E-INDEX-006"}, {"W-INDEX-004", "E-INDEX-006"}), said
     assert re.search(cause, str([each["cause"] for each in said.problems])), said.problems
     assert "\x1b" not in str(said.document)
+
+
+def test_a_page_does_not_give_up_encryption() -> None:
+    for link in ("http://b.example/x.whl", "HTTP://a.example/x.whl"):
+        row = {"filename": "x.whl", "url": link}
+        body = json.dumps({"files": [row]}).encode()
+        headers = Message()
+        headers["Content-Type"] = "application/vnd.pypi.simple.v1+json"
+        answer = Answer(body, "https://a.example/simple/x/", 200, headers)
+        server: Any = SimpleNamespace(address="https://a.example/simple/", answer=lambda *_words, found=answer: found)
+        with pytest.raises(WebError, match=r"leads to '.*x\.whl', without encryption"):
+            files_of_project(server, "x")
+        good = Answer(body.replace(link.encode(), b"/x.whl"), answer.address, 200, headers)
+        server = SimpleNamespace(address=server.address, answer=lambda *_words, found=good: found)
+        (file,) = files_of_project(server, "x")
+        assert (file.address, file.sha256, file.metadata_sha256) == ("https://a.example/x.whl", "", "")
+
+
+def test_an_index_without_digests(site: Path, index: Index) -> None:
+    index.change = lambda row: (row["hashes"].clear(), row.update({"core-metadata": False}))[0]
+    assert ask(site, index).problems == []
+    assert "it names no SHA-256 of the wheel" in said_as_text(site, index, "--checks")
 
 
 def parts(body: bytes, said: str) -> bytes:
