@@ -21,7 +21,6 @@ const rsdk_fact_word rsdk_fact_words[] = {
     {"gid",          "GROUP"},
     {"gpus",         "these GPUs"},
     {"group",        "GROUP"},
-    {"index",        "the index"},
     {"leads",        "that holds it"},
     {"libraries",    "a library"},
     {"library",      "a library"},

@@ -44,6 +44,10 @@ class TooLargeError(WebError):
     """A file has more bytes than the limit is."""
 
 
+class UnreachedError(WebError):
+    """A server does not answer, or all tries failed."""
+
+
 class Limits(NamedTuple):
     """Bytes of a file."""
 
@@ -238,7 +242,8 @@ def _reason(error: Exception) -> str:
 
 
 def _given_up(address: str, reason: object, status: int = 0) -> WebError:
-    return WebError(f"{address}: cannot be had: {reason}", "check the address; a server may be down", status)
+    kind = WebError if status else UnreachedError
+    return kind(f"{address}: cannot be had: {reason}", "check the address; a server may be down", status)
 
 
 def _trying(address: str, call: Callable[[], _Result]) -> _Result:
@@ -270,4 +275,4 @@ def _within(seconds: float, address: str, call: Callable[[], _Result]) -> _Resul
         return results[0]
     if errors:
         raise errors[0]
-    raise WebError(f"{address}: did not answer within {seconds:g} s", "try again; a server may be overloaded")
+    raise UnreachedError(f"{address}: did not answer within {seconds:g} s", "try again; a server may be overloaded")

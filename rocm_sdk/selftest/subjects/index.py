@@ -14,7 +14,7 @@ from rocm_sdk.installed.installer import configured_index
 from rocm_sdk.installed.origin import origin_of
 from rocm_sdk.value_text import counted, one_line, quoted_for_shell
 from rocm_sdk.web.remote_file import NoPartsError
-from rocm_sdk.web.server import SCHEMES, Server, WebError, without_user
+from rocm_sdk.web.server import SCHEMES, Server, UnreachedError, WebError, without_user
 from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project
 from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_of
 
@@ -34,13 +34,18 @@ class _NotComparedError(Exception):
     """Why there is nothing to compare with."""
 
 
+class _NoIndexError(Exception):
+    """Why the server of an index cannot be reached."""
+
+
 def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """Compares each distribution with files of the SDK."""
     wanted = [each for each in installation.distributions if each.has_sdk_files and not each.is_placeholder]
     _name_source(recorder, options.index or "")
+    unreached = set[str]()  # addresses of indexes
     with options.progress("comparing with the index", len(wanted)) as done:
         for distribution in wanted:
-            _compare(installation, distribution, recorder, options)
+            _compare(installation, distribution, recorder, options, unreached)
             done(distribution.name)
     if not recorder.count:
         why = "; ".join(dict.fromkeys(found.title for found in recorder.problems))
@@ -54,13 +59,23 @@ def _name_source(recorder: Recorder, address: str) -> None:
         recorder.known = lambda site, distribution: known(site, distribution) | source
 
 
-def _compare(installation: Installation, distribution: Distribution, recorder: Recorder, options: Options) -> None:
-    facts = {**distribution.facts, "index": "the index"}
+def _compare(
+    installation: Installation,
+    distribution: Distribution,
+    recorder: Recorder,
+    options: Options,
+    unreached: set[str],
+) -> None:
+    """Of an index that cannot be reached one problem tells, and it is not asked again."""
+    facts = {**distribution.facts, "place": "the index"}
     try:
         address = options.index or _address(installation.site, distribution)
-        facts["index"] = one_line(without_user(address))
+        facts["place"] = one_line(without_user(address))
         if distribution.closure is not None:
             raise _NotComparedError("rocm-sdk-build closure made it of the wheel; no index has it")
+        if address in unreached:
+            recorder.skip(f"{distribution.name}: {facts['place']} is not reached")
+            return
         server = Server(address, seconds=options.seconds)
         file = _file_of(distribution, server)
         if not _is_that_archive(distribution, file, recorder, facts):
@@ -69,7 +84,9 @@ def _compare(installation: Installation, distribution: Distribution, recorder: R
         _check_wheel(distribution, read_wheel(server, file), file, recorder, facts, said)
     except (_NotComparedError, NoPartsError) as error:
         recorder.say("W-INDEX-004", distribution.record, **(facts | {"detail": str(error)}))
-    except WebError as error:
+    except (WebError, _NoIndexError) as error:
+        if isinstance(error, _NoIndexError):
+            unreached.add(address)
         recorder.say("E-INDEX-005", distribution.record, **(facts | {"detail": str(error)}))
 
 
@@ -90,6 +107,8 @@ def _file_of(distribution: Distribution, server: Server) -> IndexedFile:
     """The wheel on the index with the name, version and tags of the installed one."""
     try:
         files = files_of_project(server, distribution.name)
+    except UnreachedError as error:
+        raise _NoIndexError(str(error)) from error
     except WebError as error:
         if error.status == 404:
             raise _NotComparedError(f"the index has no {distribution.name}") from error
@@ -194,7 +213,7 @@ def _check_wheel(  # noqa: PLR0917
         whole = "the wheel was not read whole"
     recorder.good(
         f"{distribution.name} {distribution.version}: {counted(compared, 'file')} as in RECORD of {file.name} at"
-        f" {facts['index']}{named}; {whole}{said}{'; the wheel is yanked' if file.is_yanked else ''}"
+        f" {facts['place']}{named}; {whole}{said}{'; the wheel is yanked' if file.is_yanked else ''}"
     )
 
 
