@@ -165,6 +165,13 @@ Code = Literal[
     "E-PREFIX-008",
     "E-PREFIX-009",
     "E-PREFIX-010",
+    "E-INDEX-001",
+    "E-INDEX-002",
+    "E-INDEX-003",
+    "W-INDEX-004",
+    "E-INDEX-005",
+    "E-INDEX-006",
+    "N-INDEX-007",
 ]
 
 _Overrides: TypeAlias = Mapping[str, str | PathLike[str]] | None

@@ -255,7 +255,7 @@ def add_licences(directory: Path, wheel: Path, objects: str, trees: dict[str, Pa
             shutil.copyfile(trees[source.name] / name, dist_info / names[-1])
     (dist_info / "sboms").mkdir()
     version = wheel.name.split("-")[1]
-    sbom = sbom_text(DISTRIBUTION.replace("_", "-"), version, "MIT", SOURCES)
+    sbom = sbom_text(DISTRIBUTION.replace("_", "-"), version, "MIT", SOURCES, int(DATE))
     (dist_info / "sboms" / f"{DISTRIBUTION}.cdx.json").write_text(sbom, encoding="utf-8")
     metadata = dist_info / "METADATA"
     lines = list(metadata_lines(metadata.read_text(encoding="utf-8"), names))

@@ -97,17 +97,27 @@ def check_licences(directory: Path) -> None:
 
 
 def check_sboms(directory: Path) -> None:
-    """The wheels with compiled code say what is compiled in, and have the licences of that."""
-    for path in loader_wheels(directory):
+    """Wheels with compiled code say what is compiled in, and have the licences of that; the others, from which source
+    distribution of the release they were built."""
+    for path in sorted(directory.glob("*.whl")):
         names, metadata, place = read_metadata(path)
-        name = place.replace("licenses/", f"sboms/{LOADER}.cdx.json")
+        project = path.name.partition("-")[0]
+        script = "scripts/portable_wheels.py" if project == LOADER else "scripts/source_distributions.py"
+        name = place.replace("licenses/", f"sboms/{project}.cdx.json")
         if name not in names:
-            raise ReleaseError(f"{path.name}: no {name}", "see scripts/portable_wheels.py")
+            raise ReleaseError(f"{path.name}: no {name}", f"see {script}")
         with zipfile.ZipFile(path) as wheel:
             inside = json.loads(wheel.read(name))["components"]
-        absent = [each["name"] for each in inside if f"License-File: {each['name']}/" not in metadata]
-        if absent or not inside:
-            raise ReleaseError(f"{path.name}: no licence of {absent or 'anything'}", "see scripts/portable_wheels.py")
+        if project == LOADER:
+            absent = [each["name"] for each in inside if f"License-File: {each['name']}/" not in metadata]
+            if absent or not inside:
+                raise ReleaseError(f"{path.name}: no licence of {absent or 'anything'}", f"see {script}")
+        else:
+            archive = directory / f"{'-'.join(path.name.split('-')[:2])}.tar.gz"
+            digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+            told = [(each["name"], each["hashes"][0]["content"]) for each in inside]
+            if told != [(archive.name, digest)]:
+                raise ReleaseError(f"{path.name}: its {name} is not about {archive.name}", f"see {script}")
 
 
 def read_metadata(path: Path) -> tuple[set[str], str, str]:

@@ -1,14 +1,21 @@
-"""The software bill of materials of a wheel of the loader, in the form of CycloneDX 1.6: what is compiled into it.
+"""The software bill of materials of a wheel of ours, in the form of CycloneDX 1.6: what it was made from.
 
-It has no date and no random number, so that the same sources give the same bytes.
+The wheels of the loader name what is compiled into them, the others the source distribution that they were built from.
+Serial number and date depend on the sources alone, so that the same sources give the same bytes.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import uuid
 from collections.abc import Iterable
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote
+
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "rocm-sdk-loader")  # of serial numbers, which are UUIDs of version 5
 
 
 class Source(Protocol):
@@ -35,15 +42,28 @@ class Source(Protocol):
         """The expression of their licence."""
 
 
-def sbom_text(distribution: str, version: str, licence: str, sources: Iterable[Source]) -> str:
-    """The document. distribution: a name on PyPI; licence: an SPDX expression."""
+def sbom_text(  # noqa: PLR0917 - each is a fact of the wheel
+    distribution: str,
+    version: str,
+    licence: str,
+    sources: Iterable[Source],
+    date: int,
+    files: Iterable[Path] = (),
+) -> str:
+    """The document. distribution: a name on PyPI; licence: an SPDX expression; date: of the sources, in seconds.
+
+    files: source distributions that the wheel was built from.
+    """
     own = f"pkg:pypi/{distribution}@{version}"
-    inside = [_component(source) for source in sources]
+    inside = [*(_component(source) for source in sources), *(_file(path) for path in files)]
+    facts = json.dumps([own, inside, date], sort_keys=True)
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(_NAMESPACE, facts)}",
         "version": 1,
         "metadata": {
+            "timestamp": datetime.fromtimestamp(date, timezone.utc).isoformat(),
             "component": {
                 "type": "library",
                 "bom-ref": own,
@@ -51,12 +71,21 @@ def sbom_text(distribution: str, version: str, licence: str, sources: Iterable[S
                 "version": version,
                 "licenses": [{"expression": licence}],
                 "purl": own,
-            }
+            },
         },
         "components": inside,
         "dependencies": [{"ref": own, "dependsOn": [each["bom-ref"] for each in inside]}],
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def _file(path: Path) -> dict[str, object]:
+    return {
+        "type": "file",
+        "bom-ref": f"file:{path.name}",
+        "name": path.name,
+        "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(path.read_bytes()).hexdigest()}],
+    }
 
 
 def _component(source: Source) -> dict[str, object]:

@@ -82,7 +82,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def artifacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a ROCm build left, for the page about packaging."""
-    return usual_tree(tmp_path_factory.mktemp("build") / "artifacts").root
+    tree = usual_tree(tmp_path_factory.mktemp("build") / "artifacts")
+    tree.program("base_run_generic", "bin/rocm-debugged", "-g", "-Wl,--build-id=sha1")  # for --split-debug
+    return tree.root
 
 
 @pytest.fixture(scope="module")

@@ -42,16 +42,17 @@ PYTHON_MAY_IMPORT: dict[str, set[str]] = {
     "installed": set(),
     "adoption": {"installed"},
     "archives": set(),
+    "web": {"archives", "installed"},
     "targets": {"installed", "problems"},
     "installing": {"installed", "targets"},
     "devel": {"installed", "problems"},
     "_devel": {"devel", "installed"},
-    "selftest": {"adoption", "devel", "installed", "gpu_code", "problems", "targets"},
+    "selftest": {"adoption", "devel", "installed", "gpu_code", "problems", "targets", "web"},
     "provenance": {"installed", "selftest"},
     "verdicts": {"archives", "installed", "problems", "targets"},
     "cli": {
         *("_devel", "adoption", "archives", "devel", "gpu_code", "installed", "problems", "selftest", "targets"),
-        *("installing", "provenance", "verdicts"),
+        *("installing", "provenance", "verdicts", "web"),
     },
     "__main__": {"cli"},
     "_pyinstaller": set(),
@@ -209,7 +210,7 @@ def test_python_layers() -> None:
 
 # What the builder may import of the loader: public names of these modules.
 PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.record|(archives|gpu_code)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
+    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
 )
 
 

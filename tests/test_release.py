@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import uuid
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "scripts"
@@ -136,7 +139,7 @@ def write_source_distribution(directory: Path, name: str) -> None:
             archive.addfile(info, io.BytesIO(content))
 
 
-def write_release(directory: Path, sbom: str) -> Made:
+def write_release(directory: Path, sbom: str, own: Callable[..., str]) -> Made:
     """All files of release 1.2.3. The wheels of the loader have a command, and no compiled code."""
     directory.mkdir(parents=True)
     command = b"[console_scripts]\nrocm-sdk = rocm_sdk_loader_stand_in:main\n"
@@ -149,10 +152,14 @@ def write_release(directory: Path, sbom: str) -> Made:
             archive.writestr("rocm_sdk_loader_stand_in.py", "def main():\n    print('rocm-sdk-loader 1.2.3')\n")
         (directory / f"rocm_sdk_loader-1.2.3-{architecture}-objects.tar.gz").write_bytes(b"objects")
     for name in ("rocm_sdk_build", "rocm_sdk_variant_provider"):
-        write_package(directory, name, "py3-none-any", {}, ("LICENSE",))
         write_source_distribution(directory, name)
+        text = own(name.replace("_", "-"), "1.2.3", "MIT", (), DATE, [directory / f"{name}-1.2.3.tar.gz"])
+        write_package(directory, name, "py3-none-any", {f"sboms/{name}.cdx.json": text.encode()}, ("LICENSE",))
     write_source_distribution(directory, "rocm_sdk_loader")
     return Made(directory, directory / f"rocm_sdk_loader-1.2.3-cp310-abi3-manylinux_2_27_{os.uname().machine}.whl")
+
+
+DATE = 1_700_000_000
 
 
 class Source(NamedTuple):
@@ -171,12 +178,12 @@ SOURCES = (
 
 @pytest.fixture
 def bill(script: Callable[[str], ModuleType]) -> str:
-    return str(script("sbom").sbom_text("rocm-sdk-loader", "1.2.3", "MIT", SOURCES))
+    return str(script("sbom").sbom_text("rocm-sdk-loader", "1.2.3", "MIT", SOURCES, DATE))
 
 
 @pytest.fixture
-def made(bill: str, tmp_path: Path) -> Made:
-    return write_release(tmp_path / "made", bill)
+def made(script: Callable[[str], ModuleType], bill: str, tmp_path: Path) -> Made:
+    return write_release(tmp_path / "made", bill, script("sbom").sbom_text)
 
 
 def test_a_bill_of_materials(bill: str) -> None:
@@ -192,6 +199,22 @@ def test_a_bill_of_materials(bill: str) -> None:
     assert {each for row in document["dependencies"] for each in row["dependsOn"]} == references
 
 
+def test_a_bill_of_materials_is_valid(script: Callable[[str], ModuleType], bill: str, tmp_path: Path) -> None:
+    archive = tmp_path / "rocm_sdk_build-1.2.3.tar.gz"
+    archive.write_bytes(b"sources")
+    own = script("sbom").sbom_text("rocm-sdk-build", "1.2.3", "MIT", (), DATE, [archive])
+    for text in (bill, own):
+        assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+        document = json.loads(text)
+        assert document["metadata"]["timestamp"] == "2023-11-14T22:13:20+00:00"
+        assert uuid.UUID(document["serialNumber"].removeprefix("urn:uuid:")).version == 5
+    (part,) = json.loads(own)["components"]
+    assert part["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"sources").hexdigest()}]
+    archive.write_bytes(b"other sources")
+    other = json.loads(script("sbom").sbom_text("rocm-sdk-build", "1.2.3", "MIT", (), DATE, [archive]))
+    assert other["serialNumber"] != json.loads(own)["serialNumber"]
+
+
 def test_good_files(script: Callable[[str], ModuleType], made: Made, tmp_path: Path) -> None:
     files = script("release_files")
     files.check_names(made.directory, "1.2.3")
@@ -202,6 +225,8 @@ def test_good_files(script: Callable[[str], ModuleType], made: Made, tmp_path: P
     files.check_installation(made.directory, tmp_path / "environment")
 
 
+BUILDER = "rocm_sdk_build-1.2.3-py3-none-any.whl"
+BUILDERS_SBOM = "rocm_sdk_build-1.2.3.dist-info/sboms/rocm_sdk_build.cdx.json"
 SBOM = "rocm_sdk_loader-1.2.3.dist-info/sboms/rocm_sdk_loader.cdx.json"
 LICENCE = "rocm_sdk_loader-1.2.3.dist-info/licenses/LICENSE"
 METADATA = "rocm_sdk_loader-1.2.3.dist-info/METADATA"
@@ -222,10 +247,21 @@ def spoil(made: Made, how: str) -> None:
     elif how == "description":
         text = metadata("rocm-sdk-loader").replace(b"text/markdown", b"text/x-rst").replace(b"Text.", b".. nothing::")
         made.change(made.loader, METADATA, text)
-    elif how == "no bill":
+    else:
+        spoil_bill(made, how)
+
+
+def spoil_bill(made: Made, how: str) -> None:
+    """The same, of a bill of materials."""
+    if how == "no bill":
         made.change(made.loader, SBOM, None)
     elif how == "empty bill":
         made.change(made.loader, SBOM, b'{"components": []}')
+    elif how == "no bill of the builder":
+        made.change(made.directory / BUILDER, BUILDERS_SBOM, None)
+    elif how == "another source distribution":
+        with (made.directory / "rocm_sdk_build-1.2.3.tar.gz").open("ab") as file:
+            file.write(b"more")
     elif how == "no licence of a part":
         made.change(made.loader, METADATA, metadata("rocm-sdk-loader"))
 
@@ -241,6 +277,8 @@ def spoil(made: Made, how: str) -> None:
         ("description", "check_metadata", "twine check --strict"),
         ("no bill", "check_sboms", f"no {SBOM}"),
         ("empty bill", "check_sboms", "no licence of anything"),
+        ("no bill of the builder", "check_sboms", f"no {BUILDERS_SBOM}"),
+        ("another source distribution", "check_sboms", "is not about rocm_sdk_build-1.2.3.tar.gz"),
         ("no licence of a part", "check_sboms", "no licence of ['zlib', 'elfutils']"),
     ],
 )

@@ -4,6 +4,7 @@ tools are the same."""
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 from packaging.requirements import Requirement
 
 from rocm_sdk import loader_version
@@ -72,6 +75,14 @@ def test_source_distributions(twice: tuple[tuple[Path, int, str], ...]) -> None:
         "rocm_sdk_variant_provider",
     ]
     assert found[0] == found[1]
+    for name in ("rocm_sdk_build", "rocm_sdk_variant_provider"):
+        base = f"{name}-{loader_version}"
+        with zipfile.ZipFile(twice[0][0] / "made" / f"{base}-py3-none-any.whl") as wheel:
+            text = wheel.read(f"{base}.dist-info/sboms/{name}.cdx.json").decode()
+            assert f"{base}.dist-info/sboms/{name}.cdx.json," in wheel.read(f"{base}.dist-info/RECORD").decode()
+        assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+        (part,) = json.loads(text)["components"]
+        assert part["hashes"][0]["content"] == found[0][f"{base}.tar.gz"]
 
 
 def test_the_wheel_of_the_loader(twice: tuple[tuple[Path, int, str], ...]) -> None:

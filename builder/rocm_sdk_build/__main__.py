@@ -272,6 +272,8 @@ def _add_writing(command: argparse.ArgumentParser, *, checks: bool = True, size_
         help=f"install and test the packages before they appear ({'on' if checks else 'off'})",
     )
     _add_keep_execstack(command)
+    split = "put debug information of libraries and programs into packages of its own, rocm-sdk-debug-* (by eu-strip)"
+    command.add_argument("--split-debug", action="store_true", help=split)
     command.add_argument("--platform-tag", metavar="TAG", help="of the wheels (that of what their files need)")
     limit = f"of a file on the index, or none ({size_limit}{', as PyPI' if size_limit == '100' else ''})"
     command.add_argument("--size-limit", type=_size, default=_size(size_limit), metavar="MB", help=limit)
@@ -407,8 +409,9 @@ def _local(
 
     limit: megabytes of an archive; 0: the usual ones. is_wanted: whether an artifact of this name is downloaded.
     """
+    from rocm_sdk.web.server import SCHEMES, Limits
+
     from .inputs.download import download
-    from .inputs.web import SCHEMES, Limits
     from .packages.families import expand
 
     if not place.startswith(SCHEMES):
@@ -446,6 +449,7 @@ def _wish(options: argparse.Namespace, artifacts: Sequence[Path], output: Path) 
         size_limit=options.size_limit,
         platform_tag=options.platform_tag,
         keeps_stack=options.keep_execstack,
+        splits_debug=options.split_debug,
         loader=options.loader,
         dist=options.output,
     )

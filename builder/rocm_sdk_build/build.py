@@ -17,6 +17,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from rocm_sdk import loader_version
 from rocm_sdk.tooling import size_text
 
+from .code.debug_split import which_strip
 from .code.patchelf import Shape
 from .code.stack_decision import decide
 from .errors import PackagingError
@@ -34,6 +35,7 @@ from .output.site_directory import SitePackage, filling
 from .output.unpacked import unpack
 from .packages.absent_libraries import FACTS, facts_text, find_absent
 from .packages.costs import Estimate, Load, cost_of
+from .packages.debug_files import DEBUG, DebugFiles
 from .packages.development import DevelEntry, plan_development
 from .packages.dist_info import SdkFacts
 from .packages.families import Families
@@ -45,6 +47,7 @@ from .packages.platform_tag import ANY, Names, Needs, checked_tag, needs_of, old
 from .packages.population import Population, populate
 from .packages.sbom import ArtifactDigests, inputs_of, sbom_name, sbom_text
 from .packages.staging import (
+    Changes,
     Package,
     is_changed,
     members_of,
@@ -77,6 +80,7 @@ class Wish(NamedTuple):
     platform_tag: str | None = None  # of all wheels; None: each has that of its files
     makes_packages: bool = True  # False: directories with what they would have
     keeps_stack: bool = False  # libraries may ask for an executable stack
+    splits_debug: bool = False  # debug information goes into packages of its own
     needs_profiler: bool = True  # there must be files for rocm-profiler
     loader: Path | None = None  # the wheel of rocm-sdk-loader, which lies beside the packages then
     dist: Path | None = None  # where the packages appear, if not in `output / "dist"`
@@ -238,7 +242,7 @@ class _Build:
             families = self._restricted_families()
             for family in families:
                 place = f"{family}/" if len(families) > 1 and family else ""
-                self._estimate(SELECTOR, f"{place}rocm-{self.sdk.version}.tar.gz", Load(()))
+                self._estimate(SELECTOR, f"{place}rocm-{self.sdk.version}.tar.gz", Load(()), SELECTOR)
         return self.estimates
 
     def _wheels(self) -> None:
@@ -445,11 +449,13 @@ class _Build:
         rules = self.rules.packages[package.logical_name]
         without_stack = self._without_stack(package, population)
         absent = find_absent(package.logical_name, population.files)
-        facts = (population.files, population.aliases, rules.scripts, absent, sorted(without_stack))
         own = [each for each in self.catalog if each.name in population.artifacts]
         own = [each for each in own if each.component in LICENCE_COMPONENTS]
         artifacts = [each for each in own if each.family == GENERIC or package.family in (each.family, each.target)]
-        changed = [each.source for each in population.files.values() if is_changed(package, each, without_stack)]
+        debug = self._debug_files(package, population)
+        changes = Changes(without_stack, debug)
+        changed = [each.source for each in population.files.values() if is_changed(package, each, changes)]
+        facts = (population.files, population.aliases, rules.scripts, absent, sorted(without_stack), debug is not None)
         programs = sum(bool(each.link) for each in population.files.values())
         programs += sum(script.path in population.files for script in rules.scripts)
         needs, inputs = self._needs(package, population), inputs_of(self.catalog, sources)
@@ -458,11 +464,42 @@ class _Build:
             if needs.machines
             else oldest_tag(entry.source for each in artifacts for entry in each.entries if entry.kind == "file")
         )
-        making = Making(package, "", find_licences(artifacts), needs, usual, changed, programs, inputs)
-        self._make(
-            making,
-            *(sources, facts, partial(self._stage_runtime, package, population, absent, without_stack)),
+        tools = [Path(which_strip())] if debug is not None else []
+        changed += debug.sources if debug is not None else []  # each becomes two files
+        making = Making(package, "", find_licences(artifacts), needs, usual, changed, programs, inputs, tools)
+        self._make(making, sources, facts, partial(self._stage_runtime, package, population, absent, changes))
+        if debug is not None and debug.sources:
+            self._debug_wheel(making, debug)
+            debug.clear()
+
+    def _debug_files(self, package: Package, population: Population) -> DebugFiles | None:
+        """The log lists libraries that keep their debug information."""
+        if not self.wish.splits_debug:
+            return None
+        scratch = self.wish.output if self.estimates is not None else self.scratch
+        found = DebugFiles(population.files.values(), scratch / f"debug-{package.distribution}")
+        for path, why in sorted(found.kept.items()):
+            _log.warning("%s: %s keeps its debug information: %s", package.distribution, path, why)
+        return found
+
+    def _debug_wheel(self, whole: Making, debug: DebugFiles) -> None:
+        """The package with the debug information of another one."""
+        of = whole.package.distribution
+        package = Package(
+            logical_name="debug",
+            distribution=f"{DEBUG}{short_name(of)}",
+            summary=f"ROCm SDK: debug information of {of}",
+            pure_module=None,
+            platform_directory=f"_rocm_debug_{short_name(of).replace('-', '_')}{self.sdk.nonce}",
+            family=whole.package.family,
         )
+        inputs = inputs_of(self.catalog, debug.sources)
+        making = whole._replace(package=package, changed=debug.sources, programs=0, artifacts=inputs)
+        self._make(making, debug.sources, of, partial(self._stage_debug, package, debug))
+
+    def _stage_debug(self, package: Package, debug: DebugFiles, site: Path) -> Contents:
+        site.mkdir()
+        return Contents(unchanged=debug.members(str(package.platform_directory)))
 
     def _without_stack(self, package: Package, population: Population) -> frozenset[str]:
         """The libraries that ask for an executable stack by mistake. The log lists them."""
@@ -478,10 +515,10 @@ class _Build:
         package: Package,
         population: Population,
         absent: list[str],
-        without_stack: frozenset[str],
+        changes: Changes,
         site: Path,
     ) -> Contents:
-        staged = stage_runtime(package, population, self.sdk, site, without_stack)
+        staged = stage_runtime(package, population, self.sdk, site, changes)
         facts = staged.unchanged.pop(f"{package.platform_directory}/{FACTS}", None)
         if facts is not None or (absent and package.logical_name == "libraries"):
             write_text(site / f"{package.platform_directory}/{FACTS}", facts_text(facts, absent))
@@ -511,7 +548,8 @@ class _Build:
                 self.wish.devel_compression if is_devel else "none",
             )
             file = f"{making.directory}/{name}-{tag}.whl".removeprefix("/")
-            self._estimate(short_name(package.distribution), file, load)
+            short = short_name(package.distribution)
+            self._estimate(short, file, load, short.removeprefix("debug-"))
             return
         if self.wish.site is not None:
             self._stage_and_write(making, name, tag, stage, filling(self.dist, f"{name}.dist-info"))
@@ -519,7 +557,7 @@ class _Build:
         wheel = self.dist / making.directory / f"{name}-{tag}.whl"
         wheel.parent.mkdir(exist_ok=True)
         self.made.append(wheel)
-        files = [*sources, *making.licences.values(), *making.input_files, *making_tools()]
+        files = [*sources, *making.licences.values(), *making.input_files, *making_tools(), *making.tools]
         place = (wheel.name, making.directory, making.licences)
         everything = (package, place, self.sdk, self.rules.metadata, self.wish.deflate, self.wish.key, facts)
         key = self.keys.of(everything, files)
@@ -533,9 +571,10 @@ class _Build:
         if self.keys.of(everything, files) == key:
             self.finished.keep(key, wheel)
 
-    def _estimate(self, name: str, file: str, load: Load) -> None:
+    def _estimate(self, name: str, file: str, load: Load, made_with: str) -> None:
+        """made_with: the package of whose artifacts it is made."""
         assert self.estimates is not None
-        alone = choose([name], self._families_of_packages(), self.is_kpack, self.rules)
+        alone = choose([made_with], self._families_of_packages(), self.is_kpack, self.rules)
         artifacts = tuple(each.directory.name for each in self.catalog if alone.needs(each.directory.name))
         wish = self.wish
         cost = cost_of(load, jobs=wish.jobs, deflates=wish.deflate, is_checked=wish.is_checked)

@@ -174,6 +174,30 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               PREFIX, SAME),
         "Many at once: a directory was deleted or replaced, or a disk was full.", NULL)
 
+    /* ---- what an index says ---- */
+    ROW(E, INDEX, 001, ERROR, "{distribution} is not what {place|the index} has", "{detail}",
+        FIXES({ANY, TRIED, "{reinstall}"},
+              SAME),
+        "Found with --index-digests, which compares RECORD with that of the wheel on the index. Files were changed and RECORD with them (rocm-sdk test --fix and rocm-sdk code do that), or another wheel of the same version was installed.", NULL)
+    ROW(E, INDEX, 002, ERROR, "the digests of the wheel of {distribution} at {place|the index} do not agree", "{detail}",
+        FIXES({ANY, WORDS, "install nothing from there until those who run the index have said which is right"}),
+        "The page of the index names another SHA-256 than the wheel, its METADATA or its attestations have: a page that was not made anew, a server in between, or a wheel that was replaced.", NULL)
+    ROW(E, INDEX, 003, ERROR, "{distribution} was installed from another wheel than {place|the index} has", "{detail}",
+        FIXES({ANY, WORDS, "install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
+        "direct_url.json has the SHA-256 of the archive that was installed. The index has a wheel of this name and version with another one.", NULL)
+    ROW(W, INDEX, 004, WARNING, "{distribution} was not compared with {place|the index}", "{detail}",
+        FIXES({ANY, WORDS, "name the index that it came from: rocm-sdk test --index-digests ADDRESS"}),
+        "The index does not have the wheel, or not any more, or its server does not send parts of files.", NULL)
+    ROW(E, INDEX, 005, ERROR, "{place|the index} cannot be asked about {distribution}", "{detail}",
+        FIXES({ANY, WORDS, "check the address and the network (https_proxy, no_proxy), and try again: rocm-sdk test --index-digests ADDRESS"}),
+        "The server is not reached, refuses, or answers what no index answers.", NULL)
+    ROW(E, INDEX, 006, ERROR, "no package of the SDK was compared with an index", "{detail}",
+        FIXES({ANY, WORDS, "name the index that the SDK came from: rocm-sdk test --index-digests ADDRESS"}),
+        "A test that compared nothing has not passed.", NULL)
+    ROW(N, INDEX, 007, NOTE, "{distribution} has attestations, whose signatures were not verified", "{detail}",
+        NO_FIX,
+        "PEP 740: who published the wheel, as an index keeps it. The digest that they are about was compared; verifying the signatures needs the program pypi-attestations and the trust root of Sigstore.", NULL)
+
     /* ---- libraries ---- */
     ROW(E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},

@@ -1,7 +1,6 @@
 # Below a repository of Spack: packages/py_rocm_sdk_loader/package.py
-from spack_repo.builtin.build_systems.python import PythonPackage
-
 from spack.package import *
+from spack_repo.builtin.build_systems.python import PythonPackage
 
 
 class PyRocmSdkLoader(PythonPackage):

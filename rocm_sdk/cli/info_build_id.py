@@ -5,11 +5,17 @@ from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.provenance.debug_names import debug_file, debuginfod_path
+from rocm_sdk.provenance.debug_names import (
+    DEFAULT_DIRECTORY,
+    debug_directories,
+    debug_file,
+    debuginfod_path,
+    installed_debug_file,
+)
 from rocm_sdk.selftest.installation import current
 from rocm_sdk.selftest.shared_objects import shared_objects
 
-from .output import complain, complain_of, tell_json, tell_table
+from .output import complain, complain_of, tell, tell_json, tell_table
 from .path import complain_of_absence
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
@@ -24,6 +30,7 @@ def print_build_ids(names: list[str], *, for_programs: bool) -> int:
     """Prints the build IDs of libraries (short names, or files), without names of all; status 1 if a file has none."""
     wanted = [_asked(name) for name in names] if names else _installed()
     found = [each for each in wanted if each is not None]
+    directories = debug_directories(current().site)
     if for_programs:
         tell_json(
             _SCHEMA,
@@ -32,17 +39,24 @@ def print_build_ids(names: list[str], *, for_programs: bool) -> int:
                     **each._asdict(),
                     "debuginfod": each.build_id and debuginfod_path(each.build_id),
                     "debug_file": each.build_id and debug_file(each.build_id),
+                    "installed_debug_file": each.build_id and installed_debug_file(each.build_id, directories),
                 }
                 for each in found
             ],
         )
     elif found:
-        rows = [
-            (os.path.basename(each.path), each.build_id or "none", debug_file(each.build_id) if each.build_id else "")
-            for each in found
-        ]
+        rows = [(os.path.basename(each.path), each.build_id or "none", _place(each, directories)) for each in found]
         tell_table(("file", "build ID", "debug file"), rows, ())
+        if directories:
+            tell(f"gdb: set debug-file-directory {':'.join([*directories, DEFAULT_DIRECTORY])}")
     return 0 if found and len(found) == len(wanted) and all(each.build_id for each in found) else 1
+
+
+def _place(file: _File, directories: list[str]) -> str:
+    """The debug information that is installed, else the file in which debuggers look."""
+    if file.build_id is None:
+        return ""
+    return installed_debug_file(file.build_id, directories) or debug_file(file.build_id)
 
 
 def _installed() -> list[_File | None]:

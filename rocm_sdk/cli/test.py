@@ -36,6 +36,13 @@ def add_arguments(parser: "ArgumentParser") -> None:
     )
     parser.add_argument("--expect", metavar="NODES", help="with --merge: node[001-128] (SLURM_JOB_NODELIST)")
     parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
+    parser.add_argument(
+        "--index-digests",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="as --deep, and compare RECORD with the wheels of an index (by default the configured one)",
+    )
     parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
     parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
     parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
@@ -118,6 +125,8 @@ def _misuse(options: "Namespace") -> str:
         return "--output needs --json"
     if options.node and not options.json:
         return "--node needs --json"
+    if options.index_digests is not None and (wrong := _misuse_of_index(options)):
+        return wrong
     if options.output is not None:
         from rocm_sdk._native import report_name
 
@@ -125,6 +134,22 @@ def _misuse(options: "Namespace") -> str:
             report_name(options.output)
         except ValueError as error:
             return f"--output: {error}"
+    return ""
+
+
+def _misuse_of_index(options: "Namespace") -> str:
+    if options.pid is not None or options.merge is not None or options.sdk is not None:
+        return "--index-digests needs an installation: none of --pid, --merge and --sdk goes with it"
+    only, skip = options.only.split(","), options.skip.split(",")
+    if (options.only and not any(name == "index" or "-INDEX-" in name for name in only)) or "index" in skip:
+        return "--index-digests asks for the subject index, which --only or --skip leaves out: --only files,index"
+    if options.index_digests:
+        from rocm_sdk.web.server import Server, WebError
+
+        try:
+            Server(options.index_digests)
+        except WebError as error:
+            return f"--index-digests: {error}"
     return ""
 
 
@@ -223,6 +248,9 @@ def _wanted(options: "Namespace") -> "Options | None":
     from .progress import count_progress
 
     only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
+    if options.index_digests is None and "index" in only:
+        complain("--only index needs --index-digests [ADDRESS]: nothing else asks a network")
+        return None
     unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
     if unknown:
         known = ", ".join(SUBJECTS)
@@ -241,7 +269,8 @@ def _wanted(options: "Namespace") -> "Options | None":
         )
         return None
     return Options(
-        deep=options.deep,
+        deep=options.deep or options.index_digests is not None,
+        index=options.index_digests,
         may_extract=options.init,
         seconds=options.seconds,
         parallel=default_parallel(),

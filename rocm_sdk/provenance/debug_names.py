@@ -5,7 +5,11 @@ Sources: debuginfod(8), section WEBAPI; the GDB manual, "Debugging Information i
 
 from __future__ import annotations
 
-_DIRECTORY = "/usr/lib/debug/.build-id"  # GDB's default
+import os
+
+from rocm_sdk.installed.files import names_in
+
+DEFAULT_DIRECTORY = "/usr/lib/debug"  # GDB's
 
 
 def debuginfod_path(build_id: str) -> str:
@@ -15,4 +19,16 @@ def debuginfod_path(build_id: str) -> str:
 
 def debug_file(build_id: str) -> str:
     """The file in which debuggers look on this machine."""
-    return f"{_DIRECTORY}/{build_id[:2]}/{build_id[2:]}.debug"
+    return f"{DEFAULT_DIRECTORY}/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+
+
+def debug_directories(site: str) -> list[str]:
+    """The directories with debug information of the packages rocm-sdk-debug-*, for debuggers and debuginfod."""
+    own = (os.path.join(site, name, "lib/debug") for name in names_in(site) if name.startswith("_rocm_debug"))
+    return [path for path in own if os.path.isdir(f"{path}/.build-id")]
+
+
+def installed_debug_file(build_id: str, directories: list[str]) -> str | None:
+    """The debug information of a build ID in one of the directories; None if none has it."""
+    places = (f"{directory}/.build-id/{build_id[:2]}/{build_id[2:]}.debug" for directory in directories)
+    return next(filter(os.path.isfile, places), None)

@@ -21,6 +21,7 @@ class Options:
     """See `rocm-sdk test --help`."""
 
     deep: bool = False  # read every file
+    index: str | None = None  # compare with what an index says: its address, "" for the one that is configured
     may_extract: bool = False  # extract the development tree for the tools that need it
     seconds: int = 60  # time limit of each program
     parallel: int = 2  # programs at a time

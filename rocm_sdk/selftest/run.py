@@ -12,7 +12,7 @@ from .grouping import MADE_OF
 from .installation import Installation
 from .options import Options
 from .recorder import Recorder
-from .subject_table import SUBJECTS, Subject
+from .subject_table import INDEX, SUBJECTS, Subject
 
 Check = Callable[[Installation, Recorder, Options], None]
 
@@ -71,6 +71,8 @@ def _applies(row: Subject, installation: Installation) -> bool:
 
 def _is_wanted(name: str, row: Subject, installation: Installation, options: Options) -> bool:
     """A subject runs if it or one of its codes is requested."""
+    if name == INDEX and options.index is None:
+        return False
     return name not in options.skip and (
         not options.only
         or name in options.only

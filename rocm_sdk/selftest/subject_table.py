@@ -24,14 +24,16 @@ class Subject(NamedTuple):
 
 _OF_NOTES = ("N-CODE-015", "W-CODE-016")  # notes of rewritten files
 _OF_COVERAGE = ("E-CODE-001", "E-CODE-002", "N-CODE-003", "W-CODE-006", "E-CODE-007", "N-CODE-008")
-
 _OF_PREFIX = ("PREFIX", "LIB", "FILE")
+
+INDEX = "index"  # the one subject that asks a network, and runs only if it is asked for
 
 # Name -> row. The module of the same name in subjects/ has check(installation, recorder, options).
 # fmt: off
 SUBJECTS: "Mapping[str, Subject]" = {
     "packages":    Subject("checks", False, ("PKG", "FILE"), (), "distributions and their versions"),
     "files":       Subject("checks", False, ("FILE", "W-PKG-019"), (), "the files that RECORD lists"),
+    "index":       Subject("compared", False, ("INDEX",), (), "with --index-digests: RECORD against an index"),
     "libraries":   Subject("loaded", False, ("LIB", "FILE", *_OF_NOTES), _OF_PREFIX, "each library, loaded alone"),
     "api":         Subject("checks", True,  ("API",), (), "each shortname, preloaded in a process of its own"),
     "bindings":    Subject("checks", True,  ("BIND",), (), "whether each library would call its own functions"),

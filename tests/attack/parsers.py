@@ -7,6 +7,7 @@ A round has one damaged input for each parser.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import json
@@ -19,6 +20,7 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
+from email.message import Message
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,6 +39,9 @@ from rocm_sdk.gpu_code.msgpack import unpack
 from rocm_sdk.gpu_code.note import parse_history
 from rocm_sdk.installed.record import parse_record
 from rocm_sdk.tooling import import_zstd
+from rocm_sdk.web.server import Answer, WebError
+from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project
+from rocm_sdk.web.wheels import read_wheel
 from rocm_sdk_build.code.extract import extract_code
 from rocm_sdk_build.code.rewrite import Wish, rewrite_file
 from rocm_sdk_build.code.trees import rewrite_wheel
@@ -180,6 +185,40 @@ def of_page(path: Path) -> object:
     return _links_of(server)
 
 
+class Index:
+    """An index that answers everything with one file, as a whole."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.address = "https://x/simple/"
+        self._path = path
+        self._headers = Message()
+        self._headers["Content-Type"] = kind
+
+    def answer(self, address: str, _limit: int, _headers: object = None, status: int = 200) -> Answer:
+        if status == 206:
+            raise WebError(f"{address}: whole", "", 200)
+        return Answer(self._path.read_bytes(), address, 200, self._headers)
+
+    def read(self, address: str, limit: int) -> bytes:
+        return self.answer(address, limit).body
+
+
+def indexed(path: Path) -> object:
+    """What a page says of files, and the attestations that each would have."""
+    index: Any = Index(path, JSON_PAGE if path.suffix == ".json" else "text/html")
+    return files_of_project(index, "rocm-sdk-core")
+
+
+def attested(path: Path) -> object:
+    index: Any = Index(path, "application/json")
+    return attestations_of(index, INDEXED)
+
+
+def remote(path: Path) -> object:
+    index: Any = Index(path, "application/octet-stream")
+    return read_wheel(index, INDEXED)
+
+
 def released(path: Path) -> object:
     return promote(path.parent, path.parent / "release", "7.0.0")
 
@@ -189,13 +228,36 @@ KERNELS = {f"lib/libx.so#{i}": objects("gfx1030", "gfx942", size=80) for i in ra
 ARCHIVE = {key: {name.split("--")[1]: data for name, data in images.items()} for key, images in KERNELS.items()}
 METADATA = message({"amdhsa.kernels": [{".name": "scale", ".vgpr_count": 9}], "amdhsa.version": [1, 1]})
 PAGE = b'<html><a href="a_lib_generic.tar.xz">x</a><!-- y --><a href="http://x/b">z</a></html>'
+JSON_PAGE = "application/vnd.pypi.simple.v1+json"
+INDEXED = IndexedFile(WHEEL, f"https://x/{WHEEL}", "ab" * 32, "", "https://x/provenance", is_yanked=False)
+FILES = [
+    {
+        "filename": WHEEL,
+        "url": f"../../{WHEEL}",
+        "hashes": {"sha256": "ab" * 32},
+        "core-metadata": {"sha256": "cd" * 32},
+        "provenance": "https://x/provenance",
+        "yanked": False,
+    }
+]
+STATEMENT = base64.b64encode(
+    b'{"subject": [{"name": "x.whl", "digest": {"sha256": "ab"}}], "predicateType": "p"}'
+).decode()
+BUNDLES = [
+    {"publisher": {"kind": "GitHub", "repository": "x/y"}, "attestations": [{"envelope": {"statement": STATEMENT}}]}
+]
+LINKS = f'<a href="../../{WHEEL}#sha256={"ab" * 32}" data-core-metadata="sha256=cd" data-provenance="p">x</a>'
 PARSERS = (
+    Parser("index.json", lambda: json.dumps({"files": FILES}).encode(), indexed, False, (WebError,)),
+    Parser("index.html", LINKS.encode, indexed, False, (WebError,)),
+    Parser("attestations", lambda: json.dumps({"attestation_bundles": BUNDLES}).encode(), attested, False, (WebError,)),
+    Parser("remote.whl", a_wheel, remote, False, (WebError,)),
     Parser("msgpack", lambda: METADATA, lambda path: unpack(path.read_bytes()), False, (ValueError,)),
     Parser(
         "RECORD", lambda: b'a,sha256=b,5\n"c ""d",,\n', lambda p: parse_record(p.read_bytes()), False, (ValueError,)
     ),
     Parser("note", lambda: NOTE, lambda path: parse_history(path.read_bytes().decode("latin-1"), str(path))),
-    Parser("page", lambda: PAGE, of_page, False),
+    Parser("page", lambda: PAGE, of_page, False, (WebError,)),
     Parser("kernels.co", with_kernels, lambda path: list(kernels_in(str(path), str(path.parent)))),
     Parser("plain.co", lambda: BUNDLE, rewritten),
     Parser("zstd.co", lambda: compressed(BUNDLE, 3), rewritten),

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from rocm_sdk.web.links import LINK_LIMIT, PAGE_LIMIT
+from rocm_sdk.web.server import UNANNOUNCED_LIMIT, Limits, Server, WebError, refuse_downgrade
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.inputs import download as module
 from rocm_sdk_build.inputs.download import download
-from rocm_sdk_build.inputs.web import UNANNOUNCED_LIMIT, Limits, Server
 
 NAME = "base_lib_generic.tar.xz"
 Answer = bytes | Callable[[socket.socket], None]
@@ -58,8 +58,8 @@ class RawServer:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[RawServer]:
-    monkeypatch.setattr("rocm_sdk_build.inputs.web._PAUSE", 0.0)
-    monkeypatch.setattr("rocm_sdk_build.inputs.web._TIMEOUT", 2)
+    monkeypatch.setattr("rocm_sdk.web.server._PAUSE", 0.0)
+    monkeypatch.setattr("rocm_sdk.web.server._TIMEOUT", 2)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     found = RawServer()
     yield found
@@ -199,7 +199,7 @@ download({server.address!r}, Path({str(tmp_path / "kept")!r}), ())
 
 
 def test_pages_have_a_number_of_links(server: RawServer, tmp_path: Path) -> None:
-    limit = module._LINK_LIMIT
+    limit = LINK_LIMIT
     server.answers |= {"/": page(NAME, *["x"] * (limit - 1)), f"/{NAME}": ok(b"x")}
     download(server.address, tmp_path / "kept", ())
     server.answers["/"] = page(NAME, *["x"] * limit)
@@ -209,7 +209,7 @@ def test_pages_have_a_number_of_links(server: RawServer, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("part", ["<a", "<!--", "</", "<!", "<![", "<?", "&#", "<a href='", "<a b='", "<script>"])
 def test_the_largest_page_takes_seconds(server: RawServer, tmp_path: Path, part: str) -> None:
-    server.answers["/"] = ok((part * module._PAGE_LIMIT)[: module._PAGE_LIMIT].encode())
+    server.answers["/"] = ok((part * PAGE_LIMIT)[:PAGE_LIMIT].encode())
     start = time.process_time()
     with pytest.raises(PackagingError, match="links"):
         download(server.address, tmp_path / "kept", ())
@@ -321,6 +321,39 @@ def test_netrc(server: RawServer, tmp_path: Path) -> None:
     (tmp_path / "netrc").write_bytes(b"machine \xff\n")
     with pytest.raises(PackagingError, match=r"netrc: cannot be read"):
         download(server.address, tmp_path / "kept", ())
+
+
+def test_no_way_back_from_encryption() -> None:
+    for one, other in (
+        ("https://a.example/x", "http://a.example/x"),
+        ("HTTPS://a.example/x", "HTTP://me:pw@b.example/"),
+    ):
+        with pytest.raises(WebError, match=r"leads to '(?i:http)://[ab].example/x?', without encryption") as caught:
+            refuse_downgrade(one, other)
+        assert "pw" not in str(caught.value)
+    for one, other in (("https://a/x", "https://b/"), ("http://a/", "https://a/"), ("http://a/", "http://b/")):
+        refuse_downgrade(one, other)
+
+
+def test_a_time_limit_counts_for_all_of_an_answer(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also for headers and a body that come byte by byte, which no time without data ends."""
+    monkeypatch.setattr("rocm_sdk.web.server._TIMEOUT", 60)
+
+    def dribble(head: bytes) -> Callable[[socket.socket], None]:
+        def answer(connection: socket.socket) -> None:
+            connection.sendall(head)
+            for _ in range(40):
+                connection.sendall(b"x")
+                time.sleep(0.1)
+
+        return answer
+
+    for head in (b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"):
+        server.answers["/"] = dribble(head)
+        start = time.monotonic()
+        with pytest.raises(WebError, match=f"{server.address}: did not answer within 1 s"):
+            Server(server.address, seconds=1).read(server.address, 10_000)
+        assert time.monotonic() - start < 3
 
 
 def test_a_password_goes_to_its_server_alone() -> None:

@@ -207,3 +207,42 @@ def test_what_is_no_bill_of_materials(name: str) -> None:
 def test_other_components_are_ignored() -> None:
     assert read_sbom(edited("components", value=[{"bom-ref": "pkg:pypi/x", "name": "x"}])).digests == {}
     assert read_sbom(edited("components", 0, "name", value="x")).digests == {"x": DIGEST}
+
+
+# ---- the selector, a source distribution
+
+
+def test_the_selector_names_its_files(tree: ArtifactTree, tmp_path: Path) -> None:
+    archives = []
+    for name in "ab":
+        build(Wish([tree.root], tmp_path / name, VERSION, is_checked=False), read_rules())
+        archives.append(tmp_path / name / f"dist/rocm-{VERSION}.tar.gz")
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+    shutil.unpack_archive(archives[0], tmp_path)
+    base = tmp_path / f"rocm-{VERSION}"
+    text = (base / "rocm.cdx.json").read_text()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    found = {each["name"]: each["hashes"][0]["content"] for each in json.loads(text)["components"]}
+    files = {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
+    assert found.keys() == files.keys() - {"rocm.cdx.json"}
+    assert found == {name: hashlib.sha256(files[name].read_bytes()).hexdigest() for name in found}
+    assert read_sbom(text.encode()).digests == {}
+
+
+def test_the_wheel_of_the_selector_has_it(tree: ArtifactTree, tmp_path: Path) -> None:
+    build(Wish([tree.root], tmp_path / "out", VERSION, is_checked=False), read_rules())
+    shutil.unpack_archive(tmp_path / f"out/dist/rocm-{VERSION}.tar.gz", tmp_path)
+    base = tmp_path / f"rocm-{VERSION}"
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--wheel-dir", str(tmp_path / "wheel"), str(base)], check=True, capture_output=True)
+    (wheel,) = (tmp_path / "wheel").iterdir()
+    assert text_of(wheel) == (base / "rocm.cdx.json").read_bytes()
+
+
+def test_a_promoted_selector_has_its_own(tree: ArtifactTree, tmp_path: Path) -> None:
+    build(Wish([tree.root], tmp_path / "out", "7.10.0rc1", is_checked=False), read_rules())
+    promote(tmp_path / "out/dist", tmp_path / "final", "7.10.0")
+    with tarfile.open(tmp_path / "final/rocm-7.10.0.tar.gz") as archive:
+        file = archive.extractfile("rocm-7.10.0/rocm.cdx.json")
+        assert file is not None
+        assert json.loads(file.read())["metadata"]["component"]["version"] == "7.10.0"

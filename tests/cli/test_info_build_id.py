@@ -37,6 +37,7 @@ def test_a_short_name_and_a_file(call: Call, sdk: Site) -> None:
             "build_id": found,
             "debuginfod": f"/buildid/{found}/debuginfo",
             "debug_file": f"/usr/lib/debug/.build-id/{found[:2]}/{found[2:]}.debug",
+            "installed_debug_file": None,
         }
         for path, found in zip((hip, rocsparse), ids, strict=True)
     ]

@@ -27,6 +27,7 @@ from sample_machine import Machine
 from sample_site import CORE, LIBRARIES, clean_environment, compile_library
 
 import rocm_sdk
+from rocm_sdk.installed.record import row_of
 from rocm_sdk.problems import ENTRIES
 
 PLACES = "-Wl,--disable-new-dtags,-rpath,$ORIGIN:$ORIGIN/../../_rocm_sdk_core/lib:$ORIGIN/../../_rocm_sdk_libraries/lib"
@@ -283,6 +284,15 @@ def change_same_size(path: Path) -> None:
     path.write_bytes(data)
 
 
+def change_with_record(environment: Environment) -> None:
+    path = environment.site / LIBRARIES / "lib/rocblas/library/kernels_1.co"
+    (record,) = environment.site.glob("rocm_sdk_libraries-*.dist-info/RECORD")
+    change_same_size(path)
+    row = row_of(path.relative_to(environment.site).as_posix(), path.read_bytes())
+    lines = record.read_text().splitlines()
+    record.write_text("\n".join(",".join(row) if each.startswith(f"{row.path},") else each for each in lines) + "\n")
+
+
 def put_placeholder(environment: Environment) -> None:
     environment.uninstall("rocm-sdk-core", "rocm-sdk-libraries", "rocm-sdk-devel", "rocm")
     environment.install("rocm==0.1.0", "rocm-sdk-core==0.1.0")
@@ -309,6 +319,7 @@ CASES = (
     Case("E-FILE-005", lambda e: (e.site / CORE / "bin/rocm-smi").chmod(0o644)),
     Case("E-FILE-006", lambda e: (e.site / LIBRARIES / "lib/rocblas/library/kernels_1.co").write_text(POINTER)),
     Case("E-FILE-008", lambda e: shutil.rmtree(e.site / LIBRARIES / "lib/rocblas")),
+    Case("E-INDEX-001", change_with_record, ("--index-digests", "--only", "files,index")),
     Case("E-LIB-023", lambda e: (remove_metadata(e), library(e, "libhsa-runtime64.so.1").unlink())),
     Case("E-LIB-001", lambda e: replace_library(e, "libamdhip64.so.7", "libamdhip64.so.7", "-Wl,-z,nodlopen")),
     Case("E-LIB-003", lambda e: e.uninstall("rocm-sdk-libraries")),

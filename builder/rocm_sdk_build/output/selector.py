@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import tarfile
@@ -13,9 +14,10 @@ from typing import Any
 from rocm_sdk import loader_version
 from rocm_sdk_build.packages.dist_info import SdkFacts
 from rocm_sdk_build.packages.families import Families
+from rocm_sdk_build.packages.sbom import sbom_text
 from rocm_sdk_build.packages.tar_archives import tar_gz_member
 
-from .rocm_selector.backend import LOADER, MODULES, metadata
+from .rocm_selector.backend import LOADER, MODULES, SBOM, metadata
 
 _HERE = Path(__file__).parent
 _DYNAMIC = ("Requires-Dist", "Provides-Extra")  # from 2.2 on installers take the others for fixed (PEP 643)
@@ -66,6 +68,8 @@ def write_selector_archive(directory: Path, document: Mapping[str, Any]) -> Path
         "selector.json": json.dumps(document, indent=2) + "\n",
         **{name: (_HERE / name).read_text(encoding="utf-8") for name in MODULES},
     }
+    digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in contents.items()}
+    contents[SBOM] = sbom_text("rocm", document["version"], loader_version, {}, digests)
     base = f"rocm-{document['version']}"
     path = directory / f"{base}.tar.gz"
     with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:

@@ -33,6 +33,7 @@ class Making(NamedTuple):
     changed: Sequence[Path] = ()  # files of which it has copies
     programs: int = 0  # small programs that are compiled
     artifacts: Sequence[Artifact] = ()  # from which it has files
+    tools: Sequence[Path] = ()  # programs that make its files, beside those of `making_tools`
 
     @property
     def input_files(self) -> Iterator[Path]:

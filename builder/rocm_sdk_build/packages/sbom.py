@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocm_sdk_build.files.digest import sha256_of
@@ -23,6 +24,7 @@ from rocm_sdk_build.inputs.catalog import Artifact
 if TYPE_CHECKING:
     from cyclonedx.model.component import Component
 
+_NO_FILES: Mapping[str, str] = MappingProxyType({})
 _BUILDER, _ARTIFACT = "rocm-sdk-build", "artifact:"  # names of components
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, _BUILDER)  # of serial numbers, which are UUIDs of version 5
@@ -63,8 +65,11 @@ def sbom_name(distribution: str) -> str:
     return f"sboms/{distribution}.cdx.json"
 
 
-def sbom_text(distribution: str, version: str, builder: str, digests: Mapping[str, str]) -> str:
-    """The document. builder: the version of this program. digests: SHA-256 of artifacts, by their names."""
+def sbom_text(
+    distribution: str, version: str, builder: str, digests: Mapping[str, str], files: Mapping[str, str] = _NO_FILES
+) -> str:
+    """The document. builder: the version of this program. digests, files: SHA-256 of artifacts, and of files in the
+    package itself, by their names."""
     from cyclonedx.model import HashAlgorithm, HashType  # here: the import takes longer than other commands
     from cyclonedx.model.bom import Bom, BomMetaData
     from cyclonedx.model.component import Component, ComponentType
@@ -80,9 +85,19 @@ def sbom_text(distribution: str, version: str, builder: str, digests: Mapping[st
         )
         for name, digest in sorted(digests.items())
     ]
+    inputs += [
+        Component(
+            name=name,
+            type=ComponentType.FILE,
+            bom_ref=f"file:{name}",
+            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
+        )
+        for name, digest in sorted(files.items())
+    ]
     whole = _distribution(distribution, version)
     tool = Component(name=_BUILDER, version=builder, type=ComponentType.APPLICATION, bom_ref=_BUILDER)
-    facts = "\n".join([distribution, version, builder, *(f"{name} {digests[name]}" for name in sorted(digests))])
+    rows = (f"{name} {digest}" for own in (digests, files) for name, digest in sorted(own.items()))
+    facts = "\n".join([distribution, version, builder, *rows])
     date = _timestamp()
     bom = Bom(
         serial_number=uuid.uuid5(_NAMESPACE, facts),

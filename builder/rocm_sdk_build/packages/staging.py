@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from rocm_sdk_build.files.text_files import write_text
 from rocm_sdk_build.inputs.file_kind import Kind
 from rocm_sdk_build.inputs.rules import Script
 
+from .debug_files import DebugFiles
 from .dist_info import SdkFacts, module_text, python_text
 from .population import PlacedFile, Population
 from .trampoline import place_of, write_stub, write_trampoline
@@ -55,35 +56,46 @@ class Staged(NamedTuple):
     rests: dict[str, Rest]  # what files in the directory lack
 
 
-def is_changed(package: Package, file: PlacedFile, without_stack: Container[str]) -> bool:
-    """Whether the package has a copy of a file, with a search path or without the wish for an executable stack."""
+class Changes(NamedTuple):
+    """What becomes of a package's files. without_stack: paths of libraries that are not to ask for an executable stack.
+    debug: None if all files keep their debug information."""
+
+    without_stack: frozenset[str] = frozenset()
+    debug: DebugFiles | None = None
+
+
+def is_changed(package: Package, file: PlacedFile, changes: Changes) -> bool:
+    """Whether the package has a copy of a file: with a search path, without debug information, or without the wish for
+    an executable stack."""
+    is_split = changes.debug is not None and changes.debug.takes(file.source)
+    return not file.link and (_is_searching(package, file) or is_split or file.path in changes.without_stack)
+
+
+def _is_searching(package: Package, file: PlacedFile) -> bool:
     has_search = bool(package.search) and package.shape is not Shape.NONE
-    is_searching = has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)
-    return not file.link and (is_searching or file.path in without_stack)
+    return has_search and file.facts.kind in (Kind.LIBRARY, Kind.PROGRAM)
 
 
-def stage_runtime(
-    package: Package, population: Population, sdk: SdkFacts, site: Path, without_stack: Container[str]
-) -> Staged:
-    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info.
-
-    without_stack: paths of libraries that are not to ask for an executable stack.
-    """
+def stage_runtime(package: Package, population: Population, sdk: SdkFacts, site: Path, changes: Changes) -> Staged:
+    """Writes what a runtime package has of its own below the new directory `site`, without its dist-info."""
     assert package.platform_directory is not None
     root = site / package.platform_directory
     staged = Staged({}, {})
-    has_search = bool(package.search) and package.shape is not Shape.NONE
     for file in population.files.values():
         name = f"{package.platform_directory}/{file.path}"
         if file.link:
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
             write_stub(root / file.path, file.link)
-        elif is_changed(package, file, without_stack):
+        elif is_changed(package, file, changes):
             (root / file.path).parent.mkdir(parents=True, exist_ok=True)
-            rest = copy_file(file.source, root / file.path)
-            if has_search:
+            if changes.debug is not None and changes.debug.takes(file.source):
+                changes.debug.strip(file.source, root / file.path)
+                rest = None
+            else:
+                rest = copy_file(file.source, root / file.path)
+            if _is_searching(package, file):
                 rest = set_search_path(root / file.path, search_entries(package, file.path, sdk), rest, package.shape)
-            if file.path in without_stack:
+            if file.path in changes.without_stack:
                 executable_stack.clear(root / file.path)
             if rest is not None:
                 staged.rests[name] = rest

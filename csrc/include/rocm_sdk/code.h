@@ -178,6 +178,13 @@ typedef enum rsdk_code {
     RSDK_E_PREFIX_008,
     RSDK_E_PREFIX_009,
     RSDK_E_PREFIX_010,
+    RSDK_E_INDEX_001,
+    RSDK_E_INDEX_002,
+    RSDK_E_INDEX_003,
+    RSDK_W_INDEX_004,
+    RSDK_E_INDEX_005,
+    RSDK_E_INDEX_006,
+    RSDK_N_INDEX_007,
 
     RSDK_CODE_COUNT
 } rsdk_code;

@@ -22,7 +22,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent.parent
 MODULES = ("rocm_selector/__init__.py", "rocm_selector/backend.py")
-FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", *MODULES)
+SBOM = "rocm.cdx.json"  # PEP 770 has a place for it in wheels alone, to which it goes
+FILES = ("PKG-INFO", "README.md", "pyproject.toml", "selector.json", *MODULES, SBOM)
 VARIABLE = "ROCM_SDK_TARGET_FAMILY"
 LOADER = "rocm-sdk-loader"
 _DEFAULT = "the default of the SDK"
@@ -113,6 +114,7 @@ def build_wheel(wheel_directory: str, config_settings: object = None, metadata_d
         f"{dist_info}/METADATA": metadata(sdk, family),
         f"{dist_info}/WHEEL": _WHEEL,
         f"{dist_info}/family.json": json.dumps({"family": family, "why": why}, indent=2) + "\n",
+        f"{dist_info}/sboms/{SBOM}": (HERE / SBOM).read_text(encoding="utf-8"),
     }
     record = io.StringIO()
     rows = csv.writer(record, lineterminator="\n")

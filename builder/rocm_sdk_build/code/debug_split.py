@@ -1,0 +1,118 @@
+"""Takes debug information out of a library or program, into a file that debuggers find by its build ID.
+
+eu-strip (elfutils) does it: what is loaded stays where it is, so GPU code and its markers, too. That is compared, byte
+by byte, and the build ID of both files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import RewriteError
+from rocm_sdk_build.errors import PackagingError
+
+from .elf64 import HEADER, SHT_NOBITS, Elf, read_elf, read_exactly
+
+TOOL = "eu-strip"
+_INSTALL = f"install elfutils, which has {TOOL} (apt-get install elfutils); or build without --split-debug"
+_INFORMATION = (b".debug_info", b".zdebug_info")
+_BUILD_ID = b".note.gnu.build-id"
+_NOTE = b"GNU\0"
+_LINK = b".gnu_debuglink"
+_CHUNK = 1 << 20
+
+
+class Debuggable(NamedTuple):
+    """A file with debug information. build_id: in hexadecimal, "" if it has none."""
+
+    build_id: str
+
+    @property
+    def place(self) -> str:
+        """The file for its debug information, below a directory in which debuggers look."""
+        return f".build-id/{self.build_id[:2]}/{self.build_id[2:]}.debug"
+
+
+def which_strip() -> str:
+    """The program. PackagingError if it is not there."""
+    found = shutil.which(TOOL)
+    if found is None:
+        raise PackagingError(f"{TOOL}: is not installed", _INSTALL)
+    return found
+
+
+def debuggable(path: Path) -> Debuggable | None:
+    """None for a file without debug information, or of a form that is not looked into."""
+    try:
+        with path.open("rb") as file:
+            elf = read_elf(file.fileno(), str(path))
+            return Debuggable(_build_id(elf)) if _has_information(elf) else None
+    except RewriteError:
+        return None
+
+
+def split(source: Path, stripped: Path, debug: Path, name: str) -> None:
+    """Writes the file without debug information, and its debug information. name: of the latter, for debuggers.
+
+    PackagingError if that does not work, or if something else changes. The source stays.
+    """
+    places = [os.path.abspath(each) for each in (debug, stripped, source)]
+    command = [which_strip(), "--strip-debug", "-F", name, "-f", places[0], "-o", places[1], places[2]]
+    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if run.returncode or not (stripped.is_file() and debug.is_file()):
+        said = run.stderr.strip() or f"exit status {run.returncode}"
+        raise PackagingError(f"{source}: {TOOL} failed: {said}", "build without --split-debug, and report it")
+    try:
+        _compare(source, stripped, debug)
+    except RewriteError as error:
+        raise _wrong(source, error.message) from error
+
+
+def _compare(source: Path, stripped: Path, debug: Path) -> None:
+    with source.open("rb") as old, stripped.open("rb") as new, debug.open("rb") as information:
+        before, after = read_elf(old.fileno(), str(source)), read_elf(new.fileno(), str(stripped))
+        taken = read_elf(information.fileno(), str(debug), is_whole=False)
+        if _facts(before) != _facts(after):
+            raise _wrong(source, "its headers changed")
+        end = max((each.offset + each.file_size for each in before.segments), default=0)
+        for start in range(HEADER.size, end, _CHUNK):
+            size = min(_CHUNK, end - start)
+            if read_exactly(old.fileno(), start, size, str(source)) != read_exactly(
+                new.fileno(), start, size, str(stripped)
+            ):
+                raise _wrong(source, f"what is loaded changed, behind byte {start}")
+        if _has_information(after) or after.find(_LINK) is None:
+            raise _wrong(source, "the new file has debug information, or no link to it")
+        if not _has_information(taken) or not _build_id(before) == _build_id(after) == _build_id(taken):
+            raise _wrong(source, "the file with its debug information has none, or another build ID")
+
+
+def _facts(elf: Elf) -> tuple[object, ...]:
+    """What must stay: all of the headers but where the sections are listed, and sections that are loaded."""
+    loaded = [each for each in elf.sections if each.is_loaded]
+    rows = [(each.name, each.type, each.flags, each.address, each.offset, each.size) for each in loaded]
+    return elf.ident, elf.header[:5], elf.header[6:10], elf.segments, rows
+
+
+def _has_information(elf: Elf) -> bool:
+    found = (elf.find(name) for name in _INFORMATION)
+    return any(index is not None and elf.sections[index].type != SHT_NOBITS for index in found)
+
+
+def _build_id(elf: Elf) -> str:
+    """The gABI's form of a note: three words, the name, the value."""
+    index = elf.find(_BUILD_ID)
+    data = elf.read(elf.sections[index]) if index is not None else b""
+    name, size, kind = (int.from_bytes(data[at : at + 4], "little") for at in (0, 4, 8))
+    is_valid = (name, kind) == (len(_NOTE), 3) and data[12:16] == _NOTE and 2 <= size <= len(data) - 16 and size <= 64
+    return data[16 : 16 + size].hex() if is_valid else ""
+
+
+def _wrong(source: Path, what: str) -> PackagingError:
+    return PackagingError(
+        f"{source}: {TOOL} did not only take the debug information out: {what}", "build without --split-debug"
+    )

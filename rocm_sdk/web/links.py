@@ -1,0 +1,33 @@
+"""The links of a page of HTML."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from .server import WebError
+
+PAGE_LIMIT = 1 << 23  # bytes
+LINK_LIMIT = 20_000
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[dict[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in reversed(attrs)}  # the first of a name counts
+        if tag == "a" and attributes.get("href"):
+            self.found.append(attributes)
+
+
+def links_of(page: bytes, address: str) -> list[dict[str, str]]:
+    """The attributes of each link with an address. WebError if there are too many, or the page is damaged."""
+    parser = _Links()
+    try:
+        parser.feed(page.decode("utf-8", errors="replace"))
+    except AssertionError as error:  # of html.parser
+        raise WebError(f"{address}: its HTML is damaged, so that its links cannot be read") from error
+    if len(parser.found) > LINK_LIMIT:
+        raise WebError(f"{address}: has {len(parser.found)} links, more than the limit of {LINK_LIMIT}")
+    return parser.found

@@ -1,0 +1,89 @@
+"""What a wheel on a web server consists of: its RECORD and METADATA, read without the rest where the wheel is large."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.distributions import normalised
+from rocm_sdk.installed.record import parse_record
+
+from .remote_file import NoPartsError, RemoteFile
+from .server import Server, TooLargeError, WebError
+
+if TYPE_CHECKING:
+    from rocm_sdk.installed.record import Row
+
+    from .simple_index import IndexedFile
+
+WHOLE_LIMIT = 16 << 20  # bytes of a wheel that is read whole
+_PARTS_LIMIT = 96 << 20  # bytes of a larger one that are read: its list of members and RECORD
+_MEMBER_LIMIT = 16 << 20  # bytes of RECORD; those list 100,000 files
+
+
+class RemoteWheel(NamedTuple):
+    """record: the rows of RECORD; sha256: of the wheel, "" if it was not read whole; metadata_sha256: of METADATA."""
+
+    record: list[Row]
+    metadata_sha256: str
+    sha256: str
+
+
+def tags_of(name: str) -> frozenset[str]:
+    """The tags of a wheel by its file name, each alone: "py3-none-any". Empty if it is no name of a wheel."""
+    parts = name.removesuffix(".whl").split("-")
+    if not name.endswith(".whl") or len(parts) not in {5, 6} or sum(each.count(".") for each in parts[-3:]) > 30:
+        return frozenset()
+    python, abi, platform = (part.split(".") for part in parts[-3:])
+    return frozenset(f"{one}-{two}-{three}" for one in python for two in abi for three in platform)
+
+
+def read_wheel(server: Server, file: IndexedFile) -> RemoteWheel:
+    """Reads a wheel. WebError; NoPartsError if it is large and the server sends it as a whole only."""
+    try:
+        remote = RemoteFile(server, file.address, _PARTS_LIMIT)
+        size = remote.size
+    except NoPartsError:
+        remote, size = None, 0
+    if remote is None or size <= WHOLE_LIMIT:
+        try:
+            data = server.read(file.address, WHOLE_LIMIT)
+        except TooLargeError as error:
+            raise NoPartsError(f"{file.address}: it is large, and the server does not send parts of it") from error
+        return _parsed(io.BytesIO(data), file, hashlib.sha256(data).hexdigest())
+    return _parsed(cast("BinaryIO", remote), file, "")
+
+
+def _parsed(data: BinaryIO, file: IndexedFile, sha256: str) -> RemoteWheel:
+    try:
+        with open_zip(file.address, data) as archive:
+            record = parse_record(_member(archive, file, "RECORD"))
+            metadata = _member(archive, file, "METADATA")
+    except RocmSdkError as error:
+        raise WebError(error.message, "ask those who run the index") from error
+    except (*DAMAGE, OSError) as error:
+        raise WebError(f"{file.address}: cannot be read as a wheel: {error}", "ask those who run the index") from error
+    return RemoteWheel(record, hashlib.sha256(metadata).hexdigest(), sha256)
+
+
+def _member(archive: zipfile.ZipFile, file: IndexedFile, name: str) -> bytes:
+    """A file of the one directory `.dist-info` that is the wheel's."""
+    project = normalised(file.name.partition("-")[0])
+    places = [each.filename.split("/") for each in archive.infolist()]
+    found = [
+        "/".join(place) for place in places if len(place) == 2 and place[1] == name and place[0].endswith(".dist-info")
+    ]
+    if len(found) != 1 or normalised(found[0].partition("-")[0]) != project:
+        raise ValueError(f"it has no {name}, or several")
+    member = archive.getinfo(found[0])
+    if member.file_size > _MEMBER_LIMIT:
+        raise ValueError(f"its {name} has {member.file_size} bytes, more than {_MEMBER_LIMIT}")
+    with archive.open(member) as stream:
+        data = stream.read(_MEMBER_LIMIT + 1)
+    if len(data) > _MEMBER_LIMIT:
+        raise ValueError(f"its {name} has more than {_MEMBER_LIMIT} bytes")
+    return data
