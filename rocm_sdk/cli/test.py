@@ -6,10 +6,11 @@ import sys
 from rocm_sdk.named_tuple import NamedTuple
 
 from .output import complain, tell
+from .test_options import add_arguments, misuse, wanted_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from rocm_sdk.problems import Problem
     from rocm_sdk.selftest.installation import Installation
@@ -17,64 +18,14 @@ if TYPE_CHECKING:
     from rocm_sdk.selftest.recorder import Recorder
     from rocm_sdk.selftest.report.text import Paints
 
+__all__ = ["EXAMPLE", "add_arguments", "run"]
+
 EXAMPLE = "rocm-sdk test --deep --report rocm-report.zip"
-
-
-def add_arguments(parser: "ArgumentParser") -> None:
-    """What to test, and how to report."""
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--target", metavar="DIR", help="test the packages in DIR instead of this environment's")
-    what.add_argument(
-        "--sdk", metavar="PREFIX", help="test a ROCm that is to be packaged: a directory with lib, bin ..."
-    )
-    what.add_argument("--pid", type=int, metavar="N", help="check the libraries of a running process instead")
-    what.add_argument("--merge", metavar="DIR", help="compare the reports of many nodes in DIR instead")
-    parser.add_argument(
-        "--destdir",
-        metavar="DIR",
-        help="with --sdk: the staging directory (DESTDIR, RPM_BUILD_ROOT if PREFIX is there)",
-    )
-    parser.add_argument("--expect", metavar="NODES", help="with --merge: node[001-128] (SLURM_JOB_NODELIST)")
-    parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
-    parser.add_argument(
-        "--index-digests",
-        nargs="?",
-        const="",
-        metavar="ADDRESS",
-        help="as --deep, and compare RECORD with the wheels of an index (by default the configured one)",
-    )
-    parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
-    parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
-    parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
-    parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to skip")
-    parser.add_argument("--seconds", type=_seconds, default=60, help="time limit of each library and program (60)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="also print notes and what was not tried")
-    parser.add_argument("--checks", action="store_true", help="also print each check that passed")
-    parser.add_argument("--json", action="store_true", help="print the results for programs")
-    parser.add_argument(
-        "--output", metavar="FILE", help="with --json: write them to FILE; %%h host, %%n node, %%t task, %%p process"
-    )
-    parser.add_argument(
-        "--node", action="store_true", help="with --json: name host and users in what it says of the node"
-    )
-    parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
-    parser.add_argument("--sarif", metavar="FILE", help="write the problems as SARIF 2.1.0, for code hosts and editors")
-    parser.add_argument("--html", metavar="FILE", help="write the report as a page without private data")
-    parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
-
-
-def _seconds(text: str) -> int:
-    """The value of --seconds: a day at most."""
-    from argparse import ArgumentTypeError
-
-    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 86400):
-        raise ArgumentTypeError(f"not a number of seconds from 1 to 86400: {text}")
-    return int(text)
 
 
 def run(options: "Namespace") -> int:
     """Prints the report; status 1 if there is an error, 130 after Ctrl-C."""
-    if wrong := _misuse(options):
+    if wrong := misuse(options):
         complain(wrong)
         return 2
     if options.merge is not None:
@@ -83,7 +34,7 @@ def run(options: "Namespace") -> int:
         return run_merge(options)
     from rocm_sdk.selftest.grouping import grouped
 
-    wanted = _wanted(options)
+    wanted = wanted_options(options)
     if wanted is None:
         return 2
     if options.target and not os.path.isdir(options.target):
@@ -109,48 +60,6 @@ def run(options: "Namespace") -> int:
         complain("nothing was tested: --only and --skip leave no subject for it", "see: rocm-sdk test --help")
         return 2
     return _report(tested, recorders, grouped(recorders), options, interrupted=interrupted)
-
-
-def _misuse(options: "Namespace") -> str:
-    """What is wrong with options that belong together."""
-    if options.expect is not None and options.merge is None:
-        return "--expect needs --merge DIR"
-    if options.sdk is not None:
-        refused = [name for name in ("deep", "fix", "init") if getattr(options, name)]
-        if refused:
-            return f"--{refused[0]} is not for --sdk, which reads a prefix without RECORD and changes nothing"
-    elif options.destdir is not None:
-        return "--destdir needs --sdk PREFIX"
-    if options.output is not None and not options.json:
-        return "--output needs --json"
-    if options.node and not options.json:
-        return "--node needs --json"
-    if options.index_digests is not None and (wrong := _misuse_of_index(options)):
-        return wrong
-    if options.output is not None:
-        from rocm_sdk._native import report_name
-
-        try:
-            report_name(options.output)
-        except ValueError as error:
-            return f"--output: {error}"
-    return ""
-
-
-def _misuse_of_index(options: "Namespace") -> str:
-    if options.pid is not None or options.merge is not None or options.sdk is not None:
-        return "--index-digests needs an installation: none of --pid, --merge and --sdk goes with it"
-    only, skip = options.only.split(","), options.skip.split(",")
-    if (options.only and not any(name == "index" or "-INDEX-" in name for name in only)) or "index" in skip:
-        return "--index-digests asks for the subject index, which --only or --skip leaves out: --only files,index"
-    if options.index_digests:
-        from rocm_sdk.web.server import Server, WebError
-
-        try:
-            Server(options.index_digests)
-        except WebError as error:
-            return f"--index-digests: {error}"
-    return ""
 
 
 class _Outcome(NamedTuple):
@@ -236,48 +145,6 @@ def _run_on_process(tested: "Installation", options: "Namespace") -> int:
         if not libraries and not recorder.problems:
             tell(f"process {options.pid} has no ROCm libraries")
     return _report(tested, [recorder], recorder.problems, options)
-
-
-def _wanted(options: "Namespace") -> "Options | None":
-    """The options of the test; None after a message for a name that is neither a subject nor a code."""
-    from rocm_sdk.problems import ENTRIES
-    from rocm_sdk.selftest.loading import default_parallel
-    from rocm_sdk.selftest.options import Options
-    from rocm_sdk.selftest.subject_table import SUBJECTS
-
-    from .progress import count_progress
-
-    only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
-    if options.index_digests is None and "index" in only:
-        complain("--only index needs --index-digests [ADDRESS]: nothing else asks a network")
-        return None
-    unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
-    if unknown:
-        known = ", ".join(SUBJECTS)
-        print(
-            f"rocm-sdk: neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}", file=sys.stderr
-        )
-        return None
-    unreported = sorted(
-        name
-        for name in only - SUBJECTS.keys()
-        if not any(row.may_report(name, of_prefix=options.sdk is not None) for row in SUBJECTS.values())
-    )
-    if unreported and options.pid is None:
-        complain(
-            f"--only: no subject reports {', '.join(unreported)}", f"see who does: rocm-sdk explain {unreported[0]}"
-        )
-        return None
-    return Options(
-        deep=options.deep or options.index_digests is not None,
-        index=options.index_digests,
-        may_extract=options.init,
-        seconds=options.seconds,
-        parallel=default_parallel(),
-        only=only,
-        skip=skip,
-        progress=count_progress,
-    )
 
 
 def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:

@@ -1,0 +1,147 @@
+"""The options of `rocm-sdk test`: which there are, which go together, and what they make the self test do."""
+
+import sys
+
+from .output import complain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from rocm_sdk.selftest.options import Options
+
+
+def add_arguments(parser: "ArgumentParser") -> None:
+    """What to test, and how to report."""
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--target", metavar="DIR", help="test the packages in DIR instead of this environment's")
+    what.add_argument(
+        "--sdk", metavar="PREFIX", help="test a ROCm that is to be packaged: a directory with lib, bin ..."
+    )
+    what.add_argument("--pid", type=int, metavar="N", help="check the libraries of a running process instead")
+    what.add_argument("--merge", metavar="DIR", help="compare the reports of many nodes in DIR instead")
+    parser.add_argument(
+        "--destdir",
+        metavar="DIR",
+        help="with --sdk: the staging directory (DESTDIR, RPM_BUILD_ROOT if PREFIX is there)",
+    )
+    parser.add_argument("--expect", metavar="NODES", help="with --merge: node[001-128] (SLURM_JOB_NODELIST)")
+    parser.add_argument("--deep", action="store_true", help="read every file, and compare it with RECORD")
+    parser.add_argument(
+        "--index-digests",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="as --deep, and compare RECORD with the wheels of an index (by default the configured one)",
+    )
+    parser.add_argument("--init", action="store_true", help="extract the development tree for the tools that need it")
+    parser.add_argument("--fix", action="store_true", help="fix what can be fixed safely, and print what was done")
+    parser.add_argument("--only", metavar="NAMES", default="", help="subjects or codes, separated by commas")
+    parser.add_argument("--skip", metavar="NAMES", default="", help="subjects or codes to skip")
+    parser.add_argument("--seconds", type=_seconds, default=60, help="time limit of each library and program (60)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="also print notes and what was not tried")
+    parser.add_argument("--checks", action="store_true", help="also print each check that passed")
+    parser.add_argument("--json", action="store_true", help="print the results for programs")
+    parser.add_argument(
+        "--output", metavar="FILE", help="with --json: write them to FILE; %%h host, %%n node, %%t task, %%p process"
+    )
+    parser.add_argument(
+        "--node", action="store_true", help="with --json: name host and users in what it says of the node"
+    )
+    parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit's XML")
+    parser.add_argument("--sarif", metavar="FILE", help="write the problems as SARIF 2.1.0, for code hosts and editors")
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page without private data")
+    parser.add_argument("--report", metavar="FILE", help="write a zip file to attach to a bug report")
+
+
+def _seconds(text: str) -> int:
+    """The value of --seconds: a day at most."""
+    from argparse import ArgumentTypeError
+
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 86400):
+        raise ArgumentTypeError(f"not a number of seconds from 1 to 86400: {text}")
+    return int(text)
+
+
+def misuse(options: "Namespace") -> str:
+    """What is wrong with options that belong together."""
+    if options.expect is not None and options.merge is None:
+        return "--expect needs --merge DIR"
+    if options.sdk is not None:
+        refused = [name for name in ("deep", "fix", "init") if getattr(options, name)]
+        if refused:
+            return f"--{refused[0]} is not for --sdk, which reads a prefix without RECORD and changes nothing"
+    elif options.destdir is not None:
+        return "--destdir needs --sdk PREFIX"
+    if options.output is not None and not options.json:
+        return "--output needs --json"
+    if options.node and not options.json:
+        return "--node needs --json"
+    if options.index_digests is not None and (wrong := _misuse_of_index(options)):
+        return wrong
+    if options.output is not None:
+        from rocm_sdk._native import report_name
+
+        try:
+            report_name(options.output)
+        except ValueError as error:
+            return f"--output: {error}"
+    return ""
+
+
+def _misuse_of_index(options: "Namespace") -> str:
+    if options.pid is not None or options.merge is not None or options.sdk is not None:
+        return "--index-digests needs an installation: none of --pid, --merge and --sdk goes with it"
+    only, skip = options.only.split(","), options.skip.split(",")
+    if (options.only and not any(name == "index" or "-INDEX-" in name for name in only)) or "index" in skip:
+        return "--index-digests asks for the subject index, which --only or --skip leaves out: --only files,index"
+    if options.index_digests:
+        from rocm_sdk.web.server import Server, WebError
+
+        try:
+            Server(options.index_digests)
+        except WebError as error:
+            return f"--index-digests: {error}"
+    return ""
+
+
+def wanted_options(options: "Namespace") -> "Options | None":
+    """The options of the test; None after a message for a name that is neither a subject nor a code."""
+    from rocm_sdk.problems import ENTRIES
+    from rocm_sdk.selftest.loading import default_parallel
+    from rocm_sdk.selftest.options import Options
+    from rocm_sdk.selftest.subject_table import SUBJECTS
+
+    from .progress import count_progress
+
+    only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
+    if options.index_digests is None and "index" in only:
+        complain("--only index needs --index-digests [ADDRESS]: nothing else asks a network")
+        return None
+    unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
+    if unknown:
+        known = ", ".join(SUBJECTS)
+        print(
+            f"rocm-sdk: neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}", file=sys.stderr
+        )
+        return None
+    unreported = sorted(
+        name
+        for name in only - SUBJECTS.keys()
+        if not any(row.may_report(name, of_prefix=options.sdk is not None) for row in SUBJECTS.values())
+    )
+    if unreported and options.pid is None:
+        complain(
+            f"--only: no subject reports {', '.join(unreported)}", f"see who does: rocm-sdk explain {unreported[0]}"
+        )
+        return None
+    return Options(
+        deep=options.deep or options.index_digests is not None,
+        index=options.index_digests,
+        may_extract=options.init,
+        seconds=options.seconds,
+        parallel=default_parallel(),
+        only=only,
+        skip=skip,
+        progress=count_progress,
+    )
