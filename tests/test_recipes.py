@@ -120,30 +120,21 @@ def test_the_lines_for_test_phases(tmp_path: Path) -> None:
         "PREFIX": values["{prefix}"],
     }
     variables["PATH"] = f"{Path(sys.executable).parent}:{variables['PATH']}"
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        words = ["sh", "-c", f"die() {{ exit 9; }}\n{command}"]
+        return subprocess.run(words, env=variables, cwd=tmp_path, capture_output=True, text=True, check=False)
+
     for _, line in rows:
         if line.endswith(" /usr"):  # what the machine has
             continue
         command = line.replace("\\|", "|")
         for name, value in values.items():
             command = command.replace(name, value)
-        done = subprocess.run(
-            ["sh", "-c", f"die() {{ exit 9; }}\n{command}"],
-            env=variables,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(command)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         (tmp_path / "T/stage/usr/bin/amdclang").symlink_to("nothing")
-        done = subprocess.run(
-            ["sh", "-c", f"die() {{ exit 9; }}\n{command}"],
-            env=variables,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run(command)
         assert done.returncode == (9 if "die" in command else 1), (command, done.stdout)
         (tmp_path / "T/stage/usr/bin/amdclang").unlink()
 
