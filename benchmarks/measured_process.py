@@ -157,7 +157,8 @@ def print_interval(begin: int, end: int) -> None:
 
 def print_mapped_files() -> None:
     with os.fdopen(os.open("/proc/self/maps", os.O_RDONLY), encoding="utf-8") as maps:
-        paths = {line.partition("/")[2].rstrip("\n") for line in maps if "/" in line}
+        # A file system of a server may forget a name that is still there, and "(deleted)" follows it.
+        paths = {line.partition("/")[2].rstrip("\n").removesuffix(" (deleted)") for line in maps if "/" in line}
     for path in sorted(paths):
         print("mapped", f"/{path}", sep="\t")
 

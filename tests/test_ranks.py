@@ -66,7 +66,9 @@ def test_what_is_foreseen_is_counted(benchmarks: SimpleNamespace, cluster: Any, 
         seen = cluster.run(job(benchmarks, place, count, on_each, module))
         for kind in ("lookup", "open", "opendir"):
             further = two.asked[kind] - one.asked[kind]
-            assert seen.asked[kind] == pytest.approx(count * (one.asked[kind] + (on_each - 1) * further), rel=0.03)
+            foreseen = count * (one.asked[kind] + (on_each - 1) * further)
+            # Ranks of a node that ask at the same time may ask twice.
+            assert seen.asked[kind] == pytest.approx(foreseen, rel=0.03, abs=2 * count)
         least, most = (count * number for number in cost.questions(on_each))
         # Attributes that were not kept yet are asked for by some of the ranks, and not by others.
         assert least * 0.98 <= benchmarks.cluster_cost.questions_of(seen) <= most + count * on_each

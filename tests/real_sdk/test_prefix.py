@@ -18,7 +18,17 @@ from rocm_sdk_build.debian import Source, apt_of
 BUILD = Path(__file__).resolve().parents[2] / "build"
 PACKAGES = (
     *("libamdhip64-5", "libamdhip64-dev", "libhsa-runtime64-1", "libhsa-runtime-dev", "libhsakmt1", "libamd-comgr2"),
-    *("libamd-comgr-dev", "libhiprtc-builtins5", "librocrand1", "librocrand-dev", "libhiprand1", "libhiprand-dev"),
+    *(
+        "libdrm2",
+        "libdrm-amdgpu1",
+        "libnuma1",
+        "libamd-comgr-dev",
+        "libhiprtc-builtins5",
+        "librocrand1",
+        "librocrand-dev",
+        "libhiprand1",
+        "libhiprand-dev",
+    ),
     *("librocm-smi64-1", "rocminfo", "hipcc", "rocm-device-libs"),
     *("clang-15", "libclang-common-15-dev", "libclang-cpp15", "libllvm15"),
 )
