@@ -161,9 +161,18 @@ def _mapped_files(pid: int) -> Iterator[MappedFile]:
             fields = os.fsdecode(line.rstrip(b"\n")).split(None, 5)
             if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
                 seen.add((fields[3], fields[4], fields[5]))
-                path = fields[5].removesuffix(_DELETED)
-                # The kernel escapes a line break in a name like this, and nothing else.
-                yield MappedFile(path.replace(r"\012", "\n"), (fields[3], fields[4]), path != fields[5])
+                named = fields[5].removesuffix(_DELETED)
+                path = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
+                is_deleted = named != fields[5] and not _has_inode(path, fields[4])
+                yield MappedFile(path, (fields[3], fields[4]), is_deleted)
+
+
+def _has_inode(path: str, number: str) -> bool:
+    """Whether the file is still there: the client of a file server may have dropped its name only, and read it again."""
+    try:
+        return str(os.stat(path).st_ino) == number
+    except OSError:
+        return False
 
 
 def _environment_of(pid: int) -> dict[str, str]:
