@@ -24,7 +24,7 @@ def test_the_replaced_files_are_named(linked_site: Site, program: Callable[..., 
 
 
 def test_a_name_that_was_away_for_a_while(linked_site: Site, program: Callable[..., int]) -> None:
-    """As on a file server, whose client drops names and reads them again: the kernel says "(deleted)" of such a file."""
+    """As on a file server, whose client drops names and reads them again: the kernel then says "(deleted)"."""
     path = linked_site.library("libamdhip64.so.7")
     install(linked_site)
     process = program(linked_site.path, "import rocm_sdk; rocm_sdk.preload_libraries('amdhip64')")

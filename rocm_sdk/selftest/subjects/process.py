@@ -168,7 +168,7 @@ def _mapped_files(pid: int) -> Iterator[MappedFile]:
 
 
 def _has_inode(path: str, number: str) -> bool:
-    """Whether the file is still there: the client of a file server may have dropped its name only, and read it again."""
+    """Whether the file is there: the client of a file server may have dropped its name, and read it again."""
     try:
         return str(os.stat(path).st_ino) == number
     except OSError:
