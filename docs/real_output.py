@@ -7,10 +7,10 @@
 
 Each page has a machine, an SDK and a home directory of its own, in which its commands run one after the other. A
 command with another exit status than `status` (0) fails the build. `hidden` shows nothing: for what must happen before.
-`picture` shows its output, an SVG, as a picture with these words for who does not see it.
-`no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell, and is not shown; `shows` is a
-word that the output must have, whatever the status. `$site`, `$core` and `$machine` are directories of the sample,
-`$docs` and `$tests` those of the project.
+`picture` shows its output, an SVG, as a picture with these words for who does not see it. `page` is a page that it
+writes, to which a link leads. `no-gpus` runs it on a machine without GPUs. `before` is what happened in the same shell,
+and is not shown; `shows` is a word that the output must have, whatever the status. `$site`, `$core` and `$machine` are
+directories of the sample, `$docs` and `$tests` those of the project.
 """
 
 from __future__ import annotations
@@ -75,8 +75,11 @@ class _World:
             check=False,
             timeout=_SECONDS,
         )
-        text = done.stdout.replace(str(home), _HOME).replace(sys.prefix, f"{_HOME}/venv")
-        return done.returncode, re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+        return done.returncode, re.sub(r"[ \t]+$", "", self.anonymous(page, done.stdout), flags=re.MULTILINE)
+
+    def anonymous(self, page: str, text: str) -> str:
+        """A text with the directory's name of pages."""
+        return text.replace(str(self.home(page)), _HOME).replace(sys.prefix, f"{_HOME}/venv")
 
     def remove(self) -> None:
         shutil.rmtree(self._directory)
@@ -91,6 +94,7 @@ class _Run(SphinxDirective):
     option_spec = {  # noqa: RUF012 - docutils
         "before": str,
         "shows": str,
+        "page": str,
         "picture": str,
         "status": int,
         "hidden": directives.flag,
@@ -114,7 +118,18 @@ class _Run(SphinxDirective):
             words = self.options["picture"]
             picture = f'<div class="picture" tabindex="0"><img src="{image}" alt="{words}"></div>'
             return [self._block(typed), nodes.raw("", picture, format="html")]
+        if "page" in self.options:
+            return [self._block(typed + output), self._published(world, self.options["page"])]
         return [self._block(typed + output)]
+
+    def _published(self, world: _World, name: str) -> nodes.Node:
+        """Copies a page that the command wrote beside the pages; a link to it."""
+        app = self.env.app
+        target = Path(app.outdir, "reports", name)
+        target.parent.mkdir(exist_ok=True)
+        written = world.home(self.env.docname) / name
+        target.write_text(world.anonymous(self.env.docname, written.read_text(encoding="utf-8")), encoding="utf-8")
+        return nodes.raw("", f'<p><a href="reports/{name}">{name}</a>, as the command wrote it.</p>', format="html")
 
     def _block(self, text: str) -> nodes.Node:
         block = nodes.literal_block(text.rstrip("\n"), text.rstrip("\n"), language="console")
