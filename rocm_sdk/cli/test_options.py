@@ -1,7 +1,5 @@
 """The options of `rocm-sdk test`: which there are, which go together, and what they make the self test do."""
 
-import sys
-
 from .output import complain
 
 TYPE_CHECKING = False
@@ -121,9 +119,7 @@ def wanted_options(options: "Namespace") -> "Options | None":
     unknown = sorted(name for name in only | skip if name not in SUBJECTS and name not in ENTRIES)
     if unknown:
         known = ", ".join(SUBJECTS)
-        print(
-            f"rocm-sdk: neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}", file=sys.stderr
-        )
+        complain(f"neither a subject nor a code: {', '.join(unknown)}; the subjects are {known}")
         return None
     unreported = sorted(
         name

@@ -150,7 +150,7 @@ PRINTING = {
     "progress": 1,
     "store": 1,
     "targets": 3,
-    "test": 6,
+    "test": 5,
     "test_merge": 1,
     "tree/__init__": 2,
     "version": 1,
