@@ -72,7 +72,8 @@ def test_what_is_foreseen_is_counted(benchmarks: SimpleNamespace, cluster: Any, 
         least, most = (count * number for number in cost.questions(on_each))
         # Attributes that were not kept yet are asked for by some of the ranks, and not by others.
         assert least * 0.98 <= benchmarks.cluster_cost.questions_of(seen) <= most + count * on_each
-        assert seen.asked["read"] == pytest.approx(count * cost.reads, rel=0.25)
+        # Ranks that read a file at the same time split reads.
+        assert seen.asked["read"] == pytest.approx(count * cost.reads, rel=0.25, abs=2 * count * on_each)
         assert seen.operations <= cost.operations(count, on_each) * 1.05
         assert seen.size == pytest.approx(cost.bytes_sent(count), rel=0.05)
 
