@@ -78,8 +78,9 @@ class _World:
         return done.returncode, re.sub(r"[ \t]+$", "", self.anonymous(page, done.stdout), flags=re.MULTILINE)
 
     def anonymous(self, page: str, text: str) -> str:
-        """A text with the directory's name of pages."""
-        return text.replace(str(self.home(page)), _HOME).replace(sys.prefix, f"{_HOME}/venv")
+        """A text with the names that pages have for directories of the building machine."""
+        text = text.replace(str(self.home(page)), _HOME).replace(sys.prefix, f"{_HOME}/venv")
+        return text.replace(str(_DOCS.parent), f"{_HOME}/rocm_sdk")
 
     def remove(self) -> None:
         shutil.rmtree(self._directory)

@@ -47,7 +47,8 @@ def write_site(directory: Path) -> Path:
 
 
 def environment(site: Path, machine: Path) -> dict[str, str]:
-    """The variables with which an example runs."""
-    variables = clean_environment() | {"PYTHONPATH": str(site), "ROCM_SDK_ROOTFS": str(machine)}
+    """The variables with which an example runs, without the configuration of pip and uv: fixes name it."""
+    own = {name: value for name, value in clean_environment().items() if not name.startswith(("PIP_", "UV_"))}
+    variables = own | {"PYTHONPATH": str(site), "ROCM_SDK_ROOTFS": str(machine)}
     variables["PATH"] = f"{sysconfig.get_path('scripts')}:{variables['PATH']}"
     return variables
