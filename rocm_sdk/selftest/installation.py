@@ -45,7 +45,7 @@ class Installation:
     def core(self) -> Distribution | None:
         return self.distribution("rocm-sdk-core")
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The version of the core package, or what an SDK without metadata says of itself; "unknown" without either."""
         if self.core is not None:
