@@ -171,41 +171,29 @@ def _load(
     options: Options,
 ) -> None:
     failures = LoadFailures(installation, objects)
-    results, again = [], []
-    if installation.prefix is not None:
-        with (
-            options.progress("loading libraries", len(loadable)) as step,
-            search_path(search_directories(installation)) as path,
-        ):
-            for result in load_all((each.path for each in loadable), options.seconds, options.parallel, path):
-                results.append(result)
-                step(os.path.basename(result.path))
-        _judge_all(failures, results, recorder, options)
-        return
+    paths, results, again = [each.path for each in loadable], [], list[str]()
+    if installation.prefix is not None:  # its search paths are checked by themselves
+        paths, again = [], paths
     with options.progress("loading libraries", len(loadable)) as step:
-        for result in load_all((each.path for each in loadable), options.seconds, options.parallel):
+        for result in load_all(paths, options.seconds, options.parallel):
             if failures.is_unaided(result):
                 again.append(result.path)
             else:
                 results.append(result)
                 step(os.path.basename(result.path))
-        if again:
+        if again and installation.prefix is None:
             recorder.say("N-LIB-019", installation.site)
-        with search_path(failures.directories) as path:
+        with search_path(search_directories(installation) if installation.prefix else failures.directories) as path:
             for result in load_all(again, options.seconds, options.parallel, path):
                 results.append(result)
                 step(os.path.basename(result.path))
-    _judge_all(failures, results, recorder, options)
+    ended = {result.path: result for result in results if result.outcome in _ENDINGS}
+    for result in sorted(results):
+        _judge(failures, result, ended, recorder, options)
 
 
 # Outcome of a process that a constructor ended -> code of the problem.
 _ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
-
-
-def _judge_all(failures: LoadFailures, results: list[LoadResult], recorder: Recorder, options: Options) -> None:
-    ended = {result.path: result for result in results if result.outcome in _ENDINGS}
-    for result in sorted(results):
-        _judge(failures, result, ended, recorder, options)
 
 
 def _judge(
