@@ -19,7 +19,7 @@ def debuginfod_path(build_id: str) -> str:
 
 def debug_file(build_id: str) -> str:
     """The file in which debuggers look on this machine."""
-    return f"{DEFAULT_DIRECTORY}/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    return _place(DEFAULT_DIRECTORY, build_id)
 
 
 def debug_directories(site: str) -> list[str]:
@@ -30,5 +30,8 @@ def debug_directories(site: str) -> list[str]:
 
 def installed_debug_file(build_id: str, directories: list[str]) -> str | None:
     """The debug information of a build ID in one of the directories; None if none has it."""
-    places = (f"{directory}/.build-id/{build_id[:2]}/{build_id[2:]}.debug" for directory in directories)
-    return next(filter(os.path.isfile, places), None)
+    return next(filter(os.path.isfile, (_place(directory, build_id) for directory in directories)), None)
+
+
+def _place(directory: str, build_id: str) -> str:
+    return f"{directory}/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
