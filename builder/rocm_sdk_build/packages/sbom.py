@@ -76,23 +76,16 @@ def sbom_text(
     from cyclonedx.model.tool import ToolRepository
     from cyclonedx.output.json import JsonV1Dot6
 
+    kinds = ((ComponentType.DATA, _ARTIFACT, digests), (ComponentType.FILE, "file:", files))
     inputs = [
         Component(
             name=name,
-            type=ComponentType.DATA,
-            bom_ref=f"{_ARTIFACT}{name}",
+            type=kind,
+            bom_ref=f"{prefix}{name}",
             hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
         )
-        for name, digest in sorted(digests.items())
-    ]
-    inputs += [
-        Component(
-            name=name,
-            type=ComponentType.FILE,
-            bom_ref=f"file:{name}",
-            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
-        )
-        for name, digest in sorted(files.items())
+        for kind, prefix, own in kinds
+        for name, digest in sorted(own.items())
     ]
     whole = _distribution(distribution, version)
     tool = Component(name=_BUILDER, version=builder, type=ComponentType.APPLICATION, bom_ref=_BUILDER)
