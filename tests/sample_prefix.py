@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 from installed_rocm import Prefix
-from sample_report import Said
-from sample_site import clean_environment
+from sample_report import Said, ask_test
 
 ORIGIN = ("-Wl,--enable-new-dtags,-rpath,$ORIGIN",)
 HEADER = "#define HIP_VERSION_MAJOR 7\n#define HIP_VERSION_MINOR 1\n#define HIP_VERSION_PATCH 2\n"
@@ -82,14 +78,4 @@ def sound_stage(destdir: Path) -> Stage:
 
 def run_on_prefix(root: Path, *words: str, **variables: str) -> Said:
     """`rocm-sdk test --sdk` with its answer taken apart."""
-    result = subprocess.run(
-        [sys.executable, "-m", "rocm_sdk", "test", "--json", "--sdk", str(root), *words],
-        env=clean_environment() | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert result.stdout, result.stderr
-    assert "Traceback" not in result.stderr, result.stderr
-    return Said(result.returncode, json.loads(result.stdout), result.stderr)
+    return ask_test("--sdk", str(root), *words, **variables)

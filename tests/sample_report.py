@@ -65,9 +65,14 @@ def installs(fix: str, requirement: str) -> bool:
 
 def run_test(site: Path, *words: str, python: Path | None = None, **environment: str) -> Said:
     """Runs `rocm-sdk test --json` with the directory on sys.path."""
+    return ask_test(*words, python=python, **{"PYTHONPATH": str(site)} | environment)
+
+
+def ask_test(*words: str, python: Path | None = None, **environment: str) -> Said:
+    """Runs `rocm-sdk test --json`."""
     result = subprocess.run(
         [str(python or sys.executable), "-m", "rocm_sdk", "test", "--json", *words],
-        env=clean_environment() | {"PYTHONPATH": str(site)} | environment,
+        env=clean_environment() | environment,
         capture_output=True,
         text=True,
         check=False,
