@@ -30,9 +30,9 @@ def check_texts(prefix: Prefix, recorder: Recorder) -> None:
         except OSError as error:
             recorder.bad("E-FILE-007", path, detail=error.strerror)
             continue
-        position = content.find(wanted)
         if content.startswith(b"\x7fELF"):
             continue  # what a debugger reads may name the build
+        position = content.find(wanted)
         if position < 0:
             recorder.good(f"{os.path.relpath(path, prefix.root)} names no directory of the build")
         else:
