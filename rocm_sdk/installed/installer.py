@@ -11,6 +11,7 @@ import site as site_module
 import sys
 import sysconfig
 
+from rocm_sdk.starting import find_program
 from rocm_sdk.value_text import quoted_for_shell
 
 from .distributions import Distribution, name_of_directory, sdk_distributions
@@ -115,21 +116,21 @@ def _shown(path: str) -> str:
 def _installer_of(site: str, prefix: str | None, python: str, recorded: str) -> str:
     """The row of the table of installers: what made the installation, and is there to change it."""
     if prefix is None:
-        return "uv target" if recorded == "uv" and has_program("uv") else "target"
-    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and has_program("pipx"):
+        return "uv target" if recorded == "uv" and find_program("uv") else "target"
+    if os.path.exists(os.path.join(prefix, _PIPX_FILE)) and find_program("pipx"):
         return "pipx"
     if recorded == "conda" and os.path.isdir(os.path.join(prefix, _CONDA_DIRECTORY)):
         return "conda"
     if _is_of_system(site, prefix, recorded):
         return "system"
     has_pip = os.path.isdir(os.path.join(site, "pip")) or (python == sys.executable and _has_module("pip"))
-    if recorded == "uv" and has_program("uv"):
+    if recorded == "uv" and find_program("uv"):
         return "uv"
     if has_pip:
         return "pip"
-    if has_program("uv"):
+    if find_program("uv"):
         return "uv"
-    return "outer pip" if has_program("pip") else "ensurepip"
+    return "outer pip" if find_program("pip") else "ensurepip"
 
 
 def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
@@ -137,12 +138,6 @@ def _is_of_system(site: str, prefix: str, recorded: str) -> bool:
     if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or recorded in {"pip", "uv"}:
         return False
     return os.path.abspath(site).startswith(tuple(f"{each}/lib" for each in _SYSTEM_PREFIXES))
-
-
-def has_program(name: str) -> bool:
-    """Whether a command of this name is found. As shutil.which, whose module imports re."""
-    places = (os.path.join(directory, name) for directory in os.environ.get("PATH", os.defpath).split(os.pathsep))
-    return any(os.path.isfile(place) and os.access(place, os.X_OK) for place in places)
 
 
 def _has_module(name: str) -> bool:

@@ -8,8 +8,9 @@ import sys
 
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.files import names_in
-from rocm_sdk.installed.installer import further_places, has_program, installation_facts
+from rocm_sdk.installed.installer import further_places, installation_facts
 from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.starting import find_program
 
 from .refusal import InstallRefusedError
 
@@ -84,14 +85,14 @@ def _ask(python: str) -> list[str]:
 
 
 def _command(row: str, wanted: str | None, python: str, site: str) -> tuple[str, tuple[str, ...]]:
-    uses_uv = wanted == "uv" or (wanted is None and (row == "uv" or (row == "ensurepip" and has_program("uv"))))
+    uses_uv = wanted == "uv" or (wanted is None and (row == "uv" or (row == "ensurepip" and find_program("uv"))))
     if uses_uv:
-        if not has_program("uv"):
+        if not find_program("uv"):
             raise InstallRefusedError("--installer uv: there is no uv in PATH", "install uv, or take --installer pip")
         return "uv", ("uv", "pip", "install", "--python", python)
     if os.path.isdir(os.path.join(site, "pip")) or _has_pip(python):
         return "pip", (python, "-m", "pip", "install")
-    if has_program("pip"):
+    if find_program("pip"):
         return "pip", ("pip", "--python", python, "install")
     raise InstallRefusedError(f"{python} has no pip", f"{python} -m ensurepip, or take --installer uv")
 

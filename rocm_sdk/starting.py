@@ -1,0 +1,216 @@
+"""The one way to start an interpreter or another program, for both distributions.
+
+The current directory may be another user's. Nothing runs from it that the user did not name: no module by a name that
+Python or a program imports, no program by a name in PATH, no library by a name that the linker looks for. A lint
+(tests/test_starting.py) refuses every other start.
+
+- `question` asks an interpreter, which takes nothing from the environment and the user's site-packages.
+- `own_code` runs our own code in this interpreter, with the same modules.
+- `module_command` runs a module as `python -m` does. `-m` itself takes modules from the current directory, and before
+  Python 3.11 no option changes that: there the interpreter imports runpy from it first.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+from .named_tuple import NamedTuple
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+    from typing import IO, NoReturn
+
+# The first entry is the current directory, except with -P or PYTHONSAFEPATH of Python 3.11.
+_WITHOUT_CURRENT_DIRECTORY = "import sys\ndel sys.path[: not getattr(sys.flags, 'safe_path', False)]\n"
+_MODULE = "import sys; del sys.path[0]; import runpy; runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+_FIRST_WITH_SAFE_PATH = 11  # the minor version whose interpreter has -P
+
+# Variable -> what stands before the entries that do not depend on the current directory. The linker replaces $ORIGIN.
+_LISTS = {
+    "PATH": ("/",),
+    "PYTHONPATH": ("/",),
+    "LD_LIBRARY_PATH": ("/", "$ORIGIN", "${ORIGIN}"),
+}
+_SEPARATORS = {"LD_LIBRARY_PATH": ";"}  # beside the colon
+_DROPPED = ("PYTHONINSPECT",)  # it imports readline before the first line of our code, and waits for a terminal
+
+
+class Done(NamedTuple):
+    """How a program ended: its exit status, negative for a signal, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+# ---- commands
+
+
+def question(python: str, code: str, *arguments: str) -> list[str]:
+    """The command that asks an interpreter: without the user's site-packages, and without variables for Python."""
+    return [python, "-I", "-c", code, *arguments]
+
+
+def own_code(code: str, *arguments: str) -> list[str]:
+    """The command that runs code in a new interpreter with the same modules. sys.argv[1:] are the arguments."""
+    return [sys.executable, "-c", _WITHOUT_CURRENT_DIRECTORY + code, *arguments]
+
+
+def module_command(name: str, *arguments: str, python: str | None = None, minor: int | None = None) -> list[str]:
+    """The command that runs a module as a program. minor: of the interpreter's Python 3; both None: this one."""
+    if (minor if python is not None else sys.version_info[1]) in range(_FIRST_WITH_SAFE_PATH):
+        return [python or sys.executable, "-c", _MODULE.format(name), *arguments]
+    return [python or sys.executable, "-P", "-m", name, *arguments]
+
+
+# ---- programs by name
+
+
+def search_path(text: str | None = None) -> list[str]:
+    """The directories in which programs are looked for: PATH, or `text` in its form, without relative entries."""
+    return _absolute("PATH", os.environ.get("PATH", os.defpath) if text is None else text)
+
+
+def find_program(name: str, *further: str, path: str | None = None) -> str | None:
+    """The absolute path of a program in PATH, or in further directories; None if there is none.
+
+    path: replaces PATH. A name with a slash is a path, which the user chose. As shutil.which, whose module imports re.
+    """
+    directories = [""] if "/" in name else [*search_path(path), *further]
+    places = (os.path.abspath(os.path.join(directory, name)) for directory in directories)
+    return next((place for place in places if os.path.isfile(place) and os.access(place, os.X_OK)), None)
+
+
+# ---- environment
+
+
+def environment(added: Mapping[str, str] | None = None, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The variables of a process that we start. base: instead of those of this process."""
+    variables = {**(os.environ if base is None else base), **(added or {})}
+    for name in _DROPPED:
+        variables.pop(name, None)
+    for name in _LISTS:
+        if name not in variables:
+            continue
+        entries = _absolute(name, variables[name])
+        if entries:
+            variables[name] = ":".join(entries)
+        else:
+            del variables[name]
+    return variables
+
+
+def _absolute(name: str, text: str) -> list[str]:
+    """The entries of a list that do not depend on the current directory."""
+    other = _SEPARATORS.get(name, ":")
+    return [entry for entry in text.replace(other, ":").split(":") if entry.startswith(_LISTS[name])]
+
+
+# ---- starts
+
+
+def run(
+    command: Sequence[str],
+    *,
+    variables: Mapping[str, str] | None = None,
+    base: Mapping[str, str] | None = None,
+    directory: str | None = None,
+    given: str | None = None,
+    seconds: float | None = None,
+) -> Done:
+    """Runs a program and takes what it prints.
+
+    variables: added to the environment. base: the whole environment instead. directory: its current directory. given:
+    its standard input, which is empty otherwise. seconds: a time limit. Raises OSError if it cannot be started, and
+    TimeoutError if it is killed at the limit.
+    """
+    import subprocess
+
+    whole = environment(variables, base)
+    try:
+        done = subprocess.run(
+            command,
+            executable=_executable(command[0], whole),
+            env=whole,
+            cwd=directory,
+            input=given,
+            stdin=subprocess.DEVNULL if given is None else None,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError(f"{command[0]} did not end within {seconds:g} s") from error
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def run_shown(
+    command: Sequence[str],
+    *,
+    base: Mapping[str, str] | None = None,
+    directory: str | None = None,
+    output: IO[str] | None = None,
+) -> int:
+    """Runs a program at the user's terminal; its exit status. output: its standard output instead of ours."""
+    process = begin(command, base=base, directory=directory, stdout=output)
+    with process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:  # it gets the signal too, and decides what becomes of it
+                continue
+
+
+def begin(  # noqa: PLR0913  what Popen takes of it
+    command: Sequence[str],
+    *,
+    variables: Mapping[str, str] | None = None,
+    base: Mapping[str, str] | None = None,
+    directory: str | None = None,
+    stdin: int | None = None,
+    stdout: int | IO[str] | None = None,
+    stderr: int | None = None,
+    session: bool = False,
+) -> subprocess.Popen[bytes]:
+    """A process whose end and output the caller takes. session: it gets one of its own. Raises OSError."""
+    import subprocess
+
+    whole = environment(variables, base)
+    return subprocess.Popen(
+        command,
+        executable=_executable(command[0], whole),
+        env=whole,
+        cwd=directory,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=session,
+    )
+
+
+def become(command: Sequence[str], variables: Mapping[bytes, bytes]) -> NoReturn:
+    """Becomes a program, with just these variables: they are the user's. Raises OSError.
+
+    PATH among them is where it is looked for, without entries that depend on the current directory.
+    """
+    path = os.fsdecode(variables.get(b"PATH", os.fsencode(os.defpath)))
+    os.execve(_executable(command[0], {"PATH": path}), command, variables)
+
+
+def _executable(name: str, variables: Mapping[str, str]) -> str:
+    """The file of a program. Raises OSError as execvp does."""
+    if "/" in name:
+        return name
+    path = variables.get("PATH", os.defpath)
+    found = find_program(name, path=path)
+    if found is None:
+        is_there = any(os.path.isfile(os.path.join(directory, name)) for directory in search_path(path))
+        code = errno.EACCES if is_there else errno.ENOENT
+        raise OSError(code, os.strerror(code), name)
+    return found
