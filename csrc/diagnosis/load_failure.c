@@ -280,7 +280,7 @@ static rsdk_status find_executable_stack(explanation *e) {
 
 /* The value of the tunable in force, in bytes. */
 static unsigned long reserve_in_force(void) {
-    const char *tunables = getenv("GLIBC_TUNABLES"), *value = NULL;
+    const char *tunables = secure_getenv("GLIBC_TUNABLES"), *value = NULL;
     value = tunables != NULL ? strstr(tunables, reserve_tunable) : NULL;
     unsigned long reserve = value != NULL ? strtoul(value + sizeof reserve_tunable - 1, NULL, 0) : 0;
     return reserve > 0 ? reserve : DEFAULT_RESERVE;

@@ -1,6 +1,7 @@
-/* The environment as values. os.environ writes through to it, the GIL keeps other writers away while it is read, and a
- * text that getenv returned stays valid when the variable is changed: glibc never frees one. Without a GIL a writer in
- * another thread is as dangerous as to any getenv, before glibc 2.41. */
+/* The environment as values; of a program with other privileges than its caller's (AT_SECURE) no variable counts,
+ * because the caller sets them. os.environ writes through to it, the GIL keeps other writers away while it is read, and
+ * a text that getenv returned stays valid when the variable is changed: glibc never frees one. Without a GIL a writer
+ * in another thread is as dangerous as to any getenv, before glibc 2.41. */
 #include "environment.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int read_node_override(const char *variable, rsdk_gpu_node_override *over
 static int take_node_overrides(rsdk_environment *environment) {
     rsdk_gpu_node_override override;
     size_t count = 0;
-    for (char **variable = environ; variable != NULL && *variable != NULL; variable++) {
+    for (char **variable = environ; getauxval(AT_SECURE) == 0 && variable != NULL && *variable != NULL; variable++) {
         count += (size_t)read_node_override(*variable, &override);
     }
     if (count == 0) {
@@ -100,32 +101,32 @@ const char *rsdk_environment_root(void) {
 }
 
 int rsdk_environment_read(rsdk_environment *environment) {
-    const char *verbose = getenv("ROCM_SDK_VERBOSE");
+    const char *verbose = secure_getenv("ROCM_SDK_VERBOSE");
     *environment = (rsdk_environment){
-        .gpus = {.root = getenv("ROCM_SDK_ROOTFS"), .environment = &environment->gpu_variables},
+        .gpus = {.root = secure_getenv("ROCM_SDK_ROOTFS"), .environment = &environment->gpu_variables},
         .gpu_variables =
             {
-                .rocr_visible_devices = getenv("ROCR_VISIBLE_DEVICES"),
-                .hip_visible_devices = getenv("HIP_VISIBLE_DEVICES"),
-                .cuda_visible_devices = getenv("CUDA_VISIBLE_DEVICES"),
-                .gpu_device_ordinal = getenv("GPU_DEVICE_ORDINAL"),
-                .hsa_override_gfx_version = getenv("HSA_OVERRIDE_GFX_VERSION"),
-                .hsa_xnack = getenv("HSA_XNACK"),
-                .hsa_enable_sramecc = getenv("HSA_ENABLE_SRAMECC"),
-                .hsa_disable_gfx12_strict = getenv("HSA_DISABLE_GFX12_STRICT"),
-                .hsa_enable_dxg_detection = getenv("HSA_ENABLE_DXG_DETECTION"),
+                .rocr_visible_devices = secure_getenv("ROCR_VISIBLE_DEVICES"),
+                .hip_visible_devices = secure_getenv("HIP_VISIBLE_DEVICES"),
+                .cuda_visible_devices = secure_getenv("CUDA_VISIBLE_DEVICES"),
+                .gpu_device_ordinal = secure_getenv("GPU_DEVICE_ORDINAL"),
+                .hsa_override_gfx_version = secure_getenv("HSA_OVERRIDE_GFX_VERSION"),
+                .hsa_xnack = secure_getenv("HSA_XNACK"),
+                .hsa_enable_sramecc = secure_getenv("HSA_ENABLE_SRAMECC"),
+                .hsa_disable_gfx12_strict = secure_getenv("HSA_DISABLE_GFX12_STRICT"),
+                .hsa_enable_dxg_detection = secure_getenv("HSA_ENABLE_DXG_DETECTION"),
             },
         .fallback = secure_getenv("ROCM_SDK_FALLBACK"),
         .root = rsdk_environment_root(),
-        .conda_prefix = getenv("CONDA_PREFIX"),
-        .target_family = getenv("ROCM_SDK_TARGET_FAMILY"),
-        .load_watch = getenv("ROCM_SDK_LOAD_WATCH"),
-        .kpack_path = getenv("ROCM_KPACK_PATH"),
-        .kpack_disable = getenv("ROCM_KPACK_DISABLE"),
-        .kpack_path_prefix = getenv("ROCM_KPACK_PATH_PREFIX"),
-        .ld_preload = getenv("LD_PRELOAD"),
+        .conda_prefix = secure_getenv("CONDA_PREFIX"),
+        .target_family = secure_getenv("ROCM_SDK_TARGET_FAMILY"),
+        .load_watch = secure_getenv("ROCM_SDK_LOAD_WATCH"),
+        .kpack_path = secure_getenv("ROCM_KPACK_PATH"),
+        .kpack_disable = secure_getenv("ROCM_KPACK_DISABLE"),
+        .kpack_path_prefix = secure_getenv("ROCM_KPACK_PATH_PREFIX"),
+        .ld_preload = secure_getenv("LD_PRELOAD"),
         .isolate = secure_getenv("ROCM_SDK_ISOLATE"),
-        .unversioned_names = getenv("ROCM_SDK_UNVERSIONED_NAMES"),
+        .unversioned_names = secure_getenv("ROCM_SDK_UNVERSIONED_NAMES"),
         .report = place("ROCM_SDK_REPORT"),
         .is_verbose = verbose != NULL && strcmp(verbose, "1") == 0,
     };

@@ -8,9 +8,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from other_user import OtherUser
+from other_user import OtherUser, program_with_rights, variables_of_program
 from sample_machine import GIB, TOPOLOGY, Machine
-from sample_site import clean_environment
+from sample_site import Site, clean_environment
 
 import rocm_sdk
 
@@ -166,6 +166,23 @@ def test_the_root_of_the_whole_process(machine: Machine, monkeypatch: pytest.Mon
     monkeypatch.setenv("ROCM_SDK_ROOTFS", str(machine.root))
     assert [gpu.processor for gpu in rocm_sdk.gpus()] == ["gfx1100"]
     assert [gpu.processor for gpu in rocm_sdk.gpus(root=os.fsencode(machine.root))] == ["gfx1100"]
+
+
+def test_a_program_with_the_rights_of_another_looks_at_the_real_one(
+    site: Site, other_user: OtherUser, tmp_path: Path
+) -> None:
+    """AT_SECURE is set where a program is set-user-ID: who starts it must not choose files that it reads."""
+    machine = Machine(site.path / "machine")
+    machine.cpu(0)
+    machine.gpu(1, "gfx1100", unique_id=0xABCD)
+    code = "import rocm_sdk; print([gpu.unique_id for gpu in rocm_sdk.gpus()])"
+    variables = variables_of_program(other_user, site.path)
+    with program_with_rights(other_user, tmp_path, site.path) as (user, program):
+        here = user.run("-B", "-c", code, check=True, **variables).stdout
+        variables |= {"ROCM_SDK_ROOTFS": str(machine.root)}
+        assert user.run("-B", "-c", code, check=True, **variables).stdout == here
+        program.chmod(0o755)
+        assert user.run("-B", "-c", code, check=True, **variables).stdout == f"[{0xABCD}]\n" != here
 
 
 @pytest.mark.parametrize("root", [3, "a\0b"])
