@@ -51,7 +51,7 @@ setup: ## install the system packages that the tasks below need (on Debian and U
 
 demo: setup-build $(WHEELS) ## make SDK wheels from Debian's ROCm, install them and preload their libraries
 	@$(ENVIRONMENT)
-	@build/venv/bin/rocm-sdk-build demo
+	@build/venv/bin/rocm-sdk-build demo --directory build/demo --loader build/wheel/rocm_sdk_loader-*.whl
 
 wheel: setup-build $(WHEELS) ## build the wheels of the loader and of rocm-sdk-build, build/wheel/*.whl
 	@ls build/wheel/*.whl

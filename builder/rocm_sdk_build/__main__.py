@@ -132,7 +132,6 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     demo.add_argument(
         "--directory",
         type=Path,
-        default=Path("build/demo"),
         metavar="DIR",
         help="for wheels and environment (build/demo)",
     )

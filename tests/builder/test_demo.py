@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sample_devel import as_root
 
 from rocm_sdk_build.code.patchelf import Shape
 from rocm_sdk_build.demo.sample import LIBRARIES, write_sample_site
@@ -112,6 +113,16 @@ def test_no_wheel_of_the_loader(tmp_path: Path) -> None:
     command = [COMMAND, "demo", "--sample"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert complaint(result).startswith("error: build/wheel: no wheel of rocm-sdk-loader here\nfix: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+@as_root
+def test_a_directory_of_another_user(tmp_path: Path) -> None:
+    """A wheel and an environment that he put there would run."""
+    os.chown(tmp_path, 65534, 65534)
+    command = [COMMAND, "demo", "--sample"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert complaint(result).startswith(f"error: {tmp_path} belongs to another user")
     assert list(tmp_path.iterdir()) == []
 
 

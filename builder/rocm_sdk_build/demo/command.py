@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rocm_sdk.starting import find_program
 from rocm_sdk_build import build_prefix as prefix
 from rocm_sdk_build.build import Wish
 from rocm_sdk_build.code.patchelf import Shape
@@ -44,7 +45,10 @@ _PROCESS = Path(__file__).with_name("process.py")
 
 def run(options: argparse.Namespace) -> int:
     """Runs the demonstration and prints its results; PackagingError or OSError if something fails."""
+    if options.loader is None or options.directory is None:
+        _refuse_directory_of_another()
     loader = options.loader or _built_loader()
+    options.directory = options.directory or Path("build/demo")
     shape = Shape(options.shape)
     why_sample = "asked for" if options.sample else _why_no_debian()
     if why_sample:
@@ -80,6 +84,15 @@ def _debian_wheels(options: argparse.Namespace, shape: Shape) -> tuple[tuple[str
     return names, build_wheels(source, prefix.Wish(wish), keeps_unpacked=True)
 
 
+def _refuse_directory_of_another() -> None:
+    """What build/ holds there would run: the wheel, and the interpreter of the environment."""
+    if Path().stat().st_uid not in {0, os.geteuid()}:
+        raise PackagingError(
+            f"{Path.cwd()} belongs to another user, and what is in its directory build would run",
+            "go to a directory of yours, or name --loader and --directory",
+        )
+
+
 def _built_loader() -> Path:
     wheels = sorted(Path("build/wheel").glob("rocm_sdk_loader-*.whl"))
     if len(wheels) != 1:
@@ -92,7 +105,7 @@ def _built_loader() -> Path:
 
 def _why_no_debian() -> str:
     """Why the packages are not available; empty if they probably are."""
-    if shutil.which("apt-get") is None:
+    if find_program("apt-get") is None:
         return "apt is not on PATH"
     try:
         system = platform.freedesktop_os_release()
