@@ -3,12 +3,11 @@
 import sys
 
 from ._native import loader_version
+from .starting import own_code
 
 _DISTRIBUTION = "rocm-sdk-build"
-# Unlike `-m`, it takes no module from the current directory.
 _PROGRAM = """
 import sys
-sys.path[:] = filter(None, sys.path)
 from rocm_sdk_build.__main__ import main
 sys.exit(main())
 """
@@ -37,4 +36,4 @@ def build_command(*words: str) -> list[str]:
         raise NotInstalledError(f"{_DISTRIBUTION} is not installed", fix) from None
     if found != loader_version:
         raise NotInstalledError(f"{_DISTRIBUTION} {found} is installed, and this loader is {loader_version}", fix)
-    return [sys.executable, "-c", _PROGRAM, *words]
+    return own_code(_PROGRAM, *words)

@@ -146,7 +146,7 @@ def run(
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        raise TimeoutError(f"{command[0]} did not end within {seconds:g} s") from error
+        raise TimeoutError(f"it did not end within {seconds:g} s") from error
     return Done(done.returncode, done.stdout, done.stderr)
 
 
@@ -158,16 +158,16 @@ def run_shown(
     output: IO[str] | None = None,
 ) -> int:
     """Runs a program at the user's terminal; its exit status. output: its standard output instead of ours."""
-    process = begin(command, base=base, directory=directory, stdout=output)
-    with process:
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:  # it gets the signal too, and decides what becomes of it
-                continue
+    from contextlib import suppress
+
+    with begin(command, base=base, directory=directory, stdout=output) as process:
+        while process.returncode is None:
+            with suppress(KeyboardInterrupt):  # it gets the signal too, and decides what becomes of it
+                process.wait()
+        return process.returncode
 
 
-def begin(  # noqa: PLR0913  what Popen takes of it
+def begin(
     command: Sequence[str],
     *,
     variables: Mapping[str, str] | None = None,
@@ -194,7 +194,7 @@ def begin(  # noqa: PLR0913  what Popen takes of it
     )
 
 
-def become(command: Sequence[str], variables: Mapping[bytes, bytes]) -> NoReturn:
+def become(command: list[str], variables: Mapping[bytes, bytes]) -> NoReturn:
     """Becomes a program, with just these variables: they are the user's. Raises OSError.
 
     PATH among them is where it is looked for, without entries that depend on the current directory.

@@ -4,10 +4,10 @@ rocm-sdk-build writes them; it runs as a process of its own, because the loader 
 """
 
 import signal
-import subprocess
 
 from rocm_sdk.build_command import NotInstalledError, build_command
 from rocm_sdk.gpu_code.options import words_of
+from rocm_sdk.starting import run_shown
 
 from .output import complain, end_without_output
 
@@ -23,12 +23,7 @@ def rewrite_all(options: "Namespace") -> int:
     except NotInstalledError as error:
         complain(f"new files are not written: {error}", error.fix)
         return 1
-    with subprocess.Popen(command) as process:
-        while True:
-            try:
-                status = process.wait()
-            except KeyboardInterrupt:  # it gets the signal too, and ends as this command would
-                continue
-            if status == -signal.SIGPIPE:
-                return end_without_output(BrokenPipeError())
-            return status if status >= 0 else 128 - status
+    status = run_shown(command)
+    if status == -signal.SIGPIPE:
+        return end_without_output(BrokenPipeError())
+    return status if status >= 0 else 128 - status

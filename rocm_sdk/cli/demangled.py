@@ -7,9 +7,10 @@ limits on memory and time.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterable
+
+from rocm_sdk.starting import question, run
 
 _SECONDS = 20
 _PROGRAM = """
@@ -35,12 +36,9 @@ def demangled(names: Iterable[str]) -> dict[str, str] | None:
         return {}
     if getattr(sys, "frozen", False):
         return None  # sys.executable is the program, not an interpreter
-    command = [sys.executable, "-I", "-c", _PROGRAM]
     try:
-        done = subprocess.run(
-            command, input="\n".join(wanted), capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except (subprocess.TimeoutExpired, OSError):
+        done = run(question(sys.executable, _PROGRAM), given="\n".join(wanted), seconds=_SECONDS)
+    except OSError:
         return None
     made = done.stdout.splitlines()
     return dict(zip(wanted, made, strict=True)) if done.returncode == 0 and len(made) == len(wanted) else None

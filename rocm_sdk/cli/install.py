@@ -119,35 +119,37 @@ def _install(
     options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
 ) -> int:
     """Shows the commands, asks, and runs them."""
-    import subprocess
-
-    from rocm_sdk.installing.asking import installer_environment, plain_options
+    from rocm_sdk.installing.asking import installer_environment, plain_options, start_directory
     from rocm_sdk.installing.forms import arguments, command
+    from rocm_sdk.starting import run_shown
+    from rocm_sdk.value_text import quoted_for_shell
 
     checking = _checks(gpus.targets, destination)
     tell(command(choice, destination, index))
     for words in checking:
-        tell(" ".join(words))
+        tell(" ".join(map(quoted_for_shell, words)))
     if not options.yes and not _agreed():
         complain("nothing was changed")
         return 1
     installing = [*destination.command, *plain_options(destination), *arguments(choice, destination, index)]
-    if subprocess.run(installing, env=installer_environment(destination, index), check=False).returncode != 0:
+    with start_directory(destination) as empty:
+        status = run_shown(installing, base=installer_environment(destination, index), directory=empty)
+    if status != 0:
         complain(f"{destination.installer} failed: its own words are above")
         return 1
-    statuses = [subprocess.run(words, check=False).returncode for words in checking]
+    statuses = [run_shown(words) for words in checking]
     return 1 if any(statuses) else 0
 
 
 def _checks(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
     """What is run afterwards. AMD's `rocm` overwrites files of this package, which are taken over again."""
+    from rocm_sdk.starting import module_command
+
     checking = ["check", "--gpu", ",".join(targets)]
     if "rocm-sdk-loader" in destination.versions:
-        return [
-            [destination.python, "-P" if destination.minor > 10 else "-s", "-m", "rocm_sdk.adoption"],
-            [destination.python, "-P" if destination.minor > 10 else "-s", "-m", "rocm_sdk", *checking],
-        ]
-    return [[sys.executable, "-m", "rocm_sdk", *checking, "--sdk", destination.site]]
+        commands = (["rocm_sdk.adoption"], ["rocm_sdk", *checking])
+        return [module_command(*words, python=destination.python, minor=destination.minor) for words in commands]
+    return [module_command("rocm_sdk", *checking, "--sdk", destination.site)]
 
 
 def _agreed() -> bool:

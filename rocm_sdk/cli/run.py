@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from rocm_sdk._native import load_plan, locate_all, package_directory
+from rocm_sdk.starting import become, find_program
 
 from .gpu_option import add_gpu_options, chosen_variables
 from .output import complain
@@ -134,12 +135,10 @@ def tool_directories() -> list[str]:
 
 def _is_of_packed_tree(program: str, environment: dict[bytes, bytes]) -> bool:
     """Whether only the development tree can have a program, and it is not extracted yet."""
-    import shutil
-
     from rocm_sdk.devel.layout import PACKED, tree_state
 
     search_path = os.fsdecode(environment.get(b"PATH", os.fsencode(os.defpath)))
-    return "/" not in program and shutil.which(program, path=search_path) is None and tree_state() == PACKED
+    return "/" not in program and find_program(program, path=search_path) is None and tree_state() == PACKED
 
 
 def _extracted_tool(program: str) -> list[str]:
@@ -175,4 +174,4 @@ def _become(command: list[str], environment: dict[bytes, bytes]) -> NoReturn:
     # Python ignores these signals, and exec keeps ignored signals ignored.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    os.execvpe(command[0], command, environment)
+    become(command, environment)

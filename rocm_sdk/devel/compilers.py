@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterable
+
+from rocm_sdk.starting import find_program, search_path
 
 from .named_files import BITCODE
 
@@ -32,8 +33,7 @@ def driver_name(name: str) -> str:
 
 def find_driver(name: str) -> str | None:
     """The path of that driver; None if there is none."""
-    path = shutil.which(os.path.join(os.path.dirname(name), driver_name(name)))
-    return os.path.abspath(path) if path is not None else None
+    return find_program(os.path.join(os.path.dirname(name), driver_name(name)))
 
 
 def find_any_driver() -> str | None:
@@ -41,7 +41,7 @@ def find_any_driver() -> str | None:
     if (path := find_driver("clang")) is not None:
         return path
     versions = set()
-    for directory in os.environ.get("PATH", os.defpath).split(os.pathsep):
+    for directory in search_path():
         names = os.listdir(directory) if os.path.isdir(directory) else []
         versions |= {int(match[1]) for name in names if (match := re.fullmatch(r"clang\+\+-([0-9]{1,4})", name))}
     drivers = (find_driver(f"clang-{version}") for version in sorted(versions, reverse=True))

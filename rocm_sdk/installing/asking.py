@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.starting import Done, run
 
 from .refusal import InstallRefusedError
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than this module
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .destination import Destination
     from .request import Index, Requirement
@@ -28,6 +30,29 @@ _UNOFFERED = (
 _PINNED = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?(?:==| @ )(\S+)", re.MULTILINE)
 _ORIGIN = re.compile(r"^ +# from (\S+)", re.MULTILINE)
 _LAST_LINES = 6  # of what an installer says when it fails
+
+# Variables of pip, and of what it uses, that name files. Each of the latter may name several, with blanks.
+_PATH_VARIABLES = frozenset(
+    {
+        "CURL_CA_BUNDLE",
+        "NETRC",
+        "PIP_CACHE_DIR",
+        "PIP_CERT",
+        "PIP_CLIENT_CERT",
+        "PIP_CONFIG_FILE",
+        "PIP_LOG",
+        "PIP_PREFIX",
+        "PIP_REPORT",
+        "PIP_ROOT",
+        "PIP_SRC",
+        "PIP_TARGET",
+        "REQUESTS_CA_BUNDLE",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "TMPDIR",
+    }
+)
+_PATHS_VARIABLES = frozenset({"PIP_BUILD_CONSTRAINT", "PIP_CONSTRAINT", "PIP_FIND_LINKS", "PIP_REQUIREMENT"})
 
 
 class Package(NamedTuple):
@@ -49,14 +74,14 @@ def ask(requirements: Sequence[Requirement], destination: Destination, index: In
     texts = [str(each) for each in requirements]
     if destination.installer == "uv":
         command = [*compiling(destination, index), "--no-header", "--no-annotate", "--emit-index-annotation", "-"]
-        run = run_installer(command, destination, index, "\n".join(texts))
-        packages = _packages_of_uv(run.stdout)
+        done = run_installer(command, destination, index, "\n".join(texts))
+        packages = _packages_of_uv(done.stdout)
     else:
         asking = ["--dry-run", "--ignore-installed", "--quiet", "--no-input", "--report", "-"]
         command = [*destination.command, *asking, *pre_releases(destination, index), *texts]
-        run = run_installer(command, destination, index, None)
-        packages = _packages_of_pip(run.stdout)
-    found = {(normalised(name), extra) for pattern in _UNOFFERED for name, extra in pattern.findall(run.stderr)}
+        done = run_installer(command, destination, index, None)
+        packages = _packages_of_pip(done.stdout)
+    found = {(normalised(name), extra) for pattern in _UNOFFERED for name, extra in pattern.findall(done.stderr)}
     return Answer(packages, frozenset(found))
 
 
@@ -102,27 +127,26 @@ def _configured(destination: Destination) -> bool:
 
 def run_installer(
     command: list[str], destination: Destination, index: Index | None, text: str | None, directory: str | None = None
-) -> subprocess.CompletedProcess[str]:
+) -> Done:
     """Runs an installer, whose index is a variable: the arguments of a process are public, and it may have a password.
 
     index: None for those that the installer's configuration names. Raises InstallRefusedError if it fails.
     """
     environment = dict(os.environ) if index is None else installer_environment(destination, index)
     try:
-        run = subprocess.run(
-            command, input=text, env=environment, capture_output=True, text=True, check=False, cwd=directory
-        )
+        with start_directory(destination) as empty:
+            done = run(command, given=text, base=environment, directory=directory or empty)
     except OSError as error:
         raise InstallRefusedError(
             f"{command[0]}: {error.strerror}", "install it, or take another --installer"
         ) from error
-    if run.returncode != 0:
-        said = "\n".join(_without_passwords(run.stderr).strip().splitlines()[-_LAST_LINES:])
+    if done.returncode != 0:
+        said = "\n".join(_without_passwords(done.stderr).strip().splitlines()[-_LAST_LINES:])
         raise InstallRefusedError(
             f"{destination.installer} finds no solution{f' at {index.shown}' if index else ''}:\n{said}",
             "another release of ROCm (--rocm), another Python (--python), or a mirror of the index (ROCM_SDK_INDEX)",
         )
-    return run
+    return done
 
 
 def installer_environment(destination: Destination, index: Index) -> dict[str, str]:
@@ -130,7 +154,32 @@ def installer_environment(destination: Destination, index: Index) -> dict[str, s
     unset, added = variables(destination)
     place = {"pip": "PIP_INDEX_URL", "uv": "UV_DEFAULT_INDEX"}[destination.installer]
     kept = {name: value for name, value in os.environ.items() if name not in unset}
-    return kept | added | {place: index.address}
+    made = kept | added | {place: index.address}
+    return _with_absolute_paths(made) if destination.installer == "pip" else made
+
+
+@contextmanager
+def start_directory(destination: Destination) -> Iterator[str | None]:
+    """Where an installer starts: an empty directory for pip, whose children import from it; None: where we are."""
+    if destination.installer != "pip":
+        yield None
+        return
+    with TemporaryDirectory(prefix="rocm-sdk-install-") as empty:
+        yield empty
+
+
+def _with_absolute_paths(environment: dict[str, str]) -> dict[str, str]:
+    """The variables for a process in another directory."""
+    made = dict(environment)
+    for name in _PATH_VARIABLES & environment.keys():
+        made[name] = _absolute(environment[name])
+    for name in _PATHS_VARIABLES & environment.keys():
+        made[name] = " ".join(map(_absolute, environment[name].split()))
+    return made
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path and "://" not in path and not path.startswith("~") else path
 
 
 def _without_passwords(text: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.files import names_in
 from rocm_sdk.installed.installer import further_places, installation_facts
 from rocm_sdk.named_tuple import NamedTuple
-from rocm_sdk.starting import find_program
+from rocm_sdk.starting import find_program, module_command, question, run
 
 from .refusal import InstallRefusedError
 
@@ -45,6 +44,7 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
     Raises InstallRefusedError if nothing can be installed there.
     """
     python = python or _active_python()
+    python = find_program(python) or python
     site, prefix, minor, is_managed = _ask(python)
     facts = installation_facts(site)
     row = facts["installer"]
@@ -53,7 +53,7 @@ def find_destination(python: str | None, installer: str | None) -> Destination:
             f"{python} belongs to the system, whose package manager alone may change {site}",
             "make an environment: python3 -m venv rocm && . rocm/bin/activate, and run the command again",
         )
-    name, command = _command(row, installer, python, site)
+    name, command = _command(row, installer, python, int(minor), site)
     return Destination(python, site, int(minor), name, command, tuple(further_places(name, prefix)), _versions(site))
 
 
@@ -73,32 +73,30 @@ def _active_python() -> str:
 def _ask(python: str) -> list[str]:
     """The answers of an interpreter."""
     try:
-        run = subprocess.run(
-            [python, "-I", "-c", _QUESTION], capture_output=True, text=True, check=False, timeout=_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run(question(python, _QUESTION), seconds=_SECONDS)
+    except OSError as error:
         raise InstallRefusedError(f"{python}: {error}", "name an interpreter: --python .venv/bin/python") from error
-    lines = run.stdout.splitlines()
-    if run.returncode != 0 or len(lines) != 4:
-        raise InstallRefusedError(f"{python} is no interpreter of Python 3: {run.stderr.strip()[-200:]}", None)
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or len(lines) != 4:
+        raise InstallRefusedError(f"{python} is no interpreter of Python 3: {done.stderr.strip()[-200:]}", None)
     return lines
 
 
-def _command(row: str, wanted: str | None, python: str, site: str) -> tuple[str, tuple[str, ...]]:
+def _command(row: str, wanted: str | None, python: str, minor: int, site: str) -> tuple[str, tuple[str, ...]]:
     uses_uv = wanted == "uv" or (wanted is None and (row == "uv" or (row == "ensurepip" and find_program("uv"))))
     if uses_uv:
         if not find_program("uv"):
             raise InstallRefusedError("--installer uv: there is no uv in PATH", "install uv, or take --installer pip")
         return "uv", ("uv", "pip", "install", "--python", python)
     if os.path.isdir(os.path.join(site, "pip")) or _has_pip(python):
-        return "pip", (python, "-m", "pip", "install")
+        return "pip", tuple(module_command("pip", "install", python=python, minor=minor))
     if find_program("pip"):
         return "pip", ("pip", "--python", python, "install")
     raise InstallRefusedError(f"{python} has no pip", f"{python} -m ensurepip, or take --installer uv")
 
 
 def _has_pip(python: str) -> bool:
-    return subprocess.run([python, "-I", "-c", "import pip"], capture_output=True, check=False).returncode == 0
+    return run(question(python, "import pip")).returncode == 0
 
 
 def _versions(site: str) -> dict[str, str]:

@@ -10,19 +10,17 @@ import resource
 import selectors
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import IO, NamedTuple, cast
 
+from rocm_sdk.starting import begin
+
 _OUTPUT_LIMIT = 1 << 16  # bytes of a program's output that are kept; the rest is read and discarded
 _CHUNK = 1 << 16
 _POLL_INTERVAL = 0.01  # seconds
 _KILL_SECONDS = 5.0  # seconds to wait for a killed program: one that is blocked in the kernel cannot exit
-
-# Code must not find modules in the current directory, which is first in sys.path unless PYTHONSAFEPATH is set.
-_WITHOUT_CURRENT_DIRECTORY = "import sys\nif not getattr(sys.flags, 'safe_path', False): del sys.path[0]\n"
 
 
 class Ended(NamedTuple):
@@ -59,11 +57,6 @@ def signal_name(number: int) -> str:
 def run_program(command: Sequence[str], seconds: float, variables: Mapping[str, str] | None = None) -> Ended:
     """Runs one program. seconds: its time limit. variables: added to the environment."""
     return next(run_programs([command], seconds, 1, variables))
-
-
-def python_command(code: str, *arguments: str) -> list[str]:
-    """The command that runs code in a new interpreter with the same modules."""
-    return [sys.executable, "-c", _WITHOUT_CURRENT_DIRECTORY + code, *arguments]
 
 
 def run_programs(
@@ -127,13 +120,13 @@ class _Child:
         self._deadline = monotonic() + seconds
         self._selector = selector
         self._output = b""
-        self._process = subprocess.Popen(
+        self._process = begin(
             command,
+            variables=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **(variables or {})},
-            start_new_session=True,
+            session=True,
         )
         self._pipe = cast("IO[bytes]", self._process.stdout)
         os.set_blocking(self._pipe.fileno(), False)

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+from rocm_sdk.starting import begin
+
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
 _OUTPUT_LIMIT = 2048  # bytes of a library's output
 _FIELDS = 6
@@ -90,13 +92,12 @@ def _load_once(
 
     Raises _LoadCheckKilledError after those of one that is killed.
     """
-    environment = {**os.environ, **({"LD_LIBRARY_PATH": library_path} if library_path is not None else {})}
-    process = subprocess.Popen(
+    process = begin(
         [PROGRAM, str(parallel), str(seconds), str(_OUTPUT_LIMIT)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
+        variables={"LD_LIBRARY_PATH": library_path} if library_path is not None else None,
     )
     assert process.stdin is not None
     assert process.stdout is not None

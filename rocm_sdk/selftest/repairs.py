@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable
 
 from rocm_sdk.build_command import NotInstalledError, build_command
@@ -12,6 +11,7 @@ from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.devel.reporter import Reporter
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.problems import Problem
+from rocm_sdk.starting import run
 
 from .installation import Installation
 from .recorder import Recorder
@@ -48,7 +48,7 @@ def _clear_executable_stack(installation: Installation, path: str) -> str:
         command = build_command("clear-execstack", *record, "--", path)
     except NotInstalledError as error:
         return f"{path} is unchanged: {error}: {error.fix}"
-    done = subprocess.run(command, capture_output=True, text=True, errors="backslashreplace", check=False)
+    done = run(command)
     return done.stdout.strip() or f"{path} is unchanged: {done.stderr.strip()}"
 
 

@@ -1,12 +1,11 @@
 """Whether the installed packages support the same GPUs. A program fails late, at its first kernel, if they do not."""
 
 import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from typing import NamedTuple
 
 from rocm_sdk import _native, targets
+from rocm_sdk.starting import own_code, run
 
 from .packages import supporting_packages, targets_with_code
 
@@ -65,14 +64,12 @@ def _targets_of_torch(notes: list[str]) -> tuple[str, ...]:
     if origin is None or not os.path.exists(os.path.join(os.path.dirname(origin), "_rocm_init.py")):
         return ()
     try:
-        run = subprocess.run(
-            [sys.executable, "-c", _TORCH_PROGRAM], capture_output=True, text=True, timeout=_TORCH_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
+        done = run(own_code(_TORCH_PROGRAM), seconds=_TORCH_SECONDS)
+    except TimeoutError:
         notes.append(f"torch: `import torch` did not end within {_TORCH_SECONDS:.0f} s")
         return ()
-    if run.returncode != 0:
-        notes.append(f"torch: {(run.stderr.strip() or 'it cannot be imported').splitlines()[-1]}")
+    if done.returncode != 0:
+        notes.append(f"torch: {(done.stderr.strip() or 'it cannot be imported').splitlines()[-1]}")
         return ()
-    names = [name for name in run.stdout.strip().split(";") if name.startswith("gfx")]
+    names = [name for name in done.stdout.strip().split(";") if name.startswith("gfx")]
     return tuple(dict.fromkeys(name.partition(":")[0] for name in names))

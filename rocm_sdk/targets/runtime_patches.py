@@ -4,8 +4,7 @@ comgr can be asked without a GPU: it looks for the code for one processor in a b
 and ROCr decide for themselves too, but only where there is a GPU, and their binaries do not show whether they would.
 """
 
-import subprocess
-import sys
+from rocm_sdk.starting import own_code, run
 
 _SECONDS = 20.0
 
@@ -49,9 +48,8 @@ def comgr_tries_other_processors() -> bool | None:
 
     comgr is loaded in a process of its own.
     """
-    command = [sys.executable, "-c", _PROGRAM]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
-    except (subprocess.TimeoutExpired, OSError):
+        done = run(own_code(_PROGRAM), seconds=_SECONDS)
+    except OSError:
         return None
-    return {"exact": False, "others": True}.get(run.stdout.strip()) if run.returncode == 0 else None
+    return {"exact": False, "others": True}.get(done.stdout.strip()) if done.returncode == 0 else None

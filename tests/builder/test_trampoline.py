@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -58,10 +59,11 @@ def make_environment(directory: Path, installer: str = "uv") -> Path:
     return directory / "bin/python"
 
 
-def run(command: Path | str, *words: str, **environment: str) -> Result:
+def run(program: Path | str, *words: str, cwd: Path | None = None, **environment: str) -> Result:
     variables = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "PYTHONPATH")}
     variables.update(environment)
-    return subprocess.run([str(command), *words], env=variables, capture_output=True, text=True, check=False)
+    command = [str(program), *words]
+    return subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
 
 
 def starts(command: Path | str, site: Path, **environment: str) -> None:
@@ -220,6 +222,39 @@ def test_an_extraction_that_fails(dist: Path, tmp_path: Path) -> None:
     assert done.stderr.endswith(
         "amdclang: the development tree cannot be extracted\nfix: python -m rocm_sdk init says why\n"
     )
+
+
+LOADER = """
+import importlib, json, os, re, runpy, sys
+with open(os.path.join(os.path.dirname(__file__), "../ran.json"), "w") as file:
+    json.dump([sys.argv[1:], os.environ.get("PYTHONPATH"), os.environ.get("LD_LIBRARY_PATH")], file)
+"""
+
+
+@pytest.mark.parametrize("cc", ["cc", "false"])
+def test_nothing_of_the_current_directory_extracts_it(dist: Path, tmp_path: Path, cc: str) -> None:
+    """It may be another user's, whose modules and libraries would run."""
+    python = make_environment(tmp_path / "venv")
+    packages = without_compiler(dist.parent, tmp_path) if cc == "false" else dist
+    install("uv", python, wheels(packages, "sdk_core", "sdk_devel"))
+    site = site_of(tmp_path / "venv")
+    (site / "rocm_sdk").mkdir()
+    (site / "rocm_sdk/__init__.py").write_text("")
+    (site / "rocm_sdk/__main__.py").write_text(LOADER)
+    planted = tmp_path / "planted"
+    planted.mkdir()
+    for name in sys.stdlib_module_names | {"rocm_sdk", "sitecustomize", "usercustomize"}:
+        (planted / f"{name}.py").write_text(f"raise SystemExit('planted: {name}')\n")
+    lists = {"PYTHONPATH": f"/nowhere:{site}::.", "LD_LIBRARY_PATH": ":/nowhere;.:$ORIGIN/x:"}
+    if cc == "false":  # the command is a Python, which the user starts
+        lists["PYTHONPATH"] = f"/nowhere:{site}"
+    done = run(tmp_path / "venv/bin/amdclang", "x", cwd=planted, **lists)
+    assert "planted" not in done.stderr
+    assert json.loads((site / "ran.json").read_text()) == [
+        ["init", "--quiet"],
+        f"/nowhere:{site}",
+        "/nowhere:$ORIGIN/x",
+    ]
 
 
 # ---- profilers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -117,6 +118,43 @@ def test_it_installs_checks_and_leaves_what_works(install: Run, python: Path) ->
     assert "has all of it" not in install("torchvision", status=1, python=python).stdout
     upgraded = install("torch", "--upgrade", "--print", python=python)
     assert "rocm[libraries,device-gfx1100]==10.0.1" in upgraded.stdout
+
+
+RECORDS_ITS_PLACE = """
+import json, os, sys
+with open({!r}, "a") as file:
+    print(json.dumps([os.getcwd(), os.listdir(), {{name: os.environ.get(name) for name in {!r}}}]), file=file)
+print('{{"install": []}}')
+"""
+
+
+def test_pip_starts_in_an_empty_directory(install: Run, tmp_path: Path) -> None:
+    """Its children import from the current directory. What its variables name stays the same."""
+    environment = tmp_path / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
+    (site,) = (environment / "lib").glob("python3*/site-packages")
+    (site / "pip").mkdir()
+    (site / "pip/__init__.py").write_text("")
+    given = {
+        "PIP_CERT": "my certificates/all.pem",
+        "PIP_CONSTRAINT": "first.txt https://example.org/second.txt",
+        "TMPDIR": ".",
+        "PIP_CLIENT_CERT": "~/own.pem",
+    }
+    program = RECORDS_ITS_PLACE.format(str(tmp_path / "ran"), [*given])
+    (site / "pip/__main__.py").write_text(program)
+    install("--print", python=Path("environment/bin/python"), status=None, **given)
+    seen = [json.loads(line) for line in (tmp_path / "ran").read_text().splitlines()]
+    assert seen
+    for place, names, variables in seen:
+        assert names == []
+        assert not Path(place).exists()
+        assert variables == {
+            "PIP_CERT": f"{tmp_path}/my certificates/all.pem",
+            "PIP_CONSTRAINT": f"{tmp_path}/first.txt https://example.org/second.txt",
+            "TMPDIR": str(tmp_path),
+            "PIP_CLIENT_CERT": "~/own.pem",
+        }
 
 
 def test_an_older_version_is_not_taken_without_a_word(install: Run, python: Path) -> None:

@@ -6,7 +6,8 @@ import resource
 
 import pytest
 
-from rocm_sdk.selftest.children import python_command, run_program
+from rocm_sdk.selftest.children import run_program
+from rocm_sdk.starting import own_code
 
 SHOW_LIMIT = """
 import resource, time
@@ -23,7 +24,7 @@ def test_no_core_dump() -> None:
         pytest.skip("the hard limit of this process forbids core dumps already")
     resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
     try:
-        ended = run_program(python_command(SHOW_LIMIT), 10)
+        ended = run_program(own_code(SHOW_LIMIT), 10)
     finally:
         resource.setrlimit(resource.RLIMIT_CORE, before)
     assert (ended.status, ended.last_line) == (0, "1 1")

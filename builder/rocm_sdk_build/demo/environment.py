@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rocm_sdk.starting import module_command, run
 from rocm_sdk_build.errors import PackagingError
 
 _PIP = ("pip", "--disable-pip-version-check", "--quiet", "--python")
@@ -23,7 +22,7 @@ class Environment:
         self._state = self._directory / "installed-wheels.json"
         self.python = self._directory / "bin/python"
         if self._read_state().get("python") != _python_identity():
-            _run([sys.executable, "-m", "venv", "--clear", "--without-pip", str(self._directory)])
+            _run(module_command("venv", "--clear", "--without-pip", str(self._directory)))
             self._write_state({"python": _python_identity()})
 
     def install(self, wheels: Sequence[Path]) -> list[Path]:
@@ -33,7 +32,7 @@ class Environment:
         changed = [wheel for wheel in wheels if state.get(_distribution(wheel)) != known[_distribution(wheel)]]
         if changed:
             self._write_state({name: value for name, value in state.items() if name not in map(_distribution, changed)})
-            _run([sys.executable, "-m", *_PIP, str(self.python), *_INSTALL, *map(str, changed)])
+            _run(module_command(*_PIP, str(self.python), *_INSTALL, *map(str, changed)))
             self._write_state({**state, **known})
         return changed
 
@@ -69,10 +68,7 @@ def _file_identity(wheel: Path) -> str:
 
 
 def _run(command: list[str], *, show_errors: bool = False) -> str:
-    environment = {**os.environ, "PIP_ROOT_USER_ACTION": "ignore"}
-    result = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    result = run(command, variables={"PIP_ROOT_USER_ACTION": "ignore"})
     if result.returncode:
         ending = f"signal {-result.returncode}" if result.returncode < 0 else f"exit status {result.returncode}"
         output = (result.stderr or result.stdout).strip() or "no output"

@@ -5,11 +5,11 @@ It replaces the real one if there is no apt, or if a run has to be quick.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.starting import run
 from rocm_sdk_build import build_prefix as prefix
 from rocm_sdk_build.build import Wish
 from rocm_sdk_build.code.patchelf import Shape
@@ -110,7 +110,7 @@ def _compile(library: SampleLibrary, directory: Path) -> None:
     command += ["-Wl,--allow-shlib-undefined", "-x", "c", "-", "-x", "none"]
     command += [*(str(directory / roots[name] / "lib" / name) for name in library.needed), "-o", str(path)]
     try:
-        result = subprocess.run(command, input=library.source, text=True, capture_output=True, check=False)
+        result = run(command, given=library.source)
     except FileNotFoundError as error:
         raise PackagingError(
             "cc: not found on PATH",

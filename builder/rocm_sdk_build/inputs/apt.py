@@ -6,16 +6,15 @@ are those of one release. What is installed on the system plays no part.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from rocm_sdk.starting import find_program, run
 from rocm_sdk.tooling import size_text
 from rocm_sdk_build.errors import PackagingError
 
@@ -46,7 +45,7 @@ class Apt:
 
     def __init__(self, directory: Path, suite: str | None = None, mirror: str | None = None) -> None:
         """suite: packages are this release's, from `mirror` (None: Debian's); None: those of the system's sources."""
-        missing = [program for program in ("apt-get", "apt-cache", "dpkg-deb") if shutil.which(program) is None]
+        missing = [program for program in ("apt-get", "apt-cache", "dpkg-deb") if find_program(program) is None]
         if missing:
             raise PackagingError(
                 f"{', '.join(missing)}: not found on PATH",
@@ -240,10 +239,7 @@ def _refuse_without_keys() -> None:
 
 def _run(command: list[str], directory: str | None = None) -> str:
     """Standard output of a command; PackagingError with its error output if it fails."""
-    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
-    result = subprocess.run(
-        command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    result = run(command, variables={"LC_ALL": "C.UTF-8"}, directory=directory)
     if result.returncode:
         words = [line for line in result.stderr.splitlines() if not line.startswith("W:")] or [
             f"exit code {result.returncode}"

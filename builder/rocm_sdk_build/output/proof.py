@@ -8,8 +8,6 @@ import json
 import os
 import platform
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +16,7 @@ from pathlib import Path
 
 from rocm_sdk.archives.zip_archive import open_zip
 from rocm_sdk.installed.record import digest_text, parse_record
+from rocm_sdk.starting import module_command, run
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.members import wrong_member, wrong_size
@@ -146,9 +145,8 @@ def _read_member(
 
 
 def _test(site: Path, only: str) -> None:
-    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", str(site), "--json"]
-    command += ["--only", only] if only else []
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = ["test", "--target", str(site), "--json", *(["--only", only] if only else [])]
+    done = run(module_command("rocm_sdk", *words))
     try:
         problems = json.loads(done.stdout)["problems"]
     except (ValueError, KeyError) as error:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.starting import find_program
 from rocm_sdk_build.code.patchelf import which_patchelf
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.rest import Rest
@@ -67,5 +67,5 @@ def check_processors(wheel: str, site: Path, needs: Needs) -> None:
 
 def making_tools() -> list[Path]:
     """The programs that make files of wheels."""
-    found = (shutil.which(os.environ.get("CC", "cc")), which_patchelf())
+    found = (find_program(os.environ.get("CC", "cc")), which_patchelf())
     return [Path(path) for path in found if path is not None]

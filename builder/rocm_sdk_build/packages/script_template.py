@@ -11,6 +11,14 @@ from pathlib import Path
 
 PLATFORM_DIRECTORY = DEVEL_DIRECTORY = CORE_DIRECTORY = ""
 
+# `python -m rocm_sdk`, but without modules of the current directory, which may be another user's.
+_LOADER = """
+import sys
+del sys.path[: not getattr(sys.flags, "safe_path", False)]
+import runpy
+runpy.run_module("rocm_sdk", run_name="__main__", alter_sys=True)
+"""
+
 
 def start(path: str, expands: bool) -> None:
     """Becomes the program, with the arguments unchanged. expands: it needs the development tree."""
@@ -19,7 +27,8 @@ def start(path: str, expands: bool) -> None:
     if DEVEL_DIRECTORY and importlib.util.find_spec("rocm_sdk_devel") is not None:
         devel = site / DEVEL_DIRECTORY
         if not (devel / "__init__.py").exists() and expands:
-            done = subprocess.run([sys.executable, "-m", "rocm_sdk", "init", "--quiet"], check=False)
+            command = [sys.executable, "-c", _LOADER, "init", "--quiet"]
+            done = subprocess.run(command, env=without_relative_entries(), check=False)
             if done.returncode:
                 sys.exit(f"{sys.argv[0]}: the development tree cannot be extracted: rocm-sdk init says why")
         if (devel / "__init__.py").exists():
@@ -32,6 +41,15 @@ def start(path: str, expands: bool) -> None:
         os.execv(program, [str(program), *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"{sys.argv[0]}: {program}: {error.strerror}")
+
+
+def without_relative_entries() -> dict[str, str]:
+    """The environment without entries that make modules and libraries of what the current directory has."""
+    made = dict(os.environ)
+    for name, separator in (("PYTHONPATH", ":"), ("LD_LIBRARY_PATH", ";")):
+        entries = made.get(name, "").replace(separator, ":").split(":")
+        made[name] = ":".join(entry for entry in entries if entry.startswith(("/", "$ORIGIN", "${ORIGIN}")))
+    return made
 
 
 def add_to_list(name: str, *directories: Path) -> None:

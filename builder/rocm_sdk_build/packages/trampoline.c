@@ -271,6 +271,33 @@ static bool find_python(const search *s, char **environment, path *python) {
     return false;
 }
 
+/* `python -m rocm_sdk`, but without modules of the current directory, which may be another user's. */
+static char loader[] = "import sys; del sys.path[: not getattr(sys.flags, 'safe_path', False)]; import runpy; "
+                       "runpy.run_module('rocm_sdk', run_name='__main__', alter_sys=True)";
+
+/* Removes the entries that depend on the current directory, in the text itself. */
+static void drop_relative_entries(char **environment, const char *name, char separator) {
+    char *list = *place_of(environment, name);
+    if (list == NULL) {
+        return;
+    }
+    list += length_of(name) + 1;
+    char *end = list;
+    for (const char *at = list; *at != '\0';) {
+        bool is_kept = *at == '/' || starts_with(at, "$ORIGIN") || starts_with(at, "${ORIGIN}");
+        if (is_kept && end > list) {
+            *end++ = ':';
+        }
+        for (; *at != '\0' && *at != ':' && *at != separator; at++) {
+            if (is_kept) {
+                *end++ = *at;
+            }
+        }
+        at += *at != '\0';
+    }
+    *end = '\0';
+}
+
 /* Runs `python -m rocm_sdk init --quiet`. Its output goes to standard error. */
 static void extract(const search *s, char **environment, size_t count) {
     path python;
@@ -282,7 +309,9 @@ static void extract(const search *s, char **environment, size_t count) {
     }
     long child = call(__NR_clone, SIGNAL_OF_CHILD, 0, 0, 0);
     if (child == 0) {
-        char *words[] = {python.text, "-m", "rocm_sdk", "init", "--quiet", NULL};
+        char *words[] = {python.text, "-c", loader, "init", "--quiet", NULL};
+        drop_relative_entries(own, "PYTHONPATH", ':'); /* the texts are this process's alone */
+        drop_relative_entries(own, "LD_LIBRARY_PATH", ';');
         (void)call(__NR_dup3, 2, 1, 0, 0);
         long error = call(__NR_execve, (long)python.text, (long)words, (long)own, 0);
         fail("", python.text, words_for(error));

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import logging
 import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.starting import run
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.rules import Script
 
@@ -70,7 +70,7 @@ def _compile(source: Path, target: Path, texts: Mapping[str, str], *options: str
     compiler = os.environ.get("CC", "cc")
     command = [compiler, *_FLAGS, *(f"-D{name}={json.dumps(value)}" for name, value in texts.items()), *options]
     try:
-        done = subprocess.run([*command, str(source), "-o", str(target)], capture_output=True, text=True, check=False)
+        done = run([*command, str(source), "-o", str(target)])
     except OSError as error:
         return f"{compiler}: {'not found' if isinstance(error, FileNotFoundError) else error.strerror}"
     if done.returncode:

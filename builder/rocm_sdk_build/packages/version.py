@@ -6,13 +6,13 @@ import datetime
 import json
 import os
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
+from rocm_sdk.starting import run
 from rocm_sdk_build.errors import PackagingError
 
 _DATE = re.compile(r"\d{8}")
@@ -111,7 +111,7 @@ def commit(override: str | None) -> str:
         return found
     command = ["git", "rev-parse", "--verify", "HEAD"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run(command)
     except FileNotFoundError as error:
         raise PackagingError("git: not found", "give the commit: --override-git-sha SHA") from error
     if done.returncode:

@@ -11,11 +11,12 @@ from rocm_sdk import _native
 from rocm_sdk._dist_info import ALL_LIBRARIES
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
 from rocm_sdk.selftest import compile_kernel
-from rocm_sdk.selftest.children import Ended, python_command, run_program, run_programs
+from rocm_sdk.selftest.children import Ended, run_program, run_programs
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.library_table import SYMBOLS
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.starting import own_code
 
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
 _OUTCOMES = (compile_kernel.COMPILED, compile_kernel.LACKING, compile_kernel.FAILED, compile_kernel.PROBLEM)
@@ -45,7 +46,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     except (ModuleNotFoundError, RocmSdkError):
         return  # the subject `packages` reports it
     found = [location for name in ALL_LIBRARIES if (location := _locate(installation, name, recorder)) is not None]
-    commands = [python_command(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
+    commands = [own_code(_PROGRAM, str(each.shortname), SYMBOLS.get(str(each.shortname), "")) for each in found]
     preloaded = {}
     for location, ended in zip(found, run_programs(commands, options.seconds, options.parallel), strict=True):
         _judge(installation, location, ended, recorder)
@@ -60,7 +61,7 @@ def _compile_kernel(paths: Mapping[str, str], installation: Installation, record
     if name is None:
         return
     target = next((gpu.processor for gpu in _usable_gpus()), _USUAL_TARGET)
-    command = python_command(
+    command = own_code(
         "from rocm_sdk.selftest import compile_kernel; import sys; compile_kernel.main(*sys.argv[1:])", name, target
     )
     ended = run_program(command, options.seconds)

@@ -9,10 +9,11 @@ import sys
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.problems import Problem
-from rocm_sdk.selftest.children import python_command, run_program
+from rocm_sdk.selftest.children import run_program
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.starting import own_code
 from rocm_sdk.targets.code_problems import problems_on
 from rocm_sdk.targets.coverage import coverage, supported_by_code, targets_of, with_code
 from rocm_sdk.targets.packages import missing_targets, package_to_install, requirement_for, supported_targets
@@ -103,7 +104,7 @@ def _compare_with_hip(wanted: int, recorder: Recorder, options: Options) -> None
     if getattr(sys, "frozen", False):
         recorder.skip("a frozen program has no interpreter to run HIP in")
         return
-    ended = run_program(python_command(_PROGRAM), options.seconds)
+    ended = run_program(own_code(_PROGRAM), options.seconds)
     counted = re.fullmatch(r"count (\d+) (-?\d+ -?\d+)", ended.last_line) if ended.status == 0 else None
     if counted is not None and int(counted[1]) == wanted:
         recorder.good(f"HIP sees {wanted} GPUs", counts=False)

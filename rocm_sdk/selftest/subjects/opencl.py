@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes.util
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 
 from rocm_sdk.installed.files import read_beginning
 from rocm_sdk.selftest.installation import Installation
+from rocm_sdk.selftest.loading import load_all
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
 from rocm_sdk.selftest.shared_objects import linker_names
 
 _DRIVER = "libamdocl64.so"
+_LOADER = "libOpenCL.so.1"  # the SONAME of each ICD loader
 _VENDORS = "/etc/OpenCL/vendors"
 
 
-def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
     """Checks nothing if the SDK has no OpenCL driver, or the system no loader."""
     if _DRIVER not in linker_names(installation):
         return
-    loader = ctypes.util.find_library("OpenCL")
-    if loader is None:
+    [result] = load_all([_LOADER], options.seconds, 1)
+    if result.outcome == "refused":
         return
     directory = os.environ.get("OCL_ICD_VENDORS", _VENDORS)
     drivers = [driver for driver in _drivers(directory) if _DRIVER in os.path.basename(driver)]
@@ -30,7 +31,7 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
         recorder.good(f"{directory} names AMD's driver")
     else:
         found = f"{drivers[0]}, which does not exist" if drivers else "none that is AMD's"
-        recorder.bad("W-OCL-001", loader, directory=directory, found=found)
+        recorder.bad("W-OCL-001", _LOADER, directory=directory, found=found)
 
 
 def _drivers(directory: str) -> Iterator[str]:
