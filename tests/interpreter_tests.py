@@ -49,6 +49,8 @@ INTERPRETER = (
     "selftest/test_children.py",
     "selftest/test_command.py",
     "selftest/test_distributions.py",
+    # what an interpreter imports from the current directory
+    "test_hostile_directory.py",
     # the development tree: tarfile, compression, open directories
     "devel/test_archive_rules.py",
     "devel/test_extraction.py",
@@ -77,6 +79,7 @@ SMOKE = (
     "installation/test_places.py::test_user_prefix_and_target",
     "cli/test_command.py::test_answers_are_one_line_on_stdout",
     "selftest/test_children.py",
+    "test_hostile_directory.py::test_the_ways_to_start_a_python",
     "devel/test_extraction.py::test_extraction",
 )
 
