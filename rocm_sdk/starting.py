@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO, NoReturn
 
-# The first entry is the current directory, except with -P or PYTHONSAFEPATH of Python 3.11.
-_WITHOUT_CURRENT_DIRECTORY = "import sys\ndel sys.path[: not getattr(sys.flags, 'safe_path', False)]\n"
-_MODULE = "import sys; del sys.path[0]; import runpy; runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
+# For an interpreter without -P. The first entry is the current directory, from which nothing is imported yet, unlike by
+# Python 3.13, which imports linecache before the first line of -c.
+_WITHOUT_CURRENT_DIRECTORY = "import sys; del sys.path[0]"
+_MODULE = "import runpy; runpy.run_module({!r}, run_name='__main__', alter_sys=True)"
 _FIRST_WITH_SAFE_PATH = 11  # the minor version whose interpreter has -P
 
 # Variable -> what stands before the entries that do not depend on the current directory. The linker replaces $ORIGIN.
@@ -57,14 +58,21 @@ def question(python: str, code: str, *arguments: str) -> list[str]:
 
 def own_code(code: str, *arguments: str) -> list[str]:
     """The command that runs code in a new interpreter with the same modules. sys.argv[1:] are the arguments."""
-    return [sys.executable, "-c", _WITHOUT_CURRENT_DIRECTORY + code, *arguments]
+    if _has_safe_path(sys.version_info[1]):
+        return [sys.executable, "-P", "-c", code, *arguments]
+    return [sys.executable, "-c", f"{_WITHOUT_CURRENT_DIRECTORY}\n{code}", *arguments]
 
 
 def module_command(name: str, *arguments: str, python: str | None = None, minor: int | None = None) -> list[str]:
     """The command that runs a module as a program. minor: of the interpreter's Python 3; both None: this one."""
-    if (minor if python is not None else sys.version_info[1]) in range(_FIRST_WITH_SAFE_PATH):
-        return [python or sys.executable, "-c", _MODULE.format(name), *arguments]
-    return [python or sys.executable, "-P", "-m", name, *arguments]
+    python = python or sys.executable
+    if _has_safe_path(sys.version_info[1] if minor is None else minor):
+        return [python, "-P", "-m", name, *arguments]
+    return [python, "-c", f"{_WITHOUT_CURRENT_DIRECTORY}; {_MODULE.format(name)}", *arguments]
+
+
+def _has_safe_path(minor: int) -> bool:
+    return minor >= _FIRST_WITH_SAFE_PATH
 
 
 # ---- programs by name

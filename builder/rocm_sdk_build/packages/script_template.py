@@ -11,10 +11,12 @@ from pathlib import Path
 
 PLATFORM_DIRECTORY = DEVEL_DIRECTORY = CORE_DIRECTORY = ""
 
-# `python -m rocm_sdk`, but without modules of the current directory, which may be another user's.
+# `python -m rocm_sdk`, but without modules of the current directory, which may be another user's. PYTHONSAFEPATH
+# says so since Python 3.11; older interpreters import nothing before the first line.
 _LOADER = """
 import sys
-del sys.path[: not getattr(sys.flags, "safe_path", False)]
+if not getattr(sys.flags, "safe_path", False):
+    del sys.path[0]
 import runpy
 runpy.run_module("rocm_sdk", run_name="__main__", alter_sys=True)
 """
@@ -28,7 +30,7 @@ def start(path: str, expands: bool) -> None:
         devel = site / DEVEL_DIRECTORY
         if not (devel / "__init__.py").exists() and expands:
             command = [sys.executable, "-c", _LOADER, "init", "--quiet"]
-            done = subprocess.run(command, env=without_relative_entries(), check=False)
+            done = subprocess.run(command, env=environment_of_loader(), check=False)
             if done.returncode:
                 sys.exit(f"{sys.argv[0]}: the development tree cannot be extracted: rocm-sdk init says why")
         if (devel / "__init__.py").exists():
@@ -43,9 +45,9 @@ def start(path: str, expands: bool) -> None:
         sys.exit(f"{sys.argv[0]}: {program}: {error.strerror}")
 
 
-def without_relative_entries() -> dict[str, str]:
-    """The environment without entries that make modules and libraries of what the current directory has."""
-    made = dict(os.environ)
+def environment_of_loader() -> dict[str, str]:
+    """The environment, without what makes modules and libraries of files of the current directory."""
+    made = {**os.environ, "PYTHONSAFEPATH": "1"}
     for name, separator in (("PYTHONPATH", ":"), ("LD_LIBRARY_PATH", ";")):
         entries = made.get(name, "").replace(separator, ":").split(":")
         made[name] = ":".join(entry for entry in entries if entry.startswith(("/", "$ORIGIN", "${ORIGIN}")))

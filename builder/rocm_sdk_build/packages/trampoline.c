@@ -271,7 +271,9 @@ static bool find_python(const search *s, char **environment, path *python) {
     return false;
 }
 
-/* `python -m rocm_sdk`, but without modules of the current directory, which may be another user's. */
+/* `python -m rocm_sdk`, but without modules of the current directory, which may be another user's. PYTHONSAFEPATH says
+ * so since Python 3.11; older interpreters import nothing before the first line. */
+static char safe_path[] = "PYTHONSAFEPATH=1";
 static char loader[] = "import sys; del sys.path[: not getattr(sys.flags, 'safe_path', False)]; import runpy; "
                        "runpy.run_module('rocm_sdk', run_name='__main__', alter_sys=True)";
 
@@ -301,8 +303,9 @@ static void drop_relative_entries(char **environment, const char *name, char sep
 /* Runs `python -m rocm_sdk init --quiet`. Its output goes to standard error. */
 static void extract(const search *s, char **environment, size_t count) {
     path python;
-    char *own[count + 2];
-    memcpy(own, environment, (count + 1) * sizeof *own);
+    char *own[count + 3];
+    own[0] = safe_path;
+    memcpy(own + 1, environment, (count + 1) * sizeof *own);
     if (!find_python(s, own, &python)) {
         fail("needs the development tree, and finds no Python that could extract it", "",
              "\nfix: python -m rocm_sdk init");
