@@ -157,9 +157,11 @@ def closure(sdk: Path, *words: str | Path, check: bool = True, **variables: str)
 
 
 def _with_proof(words: tuple[str | Path, ...]) -> list[str]:
-    """The words, with --no-proof in the place of nothing and nothing in the place of PROVED."""
+    """The words, with --no-proof in the place of nothing, and --proof in that of PROVED."""
     texts = [str(each) for each in words if each != PROVED]
-    return texts if PROVED in words or "--no-proof" in texts else ["--no-proof", *texts]
+    if PROVED in words:
+        return ["--proof", *texts]
+    return texts if any("-proof" in each for each in texts) else ["--no-proof", *texts]
 
 
 def report(sdk: Path, *words: str | Path) -> dict[str, object]:

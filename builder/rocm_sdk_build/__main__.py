@@ -110,7 +110,9 @@ def _add_commands(parser: argparse.ArgumentParser) -> tuple[str, ...]:
 
     from .closure.command import add_arguments
 
-    add_arguments(commands.add_parser("closure", help="make an SDK of what an application needs for its GPUs"))
+    smallest = "make an SDK of what an application needs for its GPUs"
+    runs = "The proof runs code of what you name, with no rights; --no-proof runs none."
+    add_arguments(commands.add_parser("closure", help=smallest, description=f"M{smallest[1:]}. {runs}"))
 
     stack = commands.add_parser("clear-execstack", help="make an installed library ask for no executable stack")
     stack.add_argument("file", metavar="FILE", help="the library")

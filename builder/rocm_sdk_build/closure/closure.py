@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import Coverage, coverage
+from rocm_sdk.tooling import complain
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.scratch import scratch_directory
@@ -16,11 +17,14 @@ from .disk_use import Pruned
 from .forms.table import writer_of
 from .installation import InstalledSdk
 from .metadata import ClosureVersion
-from .proof import RESULT, Proof, prove
+from .proof import Attempt, Proof, find_attempt, prove
+from .proof_choice import UNSAFE, why_untried
 from .roots import Roots, open_roots
 from .selection import GpuChoice, Selection, select
 from .trace import trace
 from .writing import Recipe, Site, write_site
+
+SITE = "closure"  # the new directory in a scratch directory
 
 
 class Request(NamedTuple):
@@ -40,7 +44,7 @@ class Request(NamedTuple):
     form: str = "site"
     base: str = ""  # the image below that of the form oci
     keeps_version: bool = False
-    is_proved: bool = True
+    proof: str | None = None  # of proof_choice
 
 
 class Made(NamedTuple):
@@ -66,8 +70,9 @@ def make_closure(request: Request) -> Made:
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
         selection = selected(sdk, roots, request)
         with scratch_directory(request.output.absolute().parent) as scratch:
-            site = write_closure(sdk, selection, recipe_of(request, roots), scratch / "root" / RESULT)
-            proof = prove(sdk, roots, selection, site, request.gpus) if request.is_proved else None
+            attempt = attempt_of(request, roots, scratch)
+            site = write_closure(sdk, selection, recipe_of(request, roots), scratch / SITE)
+            proof = prove(sdk, roots, selection, site, request.gpus, attempt) if attempt is not None else None
             output_size = write_output(site.place, request.output, scratch)
     return Made(
         request,
@@ -79,6 +84,15 @@ def make_closure(request: Request) -> Made:
         sum(each.size for each in site.files),
         output_size,
     )
+
+
+def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
+    """How the closure is tried; None: not at all. PackagingError, before it is written, if there is no way here."""
+    if why_untried(request.proof, roots) is not None:
+        return None
+    named = ", ".join(each.name for each in roots.applications) or "the SDK's libraries"
+    complain(f"the proof runs code of what you name: {named}")
+    return find_attempt(scratch, may_be_unsafe=request.proof == UNSAFE)
 
 
 def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:
@@ -115,8 +129,7 @@ def recipe_of(request: Request, roots: Roots) -> Recipe:
 
 
 def write_closure(sdk: InstalledSdk, selection: Selection, recipe: Recipe, place: Path) -> Site:
-    """Writes the new directory `place`, whose parent becomes the root of the proof. Errors as of make_closure."""
-    place.parent.mkdir(parents=True)
+    """Writes the new directory `place`. Errors as of make_closure."""
     site = write_site(sdk, selection, recipe, place)
     gpus = recipe.wish.gpus
     if not gpus:

@@ -1,4 +1,4 @@
-"""The command `closure`: the SDK that an application needs for its GPUs."""
+"""The command `closure`: the SDK that an application needs for its GPUs. Its proof runs code of the application."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from rocm_sdk_build.errors import PackagingError
+
+from .proof_choice import DO, LEAVE_OUT, UNSAFE
 
 DEFAULT_OUTPUT = Path("closure")  # so that the command of a note works as it is
 FORMS = ("site", "wheels", "squashfs", "erofs", "oci")
@@ -46,7 +48,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     place.add_argument("--form", choices=FORMS, help="what is written (site)")
     place.add_argument("--base", default="", metavar="IMAGE", help="with oci: an image of the closure on this one")
     place.add_argument("--keep-version", action="store_true", help="packages keep their versions")
-    place.add_argument("--no-proof", action="store_true", help="do not try the result before it appears")
+    proof = place.add_mutually_exclusive_group()
+    proof.add_argument(
+        "--proof",
+        nargs="?",
+        const=DO,
+        choices=(DO, UNSAFE),
+        help="run the code of a file, directory or wheel, to try the result before it appears, as is done with what is "
+        "installed; unsafe: also where this system gives no namespaces for it (root)",
+    )
+    proof.add_argument("--no-proof", dest="proof", action="store_const", const=LEAVE_OUT, help="run no code of it")
     place.add_argument("--json", action="store_true", help="print the report for programs")
     place.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page with a picture of sizes")
     command.set_defaults(run=run)
@@ -80,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         form=options.form or "site",
         base=options.base,
         keeps_version=options.keep_version,
-        is_proved=not options.no_proof,
+        proof=options.proof,
         output=options.output or DEFAULT_OUTPUT,
         command=command_text(options),
     )

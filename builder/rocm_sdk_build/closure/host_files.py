@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rocm_sdk import starting
 from rocm_sdk.tooling import PACKAGE_PARENT, check_host_files, inspect_library
 from rocm_sdk_build.code.dlopen_dependencies import is_elf
 from rocm_sdk_build.code.elf64 import PT_INTERP, read_elf
@@ -53,7 +53,8 @@ def find_host_files(sdk: InstalledSdk, selection: Selection, application: Iterab
     """PackagingError if the system lacks one of the names. application: its files, and those that come with it."""
     libraries = tuple(str(sdk.files[path].source) for path in selection.needed.reasons)
     names = (*selection.needed.outside, *_needs_of_application(application, libraries))
-    document = _ask([name for name in dict.fromkeys(names) if not name.startswith("ld-linux")])
+    # A name with a slash is no name of the system's: it leads to a file, which may be anybody's.
+    document = _ask([name for name in dict.fromkeys(names) if not name.startswith("ld-linux") and "/" not in name])
     if document["missing"]:
         what = f"this system lacks a library: {document['missing'][0]}"
         raise PackagingError(what, "rocm-sdk check says which package")
@@ -84,9 +85,7 @@ def _needs_of_application(files: Iterable[str], libraries: tuple[str, ...]) -> l
 def _ask(names: Iterable[str]) -> dict[str, list[str]]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LD_", "ROCM_"))}
     environment["PYTHONPATH"] = PACKAGE_PARENT
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, *names], env=environment, capture_output=True, text=True, check=False
-    )
+    done = starting.run(starting.own_code(_CHILD, *names), base=environment)
     try:
         document: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
     except (ValueError, IndexError) as error:

@@ -24,7 +24,7 @@ from rocm_sdk_build.files.scratch import PREFIX, scratch_directory
 
 from .also import Also, find_others, make_smaller
 from .changes import Changes, changes_of_sdk
-from .closure import Made, Request, recipe_of, selected, write_closure
+from .closure import SITE, Made, Request, attempt_of, recipe_of, selected, write_closure
 from .disk_use import compare, uses_of
 from .environment import (
     Environment,
@@ -37,7 +37,7 @@ from .environment import (
 from .installation import InstalledSdk, SdkPackage
 from .journal import complete, is_interrupted, publish, write_journal
 from .new_site import Snapshot, make_new_site, refuse_changed, snapshot_of, take_owner
-from .proof import RESULT, prove
+from .proof import prove
 from .roots import open_roots
 from .writing import Written
 
@@ -123,13 +123,16 @@ def _complete_interrupted(environment: Environment, site: str) -> bool:
 def _prepare(request: Request, subject: _Subject, scratch: Path) -> _Prepared:
     environment, site, sdk, others = subject
     with open_roots(request.words, request.libraries, request.preloads, request.tools) as roots:
+        attempt = attempt_of(request, roots, scratch)
         recipe = recipe_of(request, roots)
         recipe = recipe._replace(requires=(*recipe.requires, *_requirements(site, sdk)), in_place=True)
         selection = selected(sdk, roots, request)
-        closure = write_closure(sdk, selection, recipe, scratch / "root" / RESULT)
-        smaller = [make_smaller(each, site, recipe, scratch / each.name) for each in others]
+        closure = write_closure(sdk, selection, recipe, scratch / SITE)
+        (scratch / "also").mkdir()
+        smaller = [make_smaller(each, site, recipe, scratch / "also" / each.name) for each in others]
         replaced = {f"{site}/{path}": file for each in smaller for path, file in each.changes.new.items()}
-        proof = prove(sdk, roots, selection, closure, request.gpus, replaced) if request.is_proved else None
+        attempt = attempt._replace(replaced=replaced) if attempt is not None else None
+        proof = prove(sdk, roots, selection, closure, request.gpus, attempt) if attempt is not None else None
     changes = changes_of_sdk(environment, site, sdk, closure)
     for each in smaller:
         changes = changes.with_others(each.changes)

@@ -1,7 +1,8 @@
 """Tries the closure where nothing else is: in a root with Python and the loader, the application, and the libraries of
 the system that the plan names. What the closure lacks cannot be found elsewhere.
 
-The files of this system are copied to the same places in the root. Its programs are those of util-linux.
+The files of this system are at the same places in the root, and nothing there can change them: the code of the
+application runs, with no rights (namespaces.py).
 """
 
 from __future__ import annotations
@@ -9,58 +10,56 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
-import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rocm_sdk import coverage
 from rocm_sdk.tooling import PACKAGE_PARENT
 from rocm_sdk_build.errors import PackagingError
-from rocm_sdk_build.files.file_system import type_of_file_system
-from rocm_sdk_build.files.scratch import PREFIX
 
+from .confinement import Way, find_way, run_confined
 from .host_files import HostFiles, find_host_files
 from .installation import InstalledSdk
 from .proof_application import ApplicationFiles, application_files, is_program, modules_of
+from .proof_root import Root
 from .roots import Roots
 from .selection import Selection
 from .writing import Site
 
-_SECONDS = 1800
 _WITHOUT = {"none", "not needed"}  # a library without code for a GPU may lose all code
-# What is not of this system lies in a directory that no application has.
-_OWN = "/.rocm-sdk-proof"
-RESULT = Path(_OWN.removeprefix("/"), "closure")  # where the closure is in a root
+_OWN = "/.rocm-sdk-proof"  # what is not of this system lies in a directory that no application has
 _PROGRAM = Path(__file__).with_name("proof_program.py")
-# The root itself may lie in platstdlib, which is in the environment.
-_NO_STDLIB = (
-    f"{PREFIX}*",
-    "site-packages",
-    "dist-packages",
-    "test",
-    "tests",
-    "__pycache__",
-    "idlelib",
-    "tkinter",
-    "ensurepip",
-)
-# Binds /proc and /dev, which are in no root that was made of files, and becomes the program in the root.
-_ENTER = """
-mkdir -p "$0/proc" "$0/dev"
-mount --rbind /proc "$0/proc" && mount --rbind /dev "$0/dev"
-exec chroot "$0" "$@"
-"""
+_NO_STDLIB = ("site-packages", "dist-packages", "test", "tests", "__pycache__", "idlelib", "tkinter", "ensurepip")
+_VARIABLES = {
+    "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+    "LD_BIND_NOW": "1",
+    "HOME": "/tmp",
+    "LOGNAME": "proof",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "LC_ALL": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",  # as many threads as processors would take much address space
+    "OPENBLAS_NUM_THREADS": "1",
+}
+# What the code of an application says that lacks rights.
+_LACK_OF_RIGHTS = tuple(map(os.strerror, (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH)))
+
+
+class Attempt(NamedTuple):
+    """How the closure is tried. replaced: files of applications -> what takes their places."""
+
+    way: Way
+    place: Path  # an empty directory of the scratch directory, where the root is mounted
+    replaced: Mapping[str, Path] = {}
 
 
 class Proof(NamedTuple):
     """What was tried. remarks say what was not, and why."""
 
+    way: str
     preloaded: tuple[str, ...]
     libraries: tuple[str, ...]  # each loaded alone, with all that it needs, every symbol found
     files: tuple[str, ...]  # of applications, loaded behind what they need
@@ -70,26 +69,28 @@ class Proof(NamedTuple):
     seconds: float
 
 
+def find_attempt(scratch: Path, *, may_be_unsafe: bool) -> Attempt:
+    """The way that works here. PackagingError if there is none."""
+    place = scratch / "root"
+    place.mkdir()
+    return Attempt(find_way(place, may_be_unsafe=may_be_unsafe), place)
+
+
 def prove(  # noqa: PLR0917
     sdk: InstalledSdk,
     roots: Roots,
     selection: Selection,
     site: Site,
     gpus: tuple[str, ...],
-    replaced: Mapping[str, Path] = {},
+    attempt: Attempt,
 ) -> Proof:
-    """Tries the closure, which lies as RESULT in a directory that becomes the root.
-
-    replaced: files of applications -> what takes their places. PackagingError says what fails.
-    """
+    """Tries the closure. PackagingError says what fails."""
     start = time.monotonic()
-    root = site.place.parents[1]
-    enter = _way_in()
     modules, remarks = modules_of(roots)
     application = application_files(roots)
     host = find_host_files(sdk, selection, application.files)
-    _fill(root, host, application, replaced)
     loaded = [path for path in roots.files if path not in selection.needed.unread and not is_program(path)]
+    search_path = [f"{_OWN}/loader", f"{_OWN}/closure", *application.search_path]
     wish: dict[str, Any] = {
         "preloads": roots.preloaded,
         "libraries": roots.shortnames,
@@ -97,19 +98,25 @@ def prove(  # noqa: PLR0917
         "files": loaded,
         "behind": [path for path in loaded if path in _of_packages(roots)],
         "modules": modules,
+        "search_path": search_path,
     }
-    answer = _run(enter, root, wish, application.search_path)
+    root = _root(attempt, site, host, application)
+    root.texts[_inside("wish.json")] = json.dumps(wish)
+    command = (os.path.realpath(_python()), "-I", "-B", f"{_OWN}/program.py", f"{_OWN}/wish.json")
+    answer = run_confined(attempt.way, attempt.place, root, command, _VARIABLES | {"PYTHONPATH": ":".join(search_path)})
+    if refused := answer.get("refused"):
+        raise PackagingError(f"the closure cannot be tried: {refused}", "--no-proof leaves this out")
     if wrong := answer["wrong"]:
         shown = "\n".join(f"{each['what']}: {each['why']}" for each in wrong)
         raise PackagingError(f"the closure does not work where nothing else is:\n{shown}", _fix_of(wrong))
     _compare_coverage(sdk, selection, site, gpus)
-    _empty(root)
     return Proof(
+        attempt.way.name,
         roots.preloaded,
         tuple(wish["paths"]),
         tuple(loaded),
         tuple(modules),
-        tuple(remarks),
+        tuple(remarks) + ((attempt.way.remark,) if attempt.way.remark is not None else ()),
         host.of_libraries,
         time.monotonic() - start,
     )
@@ -121,6 +128,8 @@ def _of_packages(roots: Roots) -> set[str]:
 
 
 def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
+    if any(word in each["why"] for each in wrong for word in _LACK_OF_RIGHTS):
+        return "the proof gives no rights: no network, devices or writable files but /tmp; --no-proof leaves it out"
     codes = dict.fromkeys(each["code"] for each in wrong if each.get("code"))
     explained = " && ".join(f"rocm-sdk explain {code}" for code in codes)
     return explained or "--library NAME, or --trace, adds what is missing"
@@ -129,140 +138,35 @@ def _fix_of(wrong: Sequence[dict[str, str]]) -> str:
 # ---- the root ----
 
 
-def _fill(root: Path, host: HostFiles, application: ApplicationFiles, replaced: Mapping[str, Path]) -> None:
-    """Copies Python, the loader, the application and the system's libraries to their places."""
-    for name in ("bin", "lib", "lib64", "lib32", "sbin"):
-        if os.path.islink(f"/{name}"):
-            (root / name).symlink_to(os.readlink(f"/{name}"))
-            (root / "usr" / name).mkdir(parents=True, exist_ok=True)
-    for path in (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")):
-        _copy_tree(Path(path), root, _NO_STDLIB)
-    _copy_tree(Path(PACKAGE_PARENT, "rocm_sdk"), root, ("__pycache__",), Path(_OWN, "loader/rocm_sdk"))
+def _root(attempt: Attempt, site: Site, host: HostFiles, application: ApplicationFiles) -> Root:
+    """Python, the loader, the closure, the application and the system's libraries at their places."""
+    root = Root(attempt.place.with_name("copies"), for_others=attempt.way.for_root)
+    bases = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
+    for name in ("stdlib", "platstdlib"):
+        root.add_tree(sysconfig.get_path(name, vars=bases), without=_NO_STDLIB)
     python = os.path.realpath(_python())
-    _copy(python, root, python)
-    for path in host.paths:
-        _copy(path, root, path)
+    for path in (python, *host.paths):
+        root.add_file(path)
+    root.links |= {root.place_of(link): target for link, target in host.links.items()}
+    for top, files in application.trees.items():
+        root.add_tree(top, chosen=files)
+    in_trees = {path for files in application.trees.values() for path in files}
     for path in application.files:
-        place = _inside(root, path)
-        if not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            _link(replaced.get(path, path), place)
-    for link, target in host.links.items():
-        place = _inside(root, link)
-        if not os.path.lexists(place):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(target)
-    (root / "etc").mkdir(exist_ok=True)
-    (root / "tmp").mkdir(exist_ok=True)
-    (root / "dev").mkdir(exist_ok=True)
-    (root / "dev/null").touch()  # stands for the device where nothing can be bound
-    (root / "etc/ld.so.conf").unlink(missing_ok=True)
-    (root / "etc/ld.so.conf").write_text("".join(f"{each}\n" for each in host.directories), encoding="utf-8")
-    shutil.copyfile(_PROGRAM, _inside(root, f"{_OWN}/program.py"))
-    if (program := shutil.which("ldconfig", path=f"{os.environ.get('PATH', os.defpath)}:/sbin:/usr/sbin")) is not None:
-        subprocess.run([program, "-r", str(root)], check=False, capture_output=True)
+        if path in attempt.replaced or path not in in_trees:
+            root.add_file(str(attempt.replaced.get(path, path)), root.place_of(path))
+    root.add_tree(os.path.realpath(f"{PACKAGE_PARENT}/rocm_sdk"), _inside("loader/rocm_sdk"))
+    root.add_tree(str(site.place), _inside("closure"))
+    root.texts[_inside("program.py")] = _PROGRAM.read_text(encoding="utf-8")
+    root.texts["etc/ld.so.conf"] = "".join(f"{each}\n" for each in host.directories)
+    return root
+
+
+def _inside(name: str) -> str:
+    return f"{_OWN}/{name}".lstrip("/")
 
 
 def _python() -> str:
     return getattr(sys, "_base_executable", None) or sys.executable
-
-
-def _copy_tree(source: Path, root: Path, without: Iterable[str], place: Path | None = None) -> None:
-    target = _inside(root, str(place or source))
-    if not target.exists():
-        ignored = shutil.ignore_patterns(*without)
-        shutil.copytree(source, target, copy_function=_link, ignore=ignored, ignore_dangling_symlinks=True)
-
-
-def _copy(path: str, root: Path, name: str) -> None:
-    target = _inside(root, name)
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, target)
-
-
-def _link(path: str | Path, target: str | Path) -> None:
-    """A link to a file, as Python has thousands and a framework gigabytes; a copy where there can be none.
-
-    On overlayfs a link to a file of a lower layer is a copy that stays in the upper one.
-    """
-    try:
-        if type_of_file_system(Path(path)) == "overlay":
-            raise OSError(errno.EXDEV, "in a layer")
-        os.link(os.path.realpath(path), target)
-    except OSError:  # on another file system, or of another user
-        shutil.copy(path, target)
-
-
-def _inside(root: Path, path: str) -> Path:
-    """The place of an absolute path in the root, whose links lead inside it."""
-    parts = Path(path).relative_to("/").parts
-    if (root / parts[0]).is_symlink():
-        parts = ("usr", *parts)
-    return root.joinpath(*parts)
-
-
-def _empty(root: Path) -> None:
-    """Removes what was copied beside the closure."""
-    own = _inside(root, _OWN)
-    for path in (*root.iterdir(), *own.iterdir()):
-        if path in (own, own / RESULT.name):
-            continue
-        if path.is_symlink() or path.is_file():
-            path.unlink()
-        else:
-            shutil.rmtree(path)
-
-
-# ---- the run ----
-
-
-def _way_in() -> list[str]:
-    """The command that starts a program in a root: as root of a namespace, else by chroot."""
-    is_root = os.geteuid() == 0
-    namespace = ["unshare", "--mount"] if is_root else ["unshare", "--user", "--map-root-user", "--mount"]
-    with suppress(OSError):  # there is no such program
-        if subprocess.run([*namespace, "true"], check=False, capture_output=True).returncode == 0:
-            return [*namespace, "sh", "-c", _ENTER]
-    if is_root:
-        return ["sh", "-c", 'exec chroot "$0" "$@"']
-    raise PackagingError(
-        "the closure cannot be tried here: this system allows neither a user namespace (unshare) nor chroot",
-        "run as root, allow user namespaces, or leave it out: --no-proof",
-    )
-
-
-def _run(enter: Sequence[str], root: Path, wish: dict[str, Any], search_path: Iterable[str]) -> dict[str, Any]:
-    _inside(root, f"{_OWN}/wish.json").write_text(json.dumps(wish), encoding="utf-8")
-    command = [*enter, str(root), os.path.realpath(_python()), f"{_OWN}/program.py", f"{_OWN}/wish.json"]
-    environment = {
-        "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
-        "PYTHONPATH": ":".join((f"{_OWN}/loader", f"{_OWN}/{RESULT.name}", *search_path)),
-        "LD_BIND_NOW": "1",
-        "HOME": "/tmp",
-    }
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
-    try:
-        done = subprocess.run(
-            command,
-            env=environment,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PackagingError(f"trying the closure takes longer than {_SECONDS} seconds", "--no-proof") from error
-    try:
-        answer = json.loads(done.stdout.splitlines()[-1])
-    except (ValueError, IndexError) as error:
-        told = done.stderr.strip()[-2000:] or f"exit status {done.returncode}"
-        raise PackagingError(f"the closure cannot be tried: {told}", "--no-proof leaves this out") from error
-    if not isinstance(answer, dict):
-        raise PackagingError("the closure cannot be tried: no answer", "--no-proof leaves this out")
-    return answer
 
 
 # ---- the code ----

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from rocm_sdk_build.files.scratch import PREFIX
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
 from .metadata import applying
@@ -22,26 +23,33 @@ _TAGGED = (".cpython-", ".abi3.", ".pypy")
 
 
 class ApplicationFiles(NamedTuple):
-    """What of the applications goes into the root, at the same places. search_path: for modules."""
+    """What of the applications goes into the root, at the same places. search_path: for modules.
+
+    trees: directory -> the files in it that go there; the other files are named one by one.
+    """
 
     files: tuple[str, ...]
+    trees: dict[str, set[str]]
     search_path: tuple[str, ...]
 
 
 def application_files(roots: Roots) -> ApplicationFiles:
     """The files of the applications, and of the distributions that they require."""
     found = dict.fromkeys(roots.files)
+    trees: dict[str, set[str]] = {}
     places: dict[str, None] = {}
     for each in roots.applications:
         if each.kind == "distribution":
             for site, path in _files_of_distribution(each.name):
-                found[path] = None
+                trees.setdefault(site, set()).add(path)
                 places[site] = None
         elif each.kind != "file":
-            found |= dict.fromkeys(_files_below(each))
+            trees.setdefault(_top_of(each), set()).update(_files_below(each))
             packages = (_package_of(path) for path in each.files)
             places |= dict.fromkeys(str(package.parent) for package in packages if package is not None)
-    return ApplicationFiles(tuple(found), tuple(places))
+    for files in trees.values():
+        found |= dict.fromkeys(sorted(files))
+    return ApplicationFiles(tuple(found), trees, tuple(places))
 
 
 def modules_of(roots: Roots) -> tuple[list[str], list[str]]:
@@ -86,11 +94,13 @@ def is_program(path: str) -> bool:
 
 
 def _top_of(application: Application) -> str:
-    return application.directory or os.path.abspath(application.name)
+    return os.path.abspath(application.directory or application.name)
 
 
 def _files_below(application: Application) -> Iterator[str]:
-    for parent, _, names in os.walk(_top_of(application)):
+    """The scratch directory of this run may lie there."""
+    for parent, directories, names in os.walk(_top_of(application)):
+        directories[:] = [name for name in directories if not name.startswith(PREFIX)]
         yield from (os.path.join(parent, name) for name in names)
 
 

@@ -1,7 +1,8 @@
 """Runs in the root of a proof: loads and imports what the closure is for, each in a process of its own.
 
 argv: a file with the wish (JSON). Prints one line of JSON: what is wrong. It is a program of its own, which imports
-nothing of rocm-sdk-build: that is not in the root.
+nothing of rocm-sdk-build: that is not in the root. It runs in isolated mode, so that no module of the application is
+imported in it, and its children cannot trace it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import importlib
 import importlib.util
 import json
 import os
-import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -22,26 +23,35 @@ _SHOWN = 2000  # letters of what a child says
 Wrong = dict[str, str]
 
 
+def set_dumpable(value: int) -> None:
+    """Whether processes of the same user may read this one's memory and descriptors, and trace it (prctl(2))."""
+    ctypes.CDLL(None).prctl(4, ctypes.c_ulong(value), *[ctypes.c_ulong(0)] * 3)
+
+
 def in_child(what: str, action: Callable[[], object]) -> Wrong | None:
-    """What is wrong if an action fails in a child; its standard error is the answer if it dies."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        os.dup2(writing, 2)
-        status = 1
-        try:
-            action()
-            status = 0
-        except BaseException as error:  # noqa: BLE001, RUF100  whatever it is, it is the answer
-            text = str(getattr(error, "message", "") or error or type(error).__name__)
-            os.write(writing, text.encode(errors="replace")[-_SHOWN:])
-        finally:
-            os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading, errors="replace") as answer:
-        told = answer.read().strip()[-_SHOWN:]
-    _, status = os.waitpid(child, 0)
+    """What is wrong if an action fails in a child; what it prints is the answer if it dies.
+
+    The child has no descriptor of ours. What it leaves running can hold nothing open that is waited for.
+    """
+    with tempfile.TemporaryFile() as log:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+                os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+                set_dumpable(1)
+                action()
+                status = 0
+            except BaseException as error:  # noqa: BLE001, RUF100  whatever it is, it is the answer
+                text = str(getattr(error, "message", "") or error or type(error).__name__)
+                os.write(2, text.encode(errors="replace")[-_SHOWN:])
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        size = os.fstat(log.fileno()).st_size
+        told = os.pread(log.fileno(), _SHOWN, max(0, size - _SHOWN)).decode(errors="replace").strip()
     if status == 0:
         return None
     ended = f"ends with signal {status & 127}" if status & 127 else ""
@@ -83,8 +93,9 @@ def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
 
 def self_test() -> list[Wrong]:
     """The errors that `rocm-sdk test` has."""
-    command = [sys.executable, "-m", "rocm_sdk", "test", "--target", CLOSURE, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    from rocm_sdk import starting
+
+    done = starting.run(starting.module_command("rocm_sdk", "test", "--target", CLOSURE, "--json"))
     try:
         problems = json.loads(done.stdout)["problems"]
     except (ValueError, KeyError):
@@ -98,8 +109,10 @@ def self_test() -> list[Wrong]:
 
 def main() -> None:
     """Tries all that the wish names."""
+    set_dumpable(0)
     with open(sys.argv[1], encoding="utf-8") as file:
         wish = json.load(file)
+    sys.path[:0] = wish["search_path"]
     names, modules = wish["preloads"], wish["modules"]
     packages = [name for name in modules if not name.startswith("/")]
     behind = set(wish["behind"]) if packages else set()

@@ -11,6 +11,7 @@ from rocm_sdk import gpus
 from rocm_sdk.tooling import counted, host_packages, size_text, tell, tell_table
 
 from .closure import Made
+from .proof_choice import why_untried
 from .selection import group_sizes
 from .writing import Written
 
@@ -85,7 +86,7 @@ def _notes(made: Made) -> Iterator[str]:
     yield from _trace_lines(made)
     yield from _environment_lines(made)
     if (proof := made.proof) is None:
-        yield "not tried: --no-proof"
+        yield f"not tried: {why_untried(made.request.proof, made.roots)}"
         return
     done = [counted(len(proof.libraries), "library").replace("librarys", "libraries") + " loaded"]
     done += [f"{counted(len(proof.files), 'file')} of applications loaded"] if proof.files else []
@@ -167,6 +168,7 @@ def report_json(made: Made) -> str:
         "proof": None
         if proof is None
         else {
+            "way": proof.way,
             "preloaded": list(proof.preloaded),
             "libraries": list(proof.libraries),
             "files": list(proof.files),

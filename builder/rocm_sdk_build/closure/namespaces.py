@@ -1,0 +1,425 @@
+"""Starts the program of a proof in a root with no rights: the keeper, which the builder starts.
+
+The keeper makes the root of read-only bind mounts on a tmpfs, in a mount namespace of its own. Its child is the first
+process of new namespaces for processes, IPC, network and host name. It goes into the root, gives up all rights, starts
+the program, and ends with it. The kernel kills all that is in its namespace then. It also dies when the keeper dies,
+and that one when the builder dies. So no process and no mount stays.
+
+Standard input has the plan as JSON. Prints one line of JSON if this system refuses a step: {"refused": "..."}. Calls
+and constants: namespaces(7), mount(2), pivot_root(2), prctl(2), capset(2), seccomp(2).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import platform
+import re
+import resource
+import select
+import shutil
+import signal
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from rocm_sdk import starting
+
+# Ways to have no rights. The first three differ in who the program is.
+MAPPED = "mapped"  # root: a user namespace whose only user is NOBODY
+OWN = "own"  # an ordinary user: a user namespace whose only user is himself
+CHANGED = "changed"  # root where user namespaces are refused: the process becomes NOBODY
+COPIES = "copies"  # root where namespaces are refused: chroot into copies, and NOBODY. Not safe.
+NOBODY = 65534
+
+_CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
+_CLONE_NEWUSER, _CLONE_NEWPID, _CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
+_MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
+_MS_BIND, _MS_REC, _MS_PRIVATE = 0x1000, 0x4000, 0x40000
+_MNT_DETACH = 2
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_CAPBSET_READ, _PR_CAPBSET_DROP = 1, 4, 23, 24
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
+_CAPABILITY_VERSION = 0x20080522
+_MOST_CAPABILITIES = 64
+# What a mount has is kept when it becomes read-only: in a user namespace it is locked.
+_MOUNT_FLAGS = {
+    "nosuid": _MS_NOSUID,
+    "nodev": _MS_NODEV,
+    "noexec": _MS_NOEXEC,
+    "noatime": 1 << 10,
+    "nodiratime": 1 << 11,
+    "relatime": 1 << 21,
+    "nosymfollow": 1 << 8,
+}
+_ESCAPE = re.compile(rb"\\([0-7]{3})")  # of letters in mountinfo
+_DEVICES = {"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9}  # minor numbers
+_MEMORY_DEVICES = 1  # the major number
+_ROOT_BYTES, _TEMPORARY_BYTES = 256 << 20, 1 << 30  # of tmpfs
+_FILE_BYTES, _DESCRIPTORS, _PROCESSES, _PROCESSES_OF_CPU = 1 << 30, 1024, 512, 32
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+# ---- calls
+
+
+def _call(what: str, name: str, *arguments: Any) -> int:
+    """A call of the C library. OSError with `what` if it returns -1."""
+    result: int = getattr(_libc, name)(*arguments)
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), what)
+    return result
+
+
+def _unshare(flags: int, what: str) -> None:
+    _call(what, "unshare", flags)
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    words = [os.fsencode(each) or None for each in (source, target, kind)]
+    _call(f"mount {target}", "mount", *words, ctypes.c_ulong(flags), os.fsencode(options) or None)
+
+
+def _prctl(option: int, argument: int, what: str) -> None:
+    _call(what, "prctl", option, *map(ctypes.c_ulong, (argument, 0, 0, 0)))
+
+
+class _Machine(NamedTuple):
+    """What of system calls depends on the processor. first_foreign: the first number of calls of another ABI."""
+
+    audit: int
+    first_foreign: int
+    pivot_root: int
+    socket: int
+    refused: tuple[int, ...]
+
+
+# Refused: add_key, request_key, keyctl (keyrings have no namespace); io_uring_setup (no filter sees what it does).
+_MACHINES = {
+    "x86_64": _Machine(0xC000003E, 0x40000000, 155, 41, (248, 249, 250, 425)),
+    "aarch64": _Machine(0xC00000B7, 0x40000000, 41, 198, (217, 218, 219, 425)),
+}
+
+
+def _machine() -> _Machine:
+    name = platform.machine()
+    if name not in _MACHINES:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), f"system calls of {name}")
+    return _MACHINES[name]
+
+
+# ---- the keeper
+
+
+def main() -> NoReturn:
+    """Runs the plan that standard input has. Exit status: that of the program."""
+    plan = json.load(sys.stdin)
+    try:
+        status = _keep(plan)
+    except OSError as error:
+        _refuse(error)
+        status = 1
+    sys.stdout.flush()
+    os._exit(status)
+
+
+def _refuse(error: OSError) -> None:
+    print(json.dumps({"refused": f"{error.filename}: {error.strerror}"}), flush=True)
+
+
+def _keep(plan: dict[str, Any]) -> int:
+    way, root = plan["way"], plan["root"]
+    _die_with_parent()
+    if os.getppid() != plan["parent"]:
+        return 1
+    nobodys = _count_processes(os.geteuid() if way == OWN else NOBODY)
+    if way == OWN:
+        _become_root_of_namespace()
+    if way == COPIES:
+        _fill(root, plan)
+    else:
+        _unshare(_CLONE_NEWNS, "unshare --mount")
+        _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
+        _make_root(root, plan)
+        # From here on the next child is the first process.
+        _unshare(_CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWNET | _CLONE_NEWUTS, "unshare --pid --ipc --net --uts")
+    life, alive = os.pipe()
+    asking, question = os.pipe()
+    answering, answer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for descriptor in (alive, asking, answer):
+            os.close(descriptor)
+        _be_first(plan, life, question, answering, nobodys)
+    for descriptor in (life, question, answering):
+        os.close(descriptor)
+    if os.read(asking, 1):  # only the way MAPPED asks
+        Path(f"/proc/{child}/uid_map").write_text(f"0 {NOBODY} 1\n", encoding="utf-8")
+        Path(f"/proc/{child}/gid_map").write_text(f"0 {NOBODY} 1\n", encoding="utf-8")
+        os.write(answer, b"!")
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) & 0xFF
+
+
+def _die_with_parent() -> None:
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, "prctl PR_SET_PDEATHSIG")
+
+
+def _become_root_of_namespace() -> None:
+    user, group = os.geteuid(), os.getegid()
+    _unshare(_CLONE_NEWUSER, "unshare --user")
+    _die_with_parent()
+    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {user} 1\n"), ("gid_map", f"0 {group} 1\n")):
+        Path("/proc/self", name).write_text(text, encoding="utf-8")
+
+
+def _count_processes(user: int) -> int:
+    """Threads that a user has already: before Linux 5.14 they count for his limit in each user namespace."""
+    total = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has ended
+            if os.stat(f"/proc/{name}").st_uid == user:
+                total += len(os.listdir(f"/proc/{name}/task"))
+    return total
+
+
+# ---- the root
+
+
+def _make_root(root: str, plan: dict[str, Any]) -> None:
+    """Mounts a tmpfs there, with all but /proc, and makes it read-only."""
+    _mount("proof", root, "tmpfs", _MS_NOSUID | _MS_NODEV, f"mode=755,size={_ROOT_BYTES}")
+    os.mkdir(f"{root}/proc")
+    os.mkdir(f"{root}/tmp")
+    _mount("tmp", f"{root}/tmp", "tmpfs", _MS_NOSUID | _MS_NODEV, f"mode=1777,size={_TEMPORARY_BYTES}")
+    places = [*plan["parts"], *([f"/dev/{name}", f"dev/{name}"] for name in _DEVICES)]
+    for source, place in places:  # all of them before the first one is mounted: nothing is made where a mount leads
+        _make_mount_point(source, f"{root}/{place}")
+    for source, place in places:
+        _mount(source, f"{root}/{place}", "", _MS_BIND | _MS_REC)
+    for point, flags in list(_mounts_below(root)):
+        if point != f"{root}/tmp":
+            _make_read_only(point, flags | (0 if point.startswith(f"{root}/dev/") else _MS_NODEV))
+    _write_own(root, plan)
+    _make_read_only(root, _MS_NODEV)
+
+
+def _make_mount_point(source: str, target: str) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    else:
+        with open(target, "ab"):
+            pass
+
+
+def _mounts_below(root: str) -> Iterator[tuple[str, int]]:
+    """The mount points below the root, and their flags."""
+    with open("/proc/self/mountinfo", "rb") as file:
+        for line in file:
+            words = line.split()
+            point = os.fsdecode(_ESCAPE.sub(lambda match: bytes([int(match[1], 8)]), words[4]))
+            if point.startswith(f"{root}/"):
+                yield point, sum(_MOUNT_FLAGS.get(name, 0) for name in words[5].decode().split(","))
+
+
+def _make_read_only(point: str, flags: int) -> None:
+    _mount("none", point, "", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _MS_NOSUID | flags)
+
+
+def _write_own(root: str, plan: dict[str, Any]) -> None:
+    """Writes links and small files. Where a mount has the place, it has the file already."""
+    for place, text in plan["links"]:
+        if not os.path.lexists(f"{root}/{place}"):
+            os.makedirs(os.path.dirname(f"{root}/{place}"), exist_ok=True)
+            os.symlink(text, f"{root}/{place}")
+    for place, text in plan["texts"]:
+        os.makedirs(os.path.dirname(f"{root}/{place}"), exist_ok=True)
+        Path(root, place).write_text(text, encoding="utf-8")
+    if plan["ldconfig"] is not None:
+        starting.run([plan["ldconfig"], "-r", root])
+
+
+def _fill(root: str, plan: dict[str, Any]) -> None:
+    """Copies what would be bound, where nothing can be mounted."""
+    for source, place in plan["parts"]:
+        _copy(root, source, f"{root}/{place}")
+    os.makedirs(f"{root}/tmp", exist_ok=True)
+    os.chmod(f"{root}/tmp", 0o1777)
+    os.makedirs(f"{root}/dev", exist_ok=True)
+    for name, minor in _DEVICES.items():
+        with suppress(PermissionError):
+            os.mknod(f"{root}/dev/{name}", stat.S_IFCHR, os.makedev(_MEMORY_DEVICES, minor))
+            os.chmod(f"{root}/dev/{name}", 0o666)
+    if not os.path.lexists(f"{root}/dev/null"):  # a file stands for it
+        Path(root, "dev/null").touch()
+        os.chmod(f"{root}/dev/null", 0o666)
+    _write_own(root, plan)
+    os.chmod(root, 0o755)
+
+
+def _copy(root: str, source: str, target: str) -> None:
+    """Writes only below the root, wherever links lead that were copied."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if not os.path.realpath(os.path.dirname(target)).startswith(os.path.realpath(root)):
+        raise OSError(errno.ELOOP, "a link leads out of the root", target)
+    if os.path.isdir(source):
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    else:
+        if os.path.lexists(target):
+            os.unlink(target)
+        shutil.copy(source, target)
+
+
+# ---- the first process
+
+
+def _be_first(plan: dict[str, Any], life: int, question: int, answering: int, nobodys: int) -> NoReturn:
+    """Goes into the root, gives up all rights, starts the program, and ends with it."""
+    status = 1
+    try:
+        _die_with_parent()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process has only the signals that it handles
+        _enter(plan["root"], plan["way"])
+        _become_user(plan["way"], question, answering)
+        os.close(question)
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl PR_SET_NO_NEW_PRIVS")
+        _filter_calls()
+        _prctl(_PR_SET_DUMPABLE, 0, "prctl PR_SET_DUMPABLE")
+        _die_with_parent()  # a change of the user clears it
+        if not select.select([life], [], [], 0)[0]:  # else the keeper has died meanwhile
+            status = _run_program(plan, nobodys)
+    except OSError as error:
+        _refuse(error)
+    finally:
+        os._exit(status)
+
+
+def _enter(root: str, way: str) -> None:
+    if way != COPIES:
+        _unshare(_CLONE_NEWNS, "unshare --mount")  # the keeper keeps the root that it has, and its /proc
+        _mount("proc", f"{root}/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
+        _mount(f"{root}/proc/sys", f"{root}/proc/sys", "", _MS_BIND | _MS_REC)
+        _make_read_only(f"{root}/proc/sys", _MS_NODEV | _MS_NOEXEC)
+    os.chdir(root)
+    try:
+        if way == COPIES:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        _call("pivot_root", "syscall", _machine().pivot_root, b".", b".")
+        _call("umount", "umount2", b".", _MNT_DETACH)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        os.chroot(".")  # this process is in a chroot already, whose root is no mount point
+    os.chdir("/")
+
+
+def _become_user(way: str, question: int, answering: int) -> None:
+    """Becomes the user without rights. The order: what needs a right comes before the step that gives it up."""
+    if way != OWN:
+        os.setgroups([])
+    if way == MAPPED:
+        _unshare(_CLONE_NEWUSER, "unshare --user")
+        os.write(question, b"?")
+        if not os.read(answering, 1):
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM), "uid_map")
+    for number in range(_MOST_CAPABILITIES):
+        if _libc.prctl(_PR_CAPBSET_READ, *map(ctypes.c_ulong, (number, 0, 0, 0))) == 1:  # -1: the kernel has fewer
+            _prctl(_PR_CAPBSET_DROP, number, "prctl PR_CAPBSET_DROP")
+    user = NOBODY if way in {CHANGED, COPIES} else 0
+    if way != OWN:
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    _call("capset", "capset", header, (ctypes.c_uint32 * 6)())
+
+
+# ---- system calls
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = [
+        ("code", ctypes.c_uint16),
+        ("if_true", ctypes.c_uint8),
+        ("if_false", ctypes.c_uint8),
+        ("value", ctypes.c_uint32),
+    ]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.POINTER(_Instruction))]
+
+
+_LOAD, _EQUAL, _NOT_BELOW, _RETURN = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # in struct seccomp_data, little-endian
+_ALLOW, _ERROR = 0x7FFF0000, 0x00050000
+_FAMILIES = (1, 2, 10, 16)  # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK: those that have namespaces
+_MODE_FILTER = 2
+
+
+def _filter_calls() -> None:
+    """Refuses what no namespace has: keyrings, and sockets of other families, as those to a hypervisor."""
+    machine = _machine()
+    refused = (_RETURN, 0, 0, _ERROR | errno.ENOSYS)
+    code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, machine.audit), refused, (_LOAD, 0, 0, _NUMBER)]
+    code += [(_NOT_BELOW, 0, 1, machine.first_foreign), refused]
+    for number in machine.refused:
+        code += [(_EQUAL, 0, 1, number), refused]
+    code += [(_EQUAL, 1, 0, machine.socket), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
+    for family in _FAMILIES:
+        code += [(_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ALLOW)]
+    code.append((_RETURN, 0, 0, _ERROR | errno.EAFNOSUPPORT))
+    instructions = (_Instruction * len(code))(*(_Instruction(*each) for each in code))
+    program = _Program(len(code), instructions)
+    _call("prctl PR_SET_SECCOMP", "prctl", _PR_SET_SECCOMP, ctypes.c_ulong(_MODE_FILTER), ctypes.byref(program))
+
+
+# ---- the program
+
+
+def _run_program(plan: dict[str, Any], nobodys: int) -> int:
+    """Starts it, and waits for it; processes that lost their parents are waited for, too."""
+    if not plan["command"]:
+        print(json.dumps({"ready": True}), flush=True)
+        return 0
+    child = os.fork()
+    if child == 0:
+        _become_program(plan["command"], plan["variables"], plan["memory"], plan["seconds"], nobodys)
+    while True:
+        ended, status = os.wait()
+        if ended == child:
+            return os.waitstatus_to_exitcode(status) & 0xFF
+
+
+def _become_program(
+    command: Sequence[str], variables: dict[str, str], memory: int, seconds: int, nobodys: int
+) -> NoReturn:
+    """No terminal, no descriptor but the two for output, and limits."""
+    try:
+        os.setsid()
+        nothing = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        limits = {
+            resource.RLIMIT_AS: memory,
+            resource.RLIMIT_CPU: seconds,
+            resource.RLIMIT_FSIZE: _FILE_BYTES,
+            resource.RLIMIT_NOFILE: _DESCRIPTORS,
+            resource.RLIMIT_NPROC: nobodys + _PROCESSES + _PROCESSES_OF_CPU * (os.cpu_count() or 1),
+            resource.RLIMIT_CORE: 0,
+        }
+        for limit, value in limits.items():
+            hard = resource.getrlimit(limit)[1]
+            chosen = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(limit, (chosen, chosen))
+        starting.become(command, {os.fsencode(key): os.fsencode(value) for key, value in variables.items()})
+    except OSError as error:
+        _refuse(error)
+    finally:
+        os._exit(1)

@@ -1,0 +1,20 @@
+"""Whether a closure is tried. The proof runs code of the application: a stranger's runs only where the user asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .roots import Roots
+
+DO, UNSAFE, LEAVE_OUT = "do", "unsafe", "leave out"  # the user's choice; None: what is installed is tried
+
+
+def why_untried(choice: str | None, roots: Roots) -> str | None:
+    """Why a closure is not tried; None if it is."""
+    if choice == LEAVE_OUT:
+        return "--no-proof"
+    foreign = [each.name for each in roots.applications if each.kind != "distribution"]
+    if choice is None and foreign:
+        return f"{foreign[0]} is not an installed distribution, and the proof would run its code (--proof)"
+    return None

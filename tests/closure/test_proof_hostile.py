@@ -1,0 +1,355 @@
+"""The proof runs code of the application: what constructors of its libraries reach, in each way to have no rights.
+
+Each attack is tried without the proof, too: it must succeed there, or the test shows nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import json
+import os
+import pty
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import termios
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compiled_files import compile_file
+from hostile_code import ATTACKS, PROCESS_NAME, SUCCESS, write_attack
+from other_user import USER, OtherUser
+from sample_closure import PROVED, closure, names_in
+from sample_devel import as_root
+from sample_site import clean_environment
+
+# Attacks that show only outside: nothing that the constructor sees tells whether they succeed.
+_SEEN_OUTSIDE = {"outlives", "answer"}
+# Attacks that are not tried without the proof: one on what is there alone, one that would change this interpreter, and
+# one on the first process of this machine.
+_NOT_TRIED = {"closure", "python", "first-process"}
+_LIBC = ctypes.CDLL(None)
+
+
+class Outside:
+    """What an attack can reach outside of the proof, and whether it did."""
+
+    def __init__(self, directory: Path, block: ExitStack) -> None:
+        self.directory = directory / "outside"
+        self.directory.mkdir()
+        self.directory.chmod(0o777)
+        self.victim = block.enter_context(subprocess.Popen(["sleep", "600"], user=USER, group=USER))
+        block.callback(self.victim.kill)
+        self.abstract, self.named = (block.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(2))
+        self.network = block.enter_context(socket.socket())
+        name = f"rocm-sdk-{os.getpid()}-{id(self)}"
+        self.abstract.bind(f"\0{name}")
+        self.named.bind(str(self.directory / "socket"))
+        (self.directory / "socket").chmod(0o777)
+        self.network.bind(("127.0.0.1", 0))
+        for each in (self.abstract, self.named, self.network):
+            each.listen(64)
+            each.setblocking(False)
+        self.key = os.getpid() << 8 | 0x7F
+        segment = _LIBC.shmget(self.key, 4096, 0o1666)
+        block.callback(_LIBC.shmctl, segment, 0, None)
+        self.inherited = (self.directory / "inherited").open("wb", buffering=0)
+        block.enter_context(self.inherited)
+        self.values: dict[str, Any] = {
+            "OUTSIDE": str(self.directory),
+            "VICTIM": self.victim.pid,
+            "SOCKET": name,
+            "PORT": self.network.getsockname()[1],
+            "KEY": self.key,
+            "PYTHON": os.path.realpath(sys.executable),
+            "STDLIB": sysconfig.get_path("stdlib"),
+        }
+
+    def touched(self) -> list[str]:
+        """What was reached."""
+        found = [path.name for path in self.directory.iterdir() if path.name not in {"socket", "inherited"}]
+        found += ["inherited"] if (self.directory / "inherited").stat().st_size else []
+        found += ["victim"] if self.victim.poll() is not None else []
+        for name, each in (("abstract", self.abstract), ("named", self.named), ("network", self.network)):
+            try:
+                each.accept()
+            except BlockingIOError:
+                continue
+            found.append(name)
+        return found + [f"process {pid}" for pid in processes(PROCESS_NAME)]
+
+
+def processes(name: str) -> list[int]:
+    """Those of a name."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        with suppress(OSError):  # it has ended
+            if path.read_text().strip() == name[:15]:
+                found.append(int(path.parent.name))
+    return found
+
+
+def digests(directory: Path) -> dict[str, str]:
+    files = sorted(path for path in directory.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.fixture
+def outside(open_directory: Path) -> Iterator[Outside]:
+    with ExitStack() as block:
+        yield Outside(open_directory, block)
+
+
+@pytest.fixture
+def application(open_directory: Path, outside: Outside) -> Path:
+    """A directory with a library for each attack."""
+    directory = open_directory / "application"
+    directory.mkdir()
+    for name in ATTACKS:
+        write_attack(directory, name, outside.values)
+    return directory
+
+
+def with_terminal(command: Sequence[str | Path], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a command whose controlling terminal is a new one."""
+    main, terminal = pty.openpty()
+
+    def take() -> None:
+        os.setsid()
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+    try:
+        return subprocess.run(
+            list(map(str, command)),
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            preexec_fn=take,
+            check=False,
+            timeout=300,
+            **options,
+        )
+    finally:
+        os.close(main)
+        os.close(terminal)
+
+
+@as_root
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name not in _NOT_TRIED])
+def test_the_attack_succeeds_without_the_proof(open_directory: Path, outside: Outside, name: str) -> None:
+    library = write_attack(open_directory, name, outside.values)
+    program = f"import ctypes; ctypes.CDLL({str(library)!r})"
+    command = ["unshare", "--mount", "--uts", sys.executable, "-I", "-c", program]
+    if name == "hypervisor" and not _has_sockets_of_hypervisors():
+        pytest.skip("this kernel has no sockets to a hypervisor")
+    os.set_inheritable(outside.inherited.fileno(), True)
+    done = with_terminal(command, pass_fds=[outside.inherited.fileno()])
+    if name in _SEEN_OUTSIDE:
+        assert done.returncode == 0, done.stderr
+        assert name == "answer" or outside.touched()
+    else:
+        assert done.returncode == SUCCESS, (done.returncode, done.stderr)
+    for pid in processes(PROCESS_NAME):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _has_sockets_of_hypervisors() -> bool:
+    try:
+        socket.socket(socket.AF_VSOCK).close()
+    except OSError:
+        return False
+    return True
+
+
+Done = subprocess.CompletedProcess[str]
+Words, Variables = Sequence[str | Path], dict[str, str]
+Run = Callable[[Words, Variables, Outside, OtherUser], Done]
+
+
+def as_root_user(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
+    command = [sys.executable, "-m", "rocm_sdk_build", *words]
+    return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
+
+
+def in_a_chroot(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
+    """Where the kernel refuses user namespaces."""
+    place = outside.directory.parent / "chroot"
+    place.mkdir()
+    script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
+    command = ["unshare", "--mount", "sh", "-c", script, place, sys.executable, "-m", "rocm_sdk_build", *words]
+    return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
+
+
+def as_other_user(words: Words, variables: Variables, outside: Outside, other: OtherUser) -> Done:
+    command = [other.python, "-m", "rocm_sdk_build", *words]
+    return with_terminal(
+        command,
+        env=clean_environment() | variables | {"HOME": "/nonexistent"},
+        pass_fds=[outside.inherited.fileno()],
+        user=USER,
+        group=USER,
+        extra_groups=[],
+        cwd="/",
+    )
+
+
+WAYS: dict[str, Run] = {"mapped": as_root_user, "changed": in_a_chroot, "own": as_other_user}
+
+
+@as_root
+@pytest.mark.parametrize("way", WAYS)
+def test_attacks_of_constructors(  # noqa: PLR0917
+    sdk: Path, open_directory: Path, application: Path, outside: Outside, other_user: OtherUser, way: str
+) -> None:
+    """None of them reaches anything, and the closure is what it is without a proof."""
+    site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
+    place = open_directory / "place"
+    place.mkdir()
+    place.chmod(0o777)
+    application.chmod(0o777)
+    os.set_inheritable(outside.inherited.fileno(), True)
+    before = digests(application)
+    words = ("closure", "--library", "hipsparse", "--for", application, "--gpu", "gfx1030")
+    done = WAYS[way](
+        (*words, "--proof", "--json", "--output", place / "out"), {"PYTHONPATH": str(site)}, outside, other_user
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"the proof runs code of what you name: {application}" in done.stderr.splitlines()[0]
+    proof = json.loads(done.stdout)["proof"]
+    assert proof["way"] == way
+    assert sorted(map(os.path.basename, proof["files"])) == sorted(f"lib{name}.so" for name in ATTACKS)
+    time.sleep(0.2)
+    assert outside.touched() == []
+    assert digests(application) == before
+    closure(site, *words[1:], "--no-proof", "--output", place / "whole")
+    assert names_in(place / "out") == names_in(place / "whole")
+    assert list(digests(place / "out").values()) == list(digests(place / "whole").values())
+
+
+def without_namespaces(words: Words, variables: Variables, outside: Outside, _: OtherUser) -> Done:
+    """As root of a container, which may not mount."""
+    command = ["setpriv", "--bounding-set", "-sys_admin", sys.executable, "-m", "rocm_sdk_build", *words]
+    return with_terminal(command, env=clean_environment() | variables, pass_fds=[outside.inherited.fileno()])
+
+
+def in_a_chroot_as_other_user(words: Words, variables: Variables, outside: Outside, other: OtherUser) -> Done:
+    change = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", other.python, "-m")
+    place = outside.directory.parent / "chroot"
+    place.mkdir()
+    script = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
+    command = ["unshare", "--mount", "sh", "-c", script, place, *change, "rocm_sdk_build", *words]
+    return with_terminal(command, env=clean_environment() | variables, cwd="/")
+
+
+def with_masked_proc(words: Words, variables: Variables, _: Outside, other: OtherUser) -> Done:
+    """As containers mask it."""
+    change = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", other.python, "-m")
+    script = 'mount -t tmpfs masked /proc/irq && exec "$0" "$@"'
+    command = ["unshare", "--mount", "sh", "-c", script, *change, "rocm_sdk_build", *words]
+    return with_terminal(command, env=clean_environment() | variables, cwd="/")
+
+
+REFUSED: dict[str, Run] = {
+    "root without CAP_SYS_ADMIN": without_namespaces,
+    "user in a chroot": in_a_chroot_as_other_user,
+    "user with a masked /proc": with_masked_proc,
+}
+
+
+@as_root
+@pytest.mark.parametrize("who", REFUSED)
+def test_where_nothing_takes_the_rights(
+    sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser, who: str
+) -> None:
+    """The proof is refused before anything is written, and nothing is left."""
+    site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
+    place = open_directory / "place"
+    place.mkdir()
+    place.chmod(0o777)
+    words = ("closure", "--library", "hipsparse", "--gpu", "gfx1030", "--output", place / "out")
+    done = REFUSED[who](words, {"PYTHONPATH": str(site)}, outside, other_user)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "this system gives no namespaces to run its code in with no rights (" in done.stderr
+    assert "Operation not permitted" in done.stderr
+    assert ("--proof=unsafe" in done.stderr) == who.startswith("root")
+    assert list(place.iterdir()) == []
+
+
+@as_root
+def test_the_unsafe_proof(sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser) -> None:
+    """It runs in copies: what belongs to root, it cannot reach."""
+    site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
+    outside.directory.chmod(0o755)
+    application = open_directory / "application"
+    application.mkdir()
+    for name in ("file", "own-file", "neighbour", "descriptor", "terminal", "limit", "user"):
+        write_attack(application, name, outside.values)
+    os.set_inheritable(outside.inherited.fileno(), True)
+    before = digests(application)
+    words = ("closure", "--library", "hipsparse", "--for", application, "--gpu", "gfx1030", "--proof=unsafe")
+    output = open_directory / "out"
+    done = without_namespaces((*words, "--output", output), {"PYTHONPATH": str(site)}, outside, other_user)
+    assert done.returncode == 0, done.stderr
+    assert "not tried: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe)" in done.stdout
+    assert outside.touched() == []
+    assert digests(application) == before
+    assert [path.name for path in open_directory.iterdir() if path.name.startswith(".")] == []
+
+
+def test_code_that_lacks_rights(sdk: Path, tmp_path: Path) -> None:
+    """It fails, and the error says why it may."""
+    (tmp_path / "app").mkdir()
+    source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void harm(void)\n"
+    source += '{ if (!fopen("/lacking-rights", "w")) { perror("app"); exit(1); } }\n'
+    compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "app/libapp.so", source)
+    words = ("--library", "hipsparse", "--for", tmp_path / "app", "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, *words, check=False)
+    assert done.returncode == 1
+    assert f"{tmp_path}/app/libapp.so: app: Read-only file system" in done.stderr
+    assert "the proof gives no rights" in done.stderr
+    closure(sdk, *words)
+
+
+def test_code_of_others_runs_only_when_asked_for(sdk: Path, tmp_path: Path) -> None:
+    """What is not installed is not tried by default, and the report says so."""
+    (tmp_path / "app").mkdir()
+    ran = tmp_path / "ran"
+    source = f'#include <stdio.h>\n__attribute__((constructor)) static void harm(void) {{ fopen("{ran}", "w"); }}\n'
+    library = compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "app/libapp.so", source)
+    for number, word in enumerate((library, tmp_path / "app")):
+        words = ("closure", "--library", "hipsparse", "--for", word, "--output", tmp_path / str(number))
+        done = subprocess.run(
+            [sys.executable, "-m", "rocm_sdk_build", *map(str, words)],
+            env=clean_environment() | {"PYTHONPATH": str(sdk)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"not tried: {word} is not an installed distribution, and the proof would run its code" in done.stdout
+        assert "the proof runs code" not in done.stderr
+    assert not ran.exists()
+
+
+def test_names_with_slashes_are_opened_in_the_proof_alone(sdk: Path, tmp_path: Path) -> None:
+    """A file that a DT_NEEDED entry names by its path is no library of the system: its code does not run outside."""
+    ran = tmp_path / "ran"
+    source = f'#include <stdio.h>\n__attribute__((constructor)) static void harm(void) {{ fopen("{ran}", "w"); }}\n'
+    planted = compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "libplanted.so", source)
+    words = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-x", "c", "-", "-x", "none", planted]
+    library = compile_file(words, tmp_path / "libapp.so", "int app;")
+    assert (
+        f"[{planted}]" in subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    )
+    done = closure(sdk, PROVED, "--library", "hipsparse", "--for", library, "--output", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert not ran.exists()
