@@ -15,6 +15,7 @@ ROUNDS = {
     "foreseen.py": 25,
     "power_cut.py": 5,
     "archives.py": 25,
+    "closures.py": 6,
     "stores.py": 25,
     "notes.py": 25,
     "outputs.py": 25,

@@ -233,10 +233,10 @@ def program(path: Path, text: str) -> None:
 
 
 def test_a_killed_run(sdk: Path, tmp_path: Path) -> None:
-    """Nothing has the name of the output; the next run removes what is left."""
+    """Nothing has the name of the output; the program ends, and the next run removes what is left."""
     need("mksquashfs")
     (tmp_path / "bin").mkdir()
-    waits = 'echo part >"$2"; touch "$STARTED"; while [ -e "$2" ]; do sleep 0.05; done'
+    waits = 'echo part >"$2"; echo $$ >"$STARTED.new"; mv "$STARTED.new" "$STARTED"; while :; do sleep 0.05; done'
     program(tmp_path / "bin/mksquashfs", waits)
     place = tmp_path / "place"
     place.mkdir()
@@ -249,6 +249,10 @@ def test_a_killed_run(sdk: Path, tmp_path: Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         run.send_signal(signal.SIGKILL)
+    running = Path("/proc", (tmp_path / "started").read_text().strip())
+    while running.exists() and "State:\tZ" not in (running / "status").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     assert [path.name.startswith(".rocm-sdk-build-") for path in place.iterdir()] == [True]
     closure(sdk, *WORDS, "--form", "squashfs", "--output", place / "out")
     assert [path.name for path in place.iterdir()] == ["out"]

@@ -23,7 +23,7 @@ import shutil
 import signal
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
@@ -397,9 +397,7 @@ def _run_program(plan: dict[str, Any], nobodys: int) -> int:
             return os.waitstatus_to_exitcode(status) & 0xFF
 
 
-def _become_program(
-    command: Sequence[str], variables: dict[str, str], memory: int, seconds: int, nobodys: int
-) -> NoReturn:
+def _become_program(command: list[str], variables: dict[str, str], memory: int, seconds: int, nobodys: int) -> NoReturn:
     """No terminal, no descriptor but the two for output, and limits."""
     try:
         os.setsid()

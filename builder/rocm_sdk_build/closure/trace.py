@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk import starting
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.inputs.file_kind import Kind
 
@@ -116,20 +115,20 @@ def _plain(text: str) -> str:
 
 
 def _run(command: Sequence[str], log: Path) -> None:
-    program = shutil.which("strace")
+    program = starting.find_program("strace")
     if program is None:
         raise PackagingError("strace: not found", "install it: apt-get install strace, dnf install strace")
-    if shutil.which(command[0]) is None:
+    if starting.find_program(command[0]) is None:
         raise PackagingError(f"--trace: {command[0]}: not found", "name a program behind --")
     options = ["-f", "--seccomp-bpf", "-y", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(log)]
-    done = subprocess.run([program, *options, "--", *command], stdout=sys.stderr, check=False)
+    status = starting.run_shown([program, *options, "--", *command], output=sys.stderr)
     if not log.exists() or not log.stat().st_size:
         raise PackagingError(
             "strace cannot trace programs here; what it says is above",
             "in a container, allow ptrace: --cap-add SYS_PTRACE",
         )
-    if done.returncode:
-        ended = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+    if status:
+        ended = f"signal {-status}" if status < 0 else f"status {status}"
         raise PackagingError(
             f"--trace: {command[0]} ends with {ended}: what it did not reach would be left out", "make it run first"
         )

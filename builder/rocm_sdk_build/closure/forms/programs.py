@@ -6,11 +6,10 @@ They get the environment without what would change their output, and a scratch d
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk import starting
 from rocm_sdk_build.errors import PackagingError
 
 # Program -> the package of Debian and Fedora that has it.
@@ -22,6 +21,14 @@ _PACKAGES = {
     "buildah": "buildah",
 }
 _CHANGING = ("SOURCE_DATE_EPOCH",)  # mksquashfs refuses its own options for times where it is set
+# Becomes a program that the kernel kills when this process dies, which argv names: PR_SET_PDEATHSIG of prctl(2).
+_ENDING_WITH_US = """
+import ctypes, os, signal, sys
+from rocm_sdk import starting
+ctypes.CDLL(None).prctl(1, ctypes.c_ulong(signal.SIGKILL), *[ctypes.c_ulong(0)] * 3)
+if os.getppid() == int(sys.argv[1]):
+    starting.become(sys.argv[2:], dict(os.environb))
+"""
 _SHOWN = 1000  # letters of what a program says
 
 
@@ -44,15 +51,9 @@ class Program(NamedTuple):
     def run(self, *words: str | Path) -> str:
         """Runs it; returns what it prints. ImageError if it fails."""
         environment = {key: value for key, value in os.environ.items() if key not in _CHANGING}
-        done = subprocess.run(
-            [self.path, *map(str, words)],
-            env=environment | {"TMPDIR": str(self.scratch), "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        environment |= {"TMPDIR": str(self.scratch), "LC_ALL": "C"}
+        command = starting.own_code(_ENDING_WITH_US, str(os.getpid()), self.path, *map(str, words))
+        done = starting.run(command, base=environment)
         if done.returncode:
             told = (done.stderr.strip() or done.stdout.strip())[-_SHOWN:] or f"exit status {done.returncode}"
             raise ImageError(os.path.basename(self.path), told)
@@ -79,4 +80,4 @@ def program(name: str, scratch: Path) -> Program:
 
 
 def _place_of(name: str) -> str | None:
-    return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    return starting.find_program(name, "/usr/sbin", "/sbin")

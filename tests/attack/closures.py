@@ -1,0 +1,207 @@
+"""Attacks `rocm-sdk-build closure`: kills it (SIGKILL) at random moments, in each form and in place, with its proof.
+
+A killed run leaves no process and no mount. The next one leaves what an undisturbed one leaves: no scratch directory,
+and in place the files of an undisturbed run.
+
+usage: python tests/attack/closures.py [--rounds N] [--seed S] [--form NAME]
+
+A third of N kills are tried in each form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import hashlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "closure"))
+
+from environment import HIPSPARSE, Environment, Snapshot, write_wheels
+from sample_closure import write_sdk
+from sample_site import clean_environment
+
+_PR_SET_CHILD_SUBREAPER = 36
+SECONDS = 10  # until what a killed process has left must be gone
+FORMS = {"site": None, "wheels": None, "oci": None, "squashfs": "mksquashfs", "erofs": "mkfs.erofs"}
+IN_PLACE = ("exchange", "file by file")
+
+
+class Victim:
+    """A command that is killed, again and again. `clean` is what the next command leaves of it: what is wrong."""
+
+    def __init__(self, command: list[str], place: Path, environment: dict[str, str]) -> None:
+        self.command, self.place = command, place
+        place.mkdir(exist_ok=True)
+        self.temporary = place.parent / f"{place.name}-tmp"
+        self.temporary.mkdir()
+        self.environment = environment | {"TMPDIR": str(self.temporary)}
+
+    def start(self) -> subprocess.Popen[bytes]:
+        quiet = subprocess.DEVNULL
+        return subprocess.Popen(self.command, env=self.environment, stdin=quiet, stdout=quiet, stderr=quiet)
+
+    def undisturbed(self) -> float:
+        """The seconds that it takes."""
+        start = time.monotonic()
+        done = subprocess.run(self.command, env=self.environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise AssertionError(f"{self.command}: {done.stderr}")
+        return time.monotonic() - start
+
+    def killed(self, delay: float) -> str:
+        """What is wrong after a kill; "": nothing."""
+        mounts = Path("/proc/self/mountinfo").read_text()
+        process = self.start()
+        time.sleep(delay)
+        process.kill()
+        process.wait()
+        left = orphans()
+        wrong = [f"processes stay: {left}"] if left else []
+        if Path("/proc/self/mountinfo").read_text() != mounts:
+            wrong.append("a mount stays")
+        return "; ".join(wrong)
+
+
+def orphans() -> list[str]:
+    """What is left of processes whose parents were killed: they are ours now. They are ended."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        except ChildProcessError:
+            return []
+        time.sleep(0.01)
+    found = []
+    for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
+        with suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:200])
+            os.kill(int(pid), 9)
+    return found or ["unknown"]
+
+
+def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Random) -> int:
+    """Kills a command that writes a form; the number of failures."""
+    output = place / form / "out"
+    words = ["closure", *HIPSPARSE, "--form", form, "--output", str(output)]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk)}
+    victim = Victim([sys.executable, "-m", "rocm_sdk_build", *words], output.parent, environment)
+
+    def clean() -> str:
+        """The next command removes what killed ones have left, but for a complete output."""
+        remove(output)
+        victim.undisturbed()
+        found = [path.name for path in (*output.parent.iterdir(), *victim.temporary.iterdir()) if path != output]
+        return f"directories stay: {found}" if found else "" if digest(output) == wanted else "another output"
+
+    seconds = victim.undisturbed()
+    wanted = digest(output)
+    return attack(form, victim, seconds, kills, chance, lambda: remove(output), clean)
+
+
+def attack_in_place(way: str, environment: Environment, snapshot: Snapshot, kills: int, chance: random.Random) -> int:
+    """Kills a command that makes an environment smaller."""
+    snapshot.restore()
+    command = environment.command(*HIPSPARSE)
+    command = environment.file_by_file(command) if way != "exchange" else command
+    victim = Victim(command, environment.prefix.parent / way, clean_environment())
+
+    def restored() -> None:
+        snapshot.restore()
+
+    def clean() -> str:
+        environment.prune(*HIPSPARSE, "--no-proof")
+        found = [*map(str, environment.leftovers()), *map(str, victim.temporary.iterdir())]
+        return f"directories stay: {found}" if found else "" if environment.files() == wanted else "other files"
+
+    seconds = victim.undisturbed()
+    wanted = environment.files()
+    return attack(f"in place, {way}", victim, seconds, kills, chance, restored, clean, each_time=True)
+
+
+def attack(  # noqa: PLR0917
+    name: str,
+    victim: Victim,
+    seconds: float,
+    kills: int,
+    chance: random.Random,
+    prepare: Callable[[], None],
+    clean: Callable[[], str],
+    *,
+    each_time: bool = False,
+) -> int:
+    """Kills it. each_time: the next command follows each kill, else the last one."""
+    failures = 0
+    for number in range(kills):
+        prepare()
+        delay = chance.uniform(0, seconds)
+        wrong = victim.killed(delay)
+        if not wrong and (each_time or number == kills - 1):
+            wrong = clean()
+        if wrong:
+            failures += 1
+            print(f"{name}, killed after {delay:.3f} s of {seconds:.3f}: {wrong}", flush=True)
+    print(f"{name}: {kills} kills, {failures} with something left", flush=True)
+    return failures
+
+
+def remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+
+
+def digest(path: Path) -> str:
+    """Of all files of an output."""
+    files = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+    names = "\n".join(str(each.relative_to(path)) for each in files)
+    return hashlib.sha256(names.encode() + b"".join(each.read_bytes() for each in files)).hexdigest()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--form", action="append", choices=[*FORMS, *IN_PLACE], help="default: all of them")
+    options = parser.parse_args()
+    os.umask(0o022)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    kills, failures = max(1, options.rounds // 3), 0
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-closures-") as directory:
+        place = Path(os.path.realpath(directory))
+        place.chmod(0o755)
+        sdk = write_sdk(place / "sdk")
+        made = Environment(place / "environment")
+        snapshot: Snapshot | None = None
+        for form in options.form or [*FORMS, *IN_PLACE]:
+            chance = random.Random(f"{options.seed}.{form}")
+            if form in FORMS:
+                if (program := FORMS[form]) is not None and shutil.which(program, path=f"{os.defpath}:/sbin") is None:
+                    print(f"{form}: not tried, {program} is not installed")
+                    continue
+                failures += attack_form(form, sdk, place, kills, chance)
+                continue
+            if os.geteuid() != 0 and form != "exchange":
+                print(f"in place, {form}: not tried, only root may mount")
+                continue
+            if snapshot is None:
+                made.make()
+                made.install(write_wheels(sdk, place), "rocm[libraries]", "framework")
+                snapshot = Snapshot(made, place / "snapshot")
+            failures += attack_in_place(form, made, snapshot, kills, chance)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
