@@ -268,8 +268,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     next(index, None)
 
 
-# The exit status, then the command. {out} is a new place in a directory of the user. `adopt` needs an installation, which
-# sources in place are not.
+# The exit status, then the command. {out} is a new place in a directory of the user. `adopt` fails for sources alone.
 COMMANDS = """
 0 rocm-sdk --version
 0 rocm-sdk help
@@ -322,8 +321,8 @@ COMMANDS = """
 0 rocm-sdk-build artifacts {artifacts} --version 7.10.0 --output {out}
 0 rocm-sdk-build check {dist}
 1 rocm-sdk-build clear-execstack {application}
-0 rocm-sdk-build closure --for {application} --output {out} --no-proof
 0 rocm-sdk-build closure --for {application} --output {out}
+0 rocm-sdk-build closure --for {application} --output {out} --proof
 0 rocm-sdk-build code {library} --keep gfx1030 --output {out}
 1 rocm-sdk-build debian --output {out} --mirror file:/nowhere --suite sid
 1 rocm-sdk-build demo --sample
