@@ -7,6 +7,7 @@ not either: neither a Python, nor what that imports, nor a program by its name.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -277,6 +278,7 @@ COMMANDS = """
 0 rocm-sdk check {sdk} --gpu gfx1030
 0 rocm-sdk check {application}
 0 rocm-sdk check-gpu --gpu gfx1030
+0 rocm-sdk check-gpu --gpu gfx1030 --unofficial
 0 rocm-sdk code {library}
 0 rocm-sdk code {library} --json
 0 rocm-sdk code {library} --keep gfx1030 --output {out}
@@ -323,6 +325,11 @@ COMMANDS = """
 1 rocm-sdk-build clear-execstack {application}
 0 rocm-sdk-build closure --for {application} --output {out}
 0 rocm-sdk-build closure --for {application} --output {out} --proof
+0 rocm-sdk-build closure --for {application} --output {out} --form wheels
+0 rocm-sdk-build closure --for {application} --output {out} --form oci
+0 rocm-sdk-build closure --for {application} --output {out} --form squashfs
+0 rocm-sdk-build closure --for {application} --output {out} --form erofs
+0 rocm-sdk-build closure --for {application} --output {out} --trace -- {environment} -c pass
 0 rocm-sdk-build code {library} --keep gfx1030 --output {out}
 1 rocm-sdk-build debian --output {out} --mirror file:/nowhere --suite sid
 1 rocm-sdk-build demo --sample
@@ -335,6 +342,14 @@ COMMANDS = """
 1 rocm-sdk-build version --release-type dev --override-base-version 7.10.0
 """
 ROWS = [line.split() for line in COMMANDS.split("\n") if line]
+
+
+@pytest.mark.parametrize("program", ["rocm-sdk", "rocm-sdk-build"])
+def test_each_command_has_a_row(program: str) -> None:
+    said = subprocess.run([SCRIPTS / program, "--help"], capture_output=True, text=True, check=True).stdout
+    commands = set(re.findall(r"^    ([a-z-]+)(?= |$)", said, re.MULTILINE))
+    assert len(commands) > 10
+    assert commands - {row[2] for row in ROWS if row[1] == program} == set()
 
 
 @pytest.mark.parametrize("row", ROWS, ids=" ".join)
