@@ -216,6 +216,8 @@ MUTATIONS = (
 )
 # fmt: on
 
+_CLOSURE = "builder/rocm_sdk_build/closure"
+
 # The modules in which a silent fault hurts, and the tests that should notice one, quick ones first.
 MODULES: dict[str, tuple[str, ...]] = {
     "rocm_sdk/devel/archive_rules.py": ("tests/devel/test_archive_rules.py", "tests/devel/test_hostile_archives.py"),
@@ -277,6 +279,31 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
     **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
                                                                "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("closure", "command", "commands", "disk_use", "environment", "installation", "libraries", "metadata", "page", "report", "roots", "selection", "tools")),
+                    ("tests/closure/test_closure.py", "tests/closure/test_metadata.py", "tests/closure/test_data.py")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("also", "changes", "in_place", "journal", "new_site", "writing")),
+                    ("tests/closure/test_in_place.py", "tests/closure/test_in_place_limits.py", "tests/closure/test_in_place_killed.py")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("confinement", "host_files", "namespaces", "proof", "proof_application", "proof_choice", "proof_program", "proof_root")),
+                    ("tests/closure/test_closure.py", "tests/closure/test_proof_hostile.py")),
+    "builder/rocm_sdk_build/closure/trace.py": ("tests/closure/test_trace.py",),
+    **dict.fromkeys((f"{_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
+                    ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
+    **dict.fromkeys((f"rocm_sdk/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
+                    ("tests/cli/test_check.py", "tests/cli/test_check_gpu.py")),
+    **dict.fromkeys((f"rocm_sdk/installing/{name}.py" for name in ("asking", "choice", "destination", "forms", "gpu_choice", "request")),
+                    ("tests/installing/test_install.py",)),
+    "rocm_sdk/starting.py": ("tests/test_hostile_directory.py", "tests/cli/test_run.py"),
+    **dict.fromkeys((f"rocm_sdk/web/{name}.py" for name in ("links", "remote_file", "simple_index", "wheels")),
+                    ("tests/selftest/test_index.py",)),
+    **dict.fromkeys((f"rocm_sdk/selftest/nodes/{name}.py" for name in ("comparison", "facts", "host_list", "page", "reading")),
+                    ("tests/selftest/test_nodes.py",)),
+    **dict.fromkeys((f"rocm_sdk/selftest/prefixes/{name}.py" for name in ("cmake", "compiler", "links", "place", "programs", "search", "texts", "versions")),
+                    ("tests/selftest/test_prefix.py", "tests/selftest/test_prefix_cmake.py")),
+    **dict.fromkeys((f"csrc/loader/{name}.c" for name in ("binding_verdict", "bindings", "symbol_lookup")),
+                    ("test_binding", "tests/failures/test_same_function.py", "tests/loader/test_bindings.py")),
+    "csrc/gpu/health.c": ("tests/gpu/test_health.py",),
+    "csrc/gpu/gpu_choice.c": ("tests/gpu/test_gpu_choice.py",),
+    "csrc/device_code/kernel_database.c": ("tests/device_code/test_kernel_tables.py",),
 }  # fmt: skip
 
 # Generated mutations that change nothing that a test could see: (file, line before, line after) -> why.
