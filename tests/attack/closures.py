@@ -1,7 +1,7 @@
 """Attacks `rocm-sdk-build closure`: kills it (SIGKILL) at random moments, in each form and in place, with its proof.
 
-A killed run leaves no process and no mount. The next one leaves what an undisturbed one leaves: no scratch directory,
-and in place the files of an undisturbed run.
+The application leaves a process that would run for minutes. A killed run leaves no process and no mount. The next one
+leaves what an undisturbed one leaves: no scratch directory, and in place the files of an undisturbed run.
 
 usage: python tests/attack/closures.py [--rounds N] [--seed S] [--form NAME]
 
@@ -27,14 +27,23 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "closure"))
 
+from compiled_files import compile_file
 from environment import HIPSPARSE, Environment, Snapshot, write_wheels
-from sample_closure import write_sdk
+from sample_closure import write_distribution, write_sdk
 from sample_site import clean_environment
 
 _PR_SET_CHILD_SUBREAPER = 36
 SECONDS = 10  # until what a killed process has left must be gone
 FORMS = {"site": None, "wheels": None, "oci": None, "squashfs": "mksquashfs", "erofs": "mkfs.erofs"}
 IN_PLACE = ("exchange", "file by file")
+WORDS = (*HIPSPARSE, "--for", "lingers")
+LINGERS = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(600)
+    os._exit(0)
+"""
 
 
 class Victim:
@@ -91,11 +100,19 @@ def orphans() -> list[str]:
     return found or ["unknown"]
 
 
+def write_application(site: Path) -> None:
+    """Installs a package that leaves a process when it is imported."""
+    (site / "lingers").mkdir(parents=True)
+    (site / "lingers/__init__.py").write_text(LINGERS)
+    compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], site / "lingers/liblingers.so", "int lingers;")
+    write_distribution(site, "lingers", "1.0", ("lingers",))
+
+
 def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Random) -> int:
     """Kills a command that writes a form; the number of failures."""
     output = place / form / "out"
-    words = ["closure", *HIPSPARSE, "--form", form, "--output", str(output)]
-    environment = clean_environment() | {"PYTHONPATH": str(sdk)}
+    words = ["closure", *WORDS, "--form", form, "--output", str(output)]
+    environment = clean_environment() | {"PYTHONPATH": f"{sdk}:{place}/application"}
     victim = Victim([sys.executable, "-m", "rocm_sdk_build", *words], output.parent, environment)
 
     def clean() -> str:
@@ -113,7 +130,7 @@ def attack_form(form: str, sdk: Path, place: Path, kills: int, chance: random.Ra
 def attack_in_place(way: str, environment: Environment, snapshot: Snapshot, kills: int, chance: random.Random) -> int:
     """Kills a command that makes an environment smaller."""
     snapshot.restore()
-    command = environment.command(*HIPSPARSE)
+    command = environment.command(*WORDS)
     command = environment.file_by_file(command) if way != "exchange" else command
     victim = Victim(command, environment.prefix.parent / way, clean_environment())
 
@@ -121,7 +138,7 @@ def attack_in_place(way: str, environment: Environment, snapshot: Snapshot, kill
         snapshot.restore()
 
     def clean() -> str:
-        environment.prune(*HIPSPARSE, "--no-proof")
+        environment.prune(*WORDS, "--no-proof")
         found = [*map(str, environment.leftovers()), *map(str, victim.temporary.iterdir())]
         return f"directories stay: {found}" if found else "" if environment.files() == wanted else "other files"
 
@@ -182,6 +199,7 @@ def main() -> int:
         place = Path(os.path.realpath(directory))
         place.chmod(0o755)
         sdk = write_sdk(place / "sdk")
+        write_application(place / "application")
         made = Environment(place / "environment")
         snapshot: Snapshot | None = None
         for form in options.form or [*FORMS, *IN_PLACE]:
@@ -198,6 +216,7 @@ def main() -> int:
             if snapshot is None:
                 made.make()
                 made.install(write_wheels(sdk, place), "rocm[libraries]", "framework")
+                write_application(made.site)
                 snapshot = Snapshot(made, place / "snapshot")
             failures += attack_in_place(form, made, snapshot, kills, chance)
     return 1 if failures else 0

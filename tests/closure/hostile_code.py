@@ -177,6 +177,9 @@ ATTACKS = {
         printf("{\"wrong\": []}\n"); fflush(stdout); printf("%0100000d\n", 7); fflush(stdout); return 0;""",
 }
 
+# Those that only some tests want.
+_OTHERS = {"sleeps": "prctl(PR_SET_NAME, PROCESS_NAME); sleep(600); return 0;"}
+
 _REST = """
 __attribute__((constructor)) static void harm(void) {
     if (attack()) { fprintf(stderr, "the attack succeeds\\n"); _exit(99); }
@@ -189,6 +192,6 @@ def write_attack(directory: Path, name: str, values: dict[str, Any]) -> Path:
     texts = {key: f'"{value}"' if isinstance(value, str) else str(value) for key, value in values.items()}
     texts["PROCESS_NAME"] = f'"{PROCESS_NAME}"'
     defined = "".join(f"#define {key} {text}\n" for key, text in texts.items())
-    source = f"{_PRELUDE}\n{defined}\nstatic int attack(void) {{ {ATTACKS[name]} }}\n{_REST}"
+    source = f"{_PRELUDE}\n{defined}\nstatic int attack(void) {{ {(ATTACKS | _OTHERS)[name]} }}\n{_REST}"
     words = ["cc", "-shared", "-fPIC", "-w", "-x", "c", "-", "-x", "none"]
     return compile_file(words, directory / f"lib{name}.so", source)

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiled_files import compile_file
 from sample_closure import PROVED, VERSION, closure, names_in, report, write_application, write_distribution
+from sample_devel import as_root
 from sample_site import CORE, LIBRARIES, clean_environment, run_python
 
 from rocm_sdk import device_code
@@ -217,3 +219,107 @@ def test_the_proof_finds_what_is_missing(sdk: Path, tmp_path: Path, monkeypatch:
     with pytest.raises(PackagingError, match="libhsa-runtime64"):
         make_closure(Request(tmp_path / "out", "a test", libraries=("hipsparse",)))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_proof_compares_the_code(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A selection that forgets kernels of a GPU is refused: each library loads without them."""
+    from rocm_sdk_build.closure import closure as module
+    from rocm_sdk_build.errors import PackagingError
+
+    monkeypatch.syspath_prepend(str(sdk))
+    original = module.select
+
+    def forgetful(*arguments: object) -> object:
+        found = original(*arguments)  # type: ignore[arg-type]
+        kept = tuple(each for each in found.kept if "rocblas/library/" not in each.file.path)
+        assert len(kept) < len(found.kept)
+        return found._replace(kept=kept)
+
+    monkeypatch.setattr(module, "select", forgetful)
+    with pytest.raises(
+        PackagingError, match=r"librocblas.*: the code for gfx90a is .* in the closure, and .* in the SDK"
+    ):
+        module.make_closure(module.Request(tmp_path / "out", "a test", libraries=("rocblas",), gpus=("gfx90a",)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_proof_looks_for_every_symbol(sdk: Path, tmp_path: Path) -> None:
+    """Of a library, too, that a package opens so that missing functions show only when they are called."""
+    site = tmp_path / "site"
+    (site / "lazy").mkdir(parents=True)
+    opens = "import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), 'liblazy.so'), mode=os.RTLD_LAZY)\n"
+    (site / "lazy/__init__.py").write_text(opens)
+    source = "int nobody_has_it(void); int call(void) { return nobody_has_it(); }"
+    compile_file(["cc", "-shared", "-fPIC", "-Wl,-z,lazy", "-x", "c", "-"], site / "lazy/liblazy.so", source)
+    run_python("import lazy", PYTHONPATH=str(site))
+    write_distribution(site, "lazy", "1.0", ("lazy",))
+    words = ("--library", "hipsparse", "--for", "lazy", "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, *words, check=False, PYTHONPATH=f"{sdk}:{site}")
+    assert done.returncode == 1
+    assert "import lazy: " in done.stderr
+    assert "undefined symbol: nobody_has_it" in done.stderr
+
+
+def test_the_sdk_is_no_file_of_an_application(sdk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the proof the closure takes the place of the packages that an application requires."""
+    from rocm_sdk_build.closure.proof_application import application_files
+    from rocm_sdk_build.closure.roots import open_roots
+
+    site = tmp_path / "site"
+    write_application(site / "app", sdk, "libhipsparse.so.4")
+    (site / "app/__init__.py").touch()
+    write_distribution(site, "app", "1.0", ("app",), (f"rocm-sdk-libraries=={VERSION}", "other"))
+    (site / "other").mkdir()
+    (site / "other/__init__.py").touch()
+    write_distribution(site, "other", "1.0", ("other",), (f"rocm-sdk-core=={VERSION}",))
+    monkeypatch.syspath_prepend(str(sdk))
+    monkeypatch.syspath_prepend(str(site))
+    with open_roots(("app",), (), (), ()) as roots:
+        found = application_files(roots)
+    assert str(site / "other/__init__.py") in found.files
+    assert [path for path in found.files if path.startswith(str(sdk))] == []
+    assert found.search_path == (str(site),)
+
+
+def wheel_of(path: Path, *members: tuple[str, bytes]) -> Path:
+    import zipfile
+
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_wheel_with_a_name_twice(sdk: Path, tmp_path: Path) -> None:
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    members = [("app/__init__.py", b"# one"), ("app/__init__.py", b"# two"), ("app/app.so", extension.read_bytes())]
+    wheel = wheel_of(tmp_path / "app/app-1.0-py3-none-any.whl", *members)
+    done = closure(sdk, "--for", wheel, "--output", tmp_path / "out", check=False)
+    assert done.returncode == 1
+    assert f"{wheel}: it has two members of the name 'app/__init__.py'" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+_UNPACK = """
+import sys
+from pathlib import Path
+from rocm_sdk_build.closure.roots import _unpack_rest
+from rocm_sdk_build.errors import PackagingError
+try:
+    _unpack_rest(sys.argv[1], Path(sys.argv[2]))
+except PackagingError as error:
+    print(error, sorted(Path(sys.argv[2]).iterdir()))
+"""
+
+
+@as_root
+def test_a_wheel_without_room(tmp_path: Path) -> None:
+    """It is refused before anything of it is written."""
+    place = tmp_path / "small"
+    place.mkdir()
+    wheel = wheel_of(tmp_path / "app-1.0-py3-none-any.whl", ("one.py", b"#" * 70_000), ("two.py", b"#" * 70_000))
+    script = 'mount -t tmpfs -o size=100k small "$0" && exec "$@"'
+    command = ["unshare", "--mount", "sh", "-c", script, place, sys.executable, "-c", _UNPACK, wheel, place]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, check=False)
+    assert f"bytes free, and the members of {wheel} take 140000 []" in done.stdout, done.stderr

@@ -18,6 +18,8 @@ from sample_closure import VERSION
 from sample_devel import as_root
 from sample_site import LIBRARIES, clean_environment
 
+from rocm_sdk_build.closure.changes import Changes
+from rocm_sdk_build.closure.journal import complete, publish, write_journal
 from rocm_sdk_build.closure.new_site import refuse_changed, snapshot_of
 from rocm_sdk_build.errors import PackagingError
 
@@ -278,3 +280,86 @@ def test_a_journal_that_is_a_link_is_refused(environment: Environment, tmp_path:
     assert done.returncode == 1
     assert (tmp_path / "journal.json").exists()
     assert environment.python.exists()
+
+
+# ---- what changes meanwhile ----
+
+
+@as_root
+def test_something_is_installed_meanwhile(environment: Environment) -> None:
+    """While the new files are made: where they replace the old ones one by one, and nothing asks again."""
+    install = ["--trace", "--", "sh", "-c", f"echo new > {environment.site}/new.py"]
+    command = [*environment.command(*WORDS), *install]
+    before = environment.files()
+    done = subprocess.run(
+        environment.file_by_file(command), env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stdout
+    assert f"{environment.site}/new.py changed meanwhile" in done.stderr
+    assert environment.files() == before | {f"{environment.site.relative_to(environment.prefix)}/new.py": b"new\n"}
+    assert environment.leftovers() == []
+
+
+# Installs a file when the new site-packages is complete, just before it takes the place of the old one.
+_INSTALLS = """
+import sys
+from pathlib import Path
+from rocm_sdk_build.__main__ import main
+from rocm_sdk_build.closure import in_place
+real = in_place.sync_file_system
+def installing(path):
+    Path(sys.argv[1], "new.py").write_text("new")
+    real(path)
+in_place.sync_file_system = installing
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_something_is_installed_before_the_exchange(environment: Environment) -> None:
+    before = environment.files()
+    words = [str(environment.site), "closure", *WORDS, "--in-place"]
+    done = subprocess.run(
+        [environment.python, "-c", _INSTALLS, *words],
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{environment.site}/new.py changed meanwhile" in done.stderr
+    assert environment.files() == before | {f"{environment.site.relative_to(environment.prefix)}/new.py": b"new"}
+    assert environment.leftovers() == []
+
+
+def test_a_staged_file_that_is_damaged(tmp_path: Path) -> None:
+    """Nothing is changed: its size fits, its digest does not."""
+    site, scratch = tmp_path / "site", tmp_path / "scratch"
+    for directory in (site, scratch):
+        directory.mkdir()
+    for name in ("one", "two"):
+        (site / name).write_text("old")
+        (scratch / name).write_text("new")
+    new = {name: scratch / name for name in ("one", "two")}
+    publish(write_journal(scratch, Changes(new, frozenset()), str(site)), str(site))
+    (site / ".rocm-sdk-closure/files/1").write_text("bad")
+    with pytest.raises(PackagingError, match="two has changed since"):
+        complete(str(site), str(tmp_path))
+    assert [(site / name).read_text() for name in ("one", "two")] == ["old", "old"]
+    (site / ".rocm-sdk-closure/files/1").write_text("new")
+    complete(str(site), str(tmp_path))
+    assert [(site / name).read_text() for name in ("one", "two")] == ["new", "new"]
+
+
+def test_a_link_to_what_goes_goes_too(environment: Environment) -> None:
+    """As a packager may have it: two names of the kernels of one GPU."""
+    gone, stays = (environment.site / f"framework/lib/{name}" for name in ("kernel.hsaco", "module.py"))
+    gone.symlink_to("aotriton.images/amd-gfx90a/kernel.hsaco")
+    stays.symlink_to("../__init__.py")
+    record = environment.site / "framework-1.0.dist-info/RECORD"
+    with record.open("a") as file:
+        file.write("framework/lib/kernel.hsaco,,\nframework/lib/module.py,,\n")
+    environment.prune(*WORDS, "--also", "framework")
+    assert not gone.is_symlink()
+    assert stays.is_symlink()
+    assert "framework/lib/kernel.hsaco," not in record.read_text()
+    assert "framework/lib/module.py," in record.read_text()

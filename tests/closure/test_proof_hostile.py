@@ -18,6 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -94,6 +95,17 @@ def processes(name: str) -> list[int]:
     for path in Path("/proc").glob("[0-9]*/comm"):
         with suppress(OSError):  # it has ended
             if path.read_text().strip() == name[:15]:
+                found.append(int(path.parent.name))
+    return found
+
+
+def commands(text: str) -> list[int]:
+    """Processes with a text in their command, which are not those that start them."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            command = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if text in command and "python" in command.split(" ")[0]:
                 found.append(int(path.parent.name))
     return found
 
@@ -203,6 +215,41 @@ def as_other_user(words: Words, variables: Variables, outside: Outside, other: O
 
 
 WAYS: dict[str, Run] = {"mapped": as_root_user, "changed": in_a_chroot, "own": as_other_user}
+
+
+def begun(way: str, words: Words, variables: Variables, outside: Outside, other: OtherUser) -> threading.Thread:
+    """Runs a command in the background."""
+    thread = threading.Thread(target=WAYS[way], args=(words, variables, outside, other))
+    thread.start()
+    return thread
+
+
+@as_root
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dies", ["builder", "keeper"])
+def test_no_process_outlives_a_kill(  # noqa: PLR0917
+    sdk: Path, open_directory: Path, outside: Outside, other_user: OtherUser, way: str, dies: str
+) -> None:
+    """Of the command, or of the process that keeps the namespaces, while code of the application runs."""
+    site = Path(shutil.copytree(sdk, open_directory / "site", symlinks=True))
+    application, place = open_directory / "application", open_directory / "place"
+    application.mkdir()
+    place.mkdir()
+    place.chmod(0o777)
+    write_attack(application, "sleeps", outside.values)
+    words = ("closure", "--library", "hipsparse", "--for", application, "--proof", "--output", place / "out")
+    thread = begun(way, words, {"PYTHONPATH": str(site)}, outside, other_user)
+    end = time.monotonic() + 60
+    while not processes(PROCESS_NAME):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    keepers = commands("closure.namespaces import main")  # and the first process in its namespace, its child
+    (builder,) = commands(f"closure --library hipsparse --for {application}")
+    os.kill(builder if dies == "builder" else min(keepers), signal.SIGKILL)
+    while processes(PROCESS_NAME) or any(Path(f"/proc/{each}").exists() for each in keepers):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    thread.join()
 
 
 @as_root

@@ -38,6 +38,12 @@ _CONTAINERS = tuple(
 )
 _RECORDS = ("tests/device_code/test_damaged_records.py",)
 _COVERAGE = "tests/device_code/test_coverage.py"
+_CLOSURE, _IN_CLOSURE = "tests/closure/test", "builder/rocm_sdk_build/closure"
+_PROOF, _PROOF_PROGRAM = f"{_IN_CLOSURE}/proof.py", f"{_IN_CLOSURE}/proof_program.py"
+_APPLICATION, _CHOICE = f"{_IN_CLOSURE}/proof_application.py", f"{_IN_CLOSURE}/proof_choice.py"
+_NAMESPACES, _JOURNAL = f"{_IN_CLOSURE}/namespaces.py", f"{_IN_CLOSURE}/journal.py"
+_IN_PLACE, _ALSO, _ROOTS = (f"{_IN_CLOSURE}/{name}.py" for name in ("in_place", "also", "roots"))
+_ATTACKS = (f"{_CLOSURE}_proof_hostile.py::test_attacks_of_constructors",)
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -206,6 +212,42 @@ MUTATIONS = (
     Mutation(_INSTALLER, "if os.path.exists(os.path.join(prefix, _ENVIRONMENT_FILE)) or", "if", _FACTS_OF_INSTALLERS),
     Mutation(_INSTALLER, 'url.scheme != "file" or', "", _FACTS_OF_INSTALLERS),
     Mutation(_INSTALLER, "if os.statvfs(site).f_flag & os.ST_RDONLY:", "if False:", _FACTS_OF_INSTALLERS),
+    # what a proof tries, and with which rights
+    Mutation(_PROOF, "    _compare_coverage(sdk, selection, site, gpus)\n", "", (f"{_CLOSURE}_closure.py::test_the_proof_compares_the_code",)),
+    Mutation(_PROOF, '    "LD_BIND_NOW": "1",\n', "", (f"{_CLOSURE}_closure.py::test_the_proof_looks_for_every_symbol",)),
+    Mutation(_APPLICATION, 'if current in done or current.startswith(("rocm-sdk-", "rocm-profiler")):', "if current in done:",
+             (f"{_CLOSURE}_closure.py::test_the_sdk_is_no_file_of_an_application",)),
+    Mutation(_CHOICE, "if choice is None and foreign:", "if False:", (f"{_CLOSURE}_proof_hostile.py::test_code_of_others_runs_only_when_asked_for",)),
+    Mutation(_NAMESPACES, "        _die_with_parent()  # a change of the user clears it\n", "", (f"{_CLOSURE}_proof_hostile.py::test_no_process_outlives_a_kill",)),
+    Mutation(_NAMESPACES, '    _die_with_parent()\n    if os.getppid() != plan["parent"]:', '    if os.getppid() != plan["parent"]:',
+             (f"{_CLOSURE}_proof_hostile.py::test_no_process_outlives_a_kill",)),
+    Mutation(_NAMESPACES, "        _filter_calls()\n", "", _ATTACKS),
+    Mutation(_NAMESPACES, '    _call("capset", "capset", header, (ctypes.c_uint32 * 6)())\n', "", _ATTACKS),
+    Mutation(_NAMESPACES, "        if point != f", "        if not point and point != f", _ATTACKS),
+    Mutation(_NAMESPACES, "        os.setsid()\n", "", _ATTACKS),
+    Mutation(_NAMESPACES, "            resource.RLIMIT_AS: memory,\n", "", _ATTACKS),
+    Mutation(_NAMESPACES, "_CLONE_NEWIPC | _CLONE_NEWNET | _CLONE_NEWUTS, ", "_CLONE_NEWIPC | _CLONE_NEWUTS, ", _ATTACKS),
+    Mutation(_NAMESPACES, "_CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWNET", "_CLONE_NEWPID | _CLONE_NEWNET", _ATTACKS),
+    Mutation(_NAMESPACES, "_CLONE_NEWPID | _CLONE_NEWIPC | ", "_CLONE_NEWIPC | ", _ATTACKS),
+    Mutation(_PROOF_PROGRAM, "    set_dumpable(0)\n", "", _ATTACKS),
+    Mutation(_PROOF_PROGRAM, "                os.dup2(log.fileno(), 1)\n", "", _ATTACKS),
+    # what a closure in place may change
+    Mutation(_JOURNAL, "return now == row.old and _has_digest(journal, row)", "return now == row.old",
+             (f"{_CLOSURE}_in_place_limits.py::test_a_staged_file_that_is_damaged",)),
+    Mutation(_IN_PLACE, "        refuse_changed(site, snapshot)\n        if not", "        if not",
+             (f"{_CLOSURE}_in_place_limits.py::test_something_is_installed_meanwhile",)),
+    Mutation(_IN_PLACE, "    refuse_changed(site, snapshot)\n    exchange", "    exchange",
+             (f"{_CLOSURE}_in_place_limits.py::test_something_is_installed_before_the_exchange",)),
+    Mutation(_ALSO, "frozenset({*choice.left_out, *links})", "frozenset(choice.left_out)",
+             (f"{_CLOSURE}_in_place_limits.py::test_a_link_to_what_goes_goes_too",)),
+    Mutation(_ROOTS, "        if wrong := wrong_member(archive):", "        if wrong := archive.testzip():",
+             (f"{_CLOSURE}_closure.py::test_a_wheel_with_a_name_twice",)),
+    Mutation(_ROOTS, "        if size > free:", "        if size < 0:", (f"{_CLOSURE}_closure.py::test_a_wheel_without_room",)),
+    # where packages come from
+    Mutation("rocm_sdk/installing/choice.py", 'origin.scheme == "file" and ours.scheme != "file"', 'origin.scheme == "file"',
+             ("tests/installing/test_origins.py",)),
+    Mutation("rocm_sdk/installing/choice.py", 'is_local = origin.scheme == "file" and ours.scheme != "file"', "is_local = False",
+             ("tests/installing/test_origins.py",)),
     # scopes
     Mutation("csrc/loader/preloader.c", "dlopen(group->path, RTLD_NOW | RTLD_LOCAL) != NULL", "dlopen(group->path, RTLD_NOW | RTLD_GLOBAL) != NULL",
              ("test_load_failures",)),

@@ -188,7 +188,10 @@ def _compare_coverage(sdk: InstalledSdk, selection: Selection, site: Site, gpus:
             was = before.get((library.name, on.gpu))
             now = (on.verdict, on.tables)
             if was is not None and was != now and not {was[0], on.verdict} <= _WITHOUT:
-                raise PackagingError(
-                    f"{library.name}: the code for {on.gpu} is {on.verdict} in the closure, and {was[0]} in the SDK",
-                    "report this as a fault of rocm-sdk-build",
-                )
+                what = f"the code for {on.gpu} is {_shown(now)} in the closure, and {_shown(was)} in the SDK"
+                raise PackagingError(f"{library.name}: {what}", "report this as a fault of rocm-sdk-build")
+
+
+def _shown(found: tuple[str, str | None]) -> str:
+    verdict, tables = found
+    return verdict if tables is None else f"{verdict} (tables of kernels: {tables})"
