@@ -1,7 +1,7 @@
 """Public names for programs that make SDKs, as rocm-sdk-build: what the loader knows of files, catalog and terminal.
 
 They are documented where they are defined. Other modules of this package that such programs may import are
-`errors`, `targets`, `archives`, `gpu_code`, `starting`, `web` and `installed.record`.
+`errors`, `targets`, `archives`, `gpu_code`, `starting`, `walking`, `web` and `installed.record`.
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def test_python_layers() -> None:
 
 # What the builder may import of the loader: public names of these modules.
 PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web|starting)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
+    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web|starting|walking)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
 )
 
 

@@ -11,7 +11,7 @@
 #include "device_code/tables.h"
 
 enum {
-    DEPTH_LIMIT = 40,
+    DEPTH_LIMIT = 128,    /* as of rocm_sdk/walking.py */
     NAME_LIMIT = 1 << 21, /* a ROCm with its compiler and headers has 40,000 */
 };
 
@@ -21,6 +21,7 @@ typedef struct link {
 } link;
 
 typedef struct walk {
+    const char *top;
     rsdk_arena *arena;
     RSDK_LIST(link) links;
     rsdk_code_files *files;
@@ -184,7 +185,11 @@ static rsdk_status visit(walk *w, const char *path, unsigned depth) {
     rsdk_directory directory;
     RSDK_TRY(rsdk_directory_read(path, w->arena, &directory, w->error));
     w->files->name_count += directory.names.count;
-    if (depth > DEPTH_LIMIT || w->files->name_count > NAME_LIMIT) {
+    if (depth > DEPTH_LIMIT) {
+        return rsdk_fail(w->error, RSDK_IO_ERROR, w->top, "%s: directories lie in each other more than %d deep", w->top,
+                         (int)DEPTH_LIMIT);
+    }
+    if (w->files->name_count > NAME_LIMIT) {
         return rsdk_fail(w->error, RSDK_IO_ERROR, path, "%s: there are more files below it than any installation has",
                          path);
     }
@@ -223,7 +228,7 @@ static rsdk_status take_links(walk *w) {
 rsdk_status rsdk_code_files_collect(const char *directory, rsdk_arena *arena, rsdk_code_files *files,
                                     rsdk_error *error) {
     struct stat facts;
-    walk w = {.arena = arena, .files = files, .error = error};
+    walk w = {.top = directory, .arena = arena, .files = files, .error = error};
     if (stat(directory, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
         return rsdk_fail(error, RSDK_FILE_NOT_FOUND, directory, "%s: there is no such directory", directory);
     }

@@ -10,6 +10,7 @@ from PyInstaller.utils.hooks import collect_data_files, collect_submodules, logg
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.walking import walk
 
 _PACKAGES = ("core", "libraries", "profiler")
 
@@ -17,7 +18,7 @@ _PACKAGES = ("core", "libraries", "profiler")
 def _files_below(directory: str) -> Iterator[tuple[str, str]]:
     """Each file of a package, and the directory of the program that it goes to."""
     site = os.path.dirname(directory)
-    for root, directories, names in os.walk(directory):
+    for root, directories, names in walk(directory):
         directories[:] = [name for name in directories if name != "__pycache__"]
         for name in names:
             yield os.path.join(root, name), os.path.relpath(root, site)

@@ -7,6 +7,7 @@ import stat
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.walking import walk
 
 from .candidate import HEAD_SIZE, is_candidate, refusal
 
@@ -65,15 +66,8 @@ def _codes_of_open(path: str, reader: Callable[[str, BinaryIO], Iterator[Found]]
 
 def _codes_of_directory(directory: str) -> Iterator[Found]:
     """Links are not followed."""
-    try:
-        yield from _codes_below(directory)
-    except RecursionError:  # of os.walk, before Python 3.12
-        yield refusal(directory, "its directories lie in each other more than a thousand deep")
-
-
-def _codes_below(directory: str) -> Iterator[Found]:
     unlisted: list[OSError] = []
-    for parent, names, files in os.walk(directory, onerror=unlisted.append):
+    for parent, names, files in walk(directory, unlisted.append):
         names.sort()
         for name in sorted(files):
             path = os.path.join(parent, name)
@@ -88,4 +82,4 @@ def _codes_below(directory: str) -> Iterator[Found]:
             except RocmSdkError as error:
                 yield error
     for each in unlisted:
-        yield refusal(str(each.filename), each.strerror or str(each))
+        yield each if isinstance(each, RocmSdkError) else refusal(str(each.filename), each.strerror or str(each))

@@ -17,6 +17,7 @@ from rocm_sdk.installed import chosen_site
 from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 from rocm_sdk.installed.files import installed_file, names_in, read_beginning
 from rocm_sdk.installed.installer import own_site
+from rocm_sdk.walking import walk
 
 from .prefixes.place import Prefix, foreign_variables
 from .prefixes.versions import release_of
@@ -102,7 +103,7 @@ class Installation:
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
         directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
-        paths = (os.path.join(root, name) for top in directories for root, _, names in os.walk(top) for name in names)
+        paths = (os.path.join(root, name) for top in directories for root, _, names in walk(top) for name in names)
         return frozenset(file for path in paths if (file := installed_file(path)) != path)
 
 

@@ -8,6 +8,8 @@ from importlib import import_module
 from time import perf_counter
 from typing import Final
 
+from rocm_sdk.errors import LibraryAccessError
+
 from .grouping import MADE_OF
 from .installation import Installation
 from .options import Options
@@ -36,6 +38,8 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
             untested = _untested(name, installation, recorder, is_chosen=name in options.only)
             if untested is not None:
                 recorder.bad("E-TEST-002", subject=name, detail=untested)
+        except LibraryAccessError as error:  # of a directory in which others lie too deep
+            recorder.bad(error.code, error.path, detail=error.detail)
         except Exception as error:
             recorder.bad(_SUBJECT_FAILED, subject=name, detail=f"{type(error).__name__}: {error}")
         finally:

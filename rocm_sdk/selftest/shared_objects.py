@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.files import NotAFileError, installed_file, names_in, read_beginning
+from rocm_sdk.walking import walk
 
 from .installation import Installation
 
@@ -139,7 +140,7 @@ def library_name(path: str) -> str:
 
 
 def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    for root, directories, names in os.walk(directory):
+    for root, directories, names in walk(directory):
         directories[:] = sorted(name for name in directories if name not in _SKIPPED_PARTS)
         for name in sorted(names):
             path = os.path.join(root, name)

@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from rocm_sdk.walking import walk
+
 DIRECTORY = "aotriton.images"
 _NAME = re.compile(r"amd-(gfx[0-9a-fx]+)")
 
@@ -15,7 +17,7 @@ def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
     kinds: list[str] = []
     is_there = False
     for directory in directories:
-        for parent, names, _ in os.walk(directory):
+        for parent, names, _ in walk(directory):
             if os.path.basename(parent) == DIRECTORY:
                 is_there = True
                 kinds += filter(None, map(image_kind, sorted(names)))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from rocm_sdk import _native
 from rocm_sdk.problems import problem
 from rocm_sdk.value_text import counted, size_text
+from rocm_sdk.walking import walk
 
 TYPE_CHECKING = False  # for type checkers
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _note(directory: str, paths: list[str], why: str) -> Problem:
 
 def _databases(directory: str) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The paths of the files, and the version in the name of the directory below `directory`; () without one."""
-    for parent, names, files in os.walk(directory):
+    for parent, names, files in walk(directory):
         below = os.path.relpath(parent, directory)
         if below.count(os.sep) >= _DEPTH:
             names.clear()

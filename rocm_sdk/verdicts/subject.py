@@ -11,6 +11,7 @@ from typing import NamedTuple
 from rocm_sdk import _native
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
 from rocm_sdk.targets.coverage import sdk_directories
+from rocm_sdk.walking import walk
 
 from .requirements import requirements
 
@@ -63,7 +64,7 @@ def open_subject(word: str | None) -> Iterator[Subject]:
 def elf_files(directories: tuple[str, ...]) -> Iterator[str]:
     """The shared libraries and programs below directories, each under its own name: links are not followed."""
     for directory in directories:
-        for parent, names, files in os.walk(directory):
+        for parent, names, files in walk(directory):
             names.sort()
             for name in sorted(files):
                 path = os.path.join(parent, name)
@@ -76,7 +77,7 @@ def shared_libraries(directories: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(
         os.path.join(parent, name)
         for directory in directories
-        for parent, _, files in os.walk(directory)
+        for parent, _, files in walk(directory)
         for name in files
         if ".so" in name
     )

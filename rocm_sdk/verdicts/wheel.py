@@ -10,7 +10,9 @@ from typing import IO
 
 from rocm_sdk.archives.candidate import damage, is_candidate, refusal
 from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
+from rocm_sdk.errors import BadArchiveError
 from rocm_sdk.targets.image_kinds import DIRECTORY
+from rocm_sdk.walking import DEPTH_LIMIT
 
 from .requirements import requirements
 
@@ -37,6 +39,8 @@ def unpacked(path: str, root: str) -> tuple[str, ...]:
                     needed = _requirements(archive.open(member).read(_HEADERS))
                 else:
                     _unpack(archive, member, name, root)
+            except BadArchiveError:
+                raise
             except (*DAMAGE, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise refusal(name, f"it is unpacked to {root}: {error.strerror}") from error
@@ -57,6 +61,8 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, root: 
     parts = member.filename.split("/")
     if any(part in ("", ".", "..") or "\0" in part for part in parts):
         raise damage(name, "its name leads out of the wheel")
+    if len(parts) > DEPTH_LIMIT:
+        raise damage(f"{name[:200]}...", f"it lies in more than {DEPTH_LIMIT} directories")
     if member.file_size > member.compress_size * _RATIO + _HEAD:
         raise damage(
             name, f"it claims {member.file_size} bytes, which {member.compress_size} compressed ones cannot hold"

@@ -19,11 +19,11 @@ from sample_device_code import bundle, library, objects
 
 from rocm_sdk import RewriteError, RocmSdkError
 from rocm_sdk.archives import code_in
+from rocm_sdk.walking import DEPTH_LIMIT
 from rocm_sdk_build.code.rewrite import Wish
 from rocm_sdk_build.code.trees import rewrite_wheel
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import SMALL_LIMIT
-from rocm_sdk_build.inputs.archives import DEPTH_LIMIT
 from rocm_sdk_build.inputs.catalog import scan
 from rocm_sdk_build.output.index import write_index
 from rocm_sdk_build.output.promotion import promote

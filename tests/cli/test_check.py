@@ -236,6 +236,16 @@ def test_a_wheel_that_leads_out_of_its_directory(call: Call, tmp_path: Path, nam
     assert "its name leads out of the wheel [E-CODE-004]" in said.stderr
 
 
+def test_a_wheel_with_deep_directories(call: Call, tmp_path: Path) -> None:
+    path = wheel(
+        tmp_path / "sample-1-py3-none-any.whl", {f"{'d/' * 1000}app.so": compile_library(tmp_path / "app.so", None)}
+    )
+    said = call("check", str(path), *GPU)
+    assert said.returncode == 1
+    assert "...: it lies in more than 128 directories [E-CODE-004]" in said.stderr
+    assert len(said.stderr) < 1000
+
+
 @pytest.mark.usefixtures("hip")
 def test_two_hips(call: Call, tmp_path: Path) -> None:
     own = tmp_path / "package/lib/libamdhip64.so.7"

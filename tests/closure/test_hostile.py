@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from deep_directories import deep_directory
 from other_user import USER, OtherUser
 from sample_closure import PROVED, VERSION, closure, names_in, write_application, write_distribution
 from sample_site import CORE, LIBRARIES, clean_environment
@@ -189,3 +190,17 @@ def test_the_same_bytes_elsewhere(sdk: Path, tmp_path: Path) -> None:
         closure(sdk, "--for", extension, "--gpu", "gfx942", "--output", tmp_path / name)
     compared = subprocess.run(["diff", "-r", tmp_path / "one", tmp_path / "other"], capture_output=True, check=False)
     assert compared.returncode == 0, compared.stdout
+
+
+def test_an_application_with_deep_directories(sdk: Path, tmp_path: Path) -> None:
+    with deep_directory(tmp_path / "application", 1000) as deep:
+        done = closure(sdk, "--for", deep, "--output", tmp_path / "out", check=False)
+        assert done.returncode == 1
+        assert f"{deep}: cannot read: directories lie in each other more than 128 deep" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["application"]
+
+
+def test_a_deep_row(own: Path, tmp_path: Path) -> None:
+    add_row(own, f"{LIBRARIES}/{'d/' * 1000}x,,")
+    assert "which is more than 128 directories deep" in refused(own, tmp_path / "out")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from deep_directories import deep_directory
 from environment import HIPSPARSE, Environment
 from other_user import USER
 from sample_closure import VERSION
@@ -363,3 +364,13 @@ def test_a_link_to_what_goes_goes_too(environment: Environment) -> None:
     assert stays.is_symlink()
     assert "framework/lib/kernel.hsaco," not in record.read_text()
     assert "framework/lib/module.py," in record.read_text()
+
+
+@pytest.mark.parametrize("place", ["other", f"{LIBRARIES}/deep", f"rocm_sdk_libraries-{VERSION}.dist-info/deep"])
+def test_deep_directories(environment: Environment, place: str) -> None:
+    with deep_directory(environment.site / place, 1000):
+        done = environment.prune(*WORDS, check=False)
+        assert done.returncode == 1
+        assert f"{environment.site}: cannot read: directories lie in each other more than 128 deep" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert environment.prune(*WORDS).returncode == 0

@@ -9,25 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from deep_directories import make_deep
 from other_user import USER, OtherUser
 from sample_devel import DevelSite, as_root
 
 from rocm_sdk.devel.remove import remove, remove_directory
 
 LEFTOVER = ".rocm_sdk_devel.staging-old"
-
-
-def make_deep(directory: Path, depth: int) -> None:
-    """A chain of directories with a file in each, longer than any path may be."""
-    directory.mkdir()
-    descriptor = os.open(directory, os.O_RDONLY)
-    for _ in range(depth):
-        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
-        os.mkdir("directory", dir_fd=descriptor)
-        inner = os.open("directory", os.O_RDONLY, dir_fd=descriptor)
-        os.close(descriptor)
-        descriptor = inner
-    os.close(descriptor)
 
 
 @pytest.mark.parametrize("depth", [1100, 5000])

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.walking import walk
+
 from .environment import Environment
 from .installation import DEVELOPMENT, DEVELOPMENT_TREE, InstalledSdk, SdkPackage
 from .writing import Site
@@ -109,7 +111,7 @@ def _files_below(site: str, name: str) -> Iterator[str]:
             yield name
     except FileNotFoundError:
         return
-    for parent, directories, files in os.walk(top):
+    for parent, directories, files in walk(top):
         for each in (*directories, *files):
             path = os.path.join(parent, each)
             if os.path.islink(path) or not os.path.isdir(path):

@@ -10,6 +10,8 @@ import os
 import stat
 from typing import NamedTuple
 
+from rocm_sdk.walking import walk
+
 _BLOCK = 512  # bytes of st_blocks
 
 
@@ -40,9 +42,9 @@ def uses_of(directory: str) -> Uses:
     """All files, links and directories below a directory."""
     names: dict[tuple[int, int], int] = {}
     facts: dict[tuple[int, int], os.stat_result] = {}
-    for _, directories, files, descriptor in os.fwalk(directory):
+    for parent, directories, files in walk(directory):
         for name in (*directories, *files):
-            each = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            each = os.lstat(os.path.join(parent, name))
             key = (each.st_dev, each.st_ino)
             names[key] = names.get(key, 0) + 1
             facts[key] = each

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from rocm_sdk.installed.record import digest_text
 from rocm_sdk.tooling import CLOSURE_JOURNAL, Distribution, sdk_directories, sdk_distributions
+from rocm_sdk.walking import DEPTH_LIMIT
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
@@ -111,6 +112,11 @@ def package_of(site: str, distribution: Distribution) -> SdkPackage:
     files: dict[str, SdkFile] = {}
     scripts, tree = [], []
     for row in distribution.files:
+        if row.path.count("/") > DEPTH_LIMIT:
+            what = (
+                f"{distribution.record}: lists {row.path[:60]!r}..., which is more than {DEPTH_LIMIT} directories deep"
+            )
+            raise PackagingError(what, "install the package again")
         if row.path.startswith(own) or row.path.endswith(".pyc"):
             continue
         if row.path.startswith("../") or row.path.startswith("bin/"):

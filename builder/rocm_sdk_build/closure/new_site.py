@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.walking import walk
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.new_file import copy_attributes
 from rocm_sdk_build.files.scratch import PREFIX
@@ -39,13 +40,13 @@ Snapshot = Mapping[str, _Seen]
 def snapshot_of(site: str) -> Snapshot:
     """All that is in a directory, but for our scratch directories and what Python compiles at any time."""
     found: dict[str, _Seen] = {}
-    for parent, directories, files, descriptor in os.fwalk(site):
+    for parent, directories, files in walk(site):
         directories[:] = [name for name in directories if name != _CACHE and not name.startswith(PREFIX)]
-        for name in (*directories, *files):
-            facts = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+        for path in (os.path.join(parent, name) for name in (*directories, *files)):
+            facts = os.lstat(path)
             is_directory = stat.S_ISDIR(facts.st_mode)
             size, time = (0, 0) if is_directory else (facts.st_size, facts.st_mtime_ns)
-            found[os.path.join(parent, name)] = _Seen(facts.st_ino, size, time)
+            found[path] = _Seen(facts.st_ino, size, time)
     return found
 
 
@@ -85,7 +86,7 @@ def _mode_of(name: str, descriptor: int) -> int:
 
 def _finish_directories(site: str, place: Path, changed: set[str]) -> None:
     """Gives the new directories what the old ones have, the deepest first."""
-    for parent, _, _ in os.walk(place, topdown=False):
+    for parent in reversed([parent for parent, _, _ in walk(place)]):
         path = os.path.relpath(parent, place)
         new = os.open(parent, _DIRECTORY)
         try:

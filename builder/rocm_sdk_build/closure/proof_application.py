@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
+from rocm_sdk.walking import walk
 from rocm_sdk_build.files.scratch import PREFIX
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 
@@ -99,7 +100,7 @@ def _top_of(application: Application) -> str:
 
 def _files_below(application: Application) -> Iterator[str]:
     """The scratch directory of this run may lie there."""
-    for parent, directories, names in os.walk(_top_of(application)):
+    for parent, directories, names in walk(_top_of(application)):
         directories[:] = [name for name in directories if not name.startswith(PREFIX)]
         yield from (os.path.join(parent, name) for name in names)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rocm_sdk import RocmSdkError
 from rocm_sdk.tooling import inspect_library
+from rocm_sdk.walking import refuse_deep
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
 from rocm_sdk_build.errors import PackagingError
 
@@ -38,6 +39,7 @@ def linker_name_of(name: str) -> str:
 
 def find_dlopen_dependencies(directory: Path) -> list[DlopenDependency]:
     """Searches all libraries below `directory`; sorted. PackagingError if there is none or one is damaged."""
+    refuse_deep(directory)
     files = [path for path in sorted(directory.rglob("lib*.so*")) if path.is_file() and is_elf(path)]
     if not files:
         raise PackagingError(f"{directory}: no shared libraries here", "give the directory of an installed SDK")

@@ -21,6 +21,7 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_code.pieces import write_all
 from rocm_sdk.gpu_code.refusal import refusal
 from rocm_sdk.installed.record import read_record, record_text, with_new_digests, without_files
+from rocm_sdk.walking import refuse_deep
 from rocm_sdk_build.files.damaged import refusing_damage
 from rocm_sdk_build.files.input_file import InputFile, open_input
 from rocm_sdk_build.files.members import wrong_member
@@ -109,6 +110,7 @@ def rewrite_directory(path: str, output: str | None, wish: Wish, select: Select 
         source, place = (Path(each).resolve() for each in (path, output))
         if place.is_relative_to(source):
             raise refusal(path, f"{output} lies in it, and would be copied into itself; name an output beside it")
+    refuse_deep(path)
     with scratch_directory(_parent_of(output)) as scratch:
         target = scratch / "tree"
         tree = _Tree(path, str(target), Order(wish, select), output, path)

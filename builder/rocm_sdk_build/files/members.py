@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 import zipfile
 
+from rocm_sdk.walking import DEPTH_LIMIT
+
 _RATIO = 1032  # deflate cannot do better
 _HEAD = 64  # bytes that a short member may have more
 
@@ -17,6 +19,8 @@ def wrong_member(archive: zipfile.ZipFile) -> str:
         parts = name.split("/")
         if any(part in ("", ".", "..") for part in parts) or "\0" in member.orig_filename:
             return f"its member {member.orig_filename!r} leads out of it"
+        if len(parts) > DEPTH_LIMIT:
+            return f"its member {name[:60]!r}... is more than {DEPTH_LIMIT} directories deep"
         if name in kinds:
             return f"it has two members of the name {name!r}"
         kinds[name] = member.is_dir()

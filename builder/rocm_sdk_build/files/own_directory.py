@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
+from rocm_sdk.walking import walk
 from rocm_sdk_build.errors import PackagingError
 
 from .digest import sha256_of
@@ -119,7 +120,7 @@ def _content_of(directory: Path) -> dict[str, list[str]]:
 
 
 def _below(directory: Path) -> Iterator[Path]:
-    for parent, names, files in os.walk(directory):
+    for parent, names, files in walk(directory):
         names.sort()
         yield from (Path(parent, name) for name in sorted(names + files))
 

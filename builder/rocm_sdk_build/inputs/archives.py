@@ -20,6 +20,7 @@ from typing import IO, Any, BinaryIO
 
 from rocm_sdk.archives.tar_reader import TarReader
 from rocm_sdk.tooling import import_zstd
+from rocm_sdk.walking import DEPTH_LIMIT
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of_chunks
 from rocm_sdk_build.files.input_file import InputFile, open_input
@@ -30,7 +31,6 @@ MANIFEST = "artifact_manifest.txt"
 SUFFIXES = (".tar.zst", ".tar.xz")  # the first one that is there counts
 # docs/reliability.md has these limits and their reasons.
 MEMBER_LIMIT = 1 << 18
-DEPTH_LIMIT = 128  # of directories
 _MANIFEST_LIMIT = 1 << 20  # bytes
 _CHUNK = 1 << 20
 _DIGEST = re.compile(r"[0-9a-fA-F]{64}")

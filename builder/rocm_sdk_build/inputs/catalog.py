@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rocm_sdk.walking import DEPTH_LIMIT
 from rocm_sdk_build.errors import PackagingError
 
-from .archives import DEPTH_LIMIT, MANIFEST, SUFFIXES, stem_of, unpack
+from .archives import MANIFEST, SUFFIXES, stem_of, unpack
 
 COMPONENTS = ("lib", "run", "dbg", "dev", "doc", "test")
 GENERIC = "generic"

@@ -6,7 +6,6 @@ stays if something that stays names it: an index of Tensile, a library that need
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from collections import defaultdict
@@ -18,6 +17,7 @@ from typing import NamedTuple
 from rocm_sdk import RocmSdkError, device_code, targets
 from rocm_sdk.archives.candidate import HEAD_SIZE, is_candidate
 from rocm_sdk.tooling import image_kind, image_kind_serves, inspect_library, target_in_name
+from rocm_sdk.walking import walk
 from rocm_sdk_build.code.choice import choose_targets
 from rocm_sdk_build.errors import PackagingError
 
@@ -64,10 +64,9 @@ class NotNeeded(NamedTuple):
 def files_below(directory: Path) -> tuple[str, ...]:
     """The regular files below a directory, as paths below it, in order; links are not followed. Raises OSError."""
     found: list[str] = []
-    for parent, _, names, descriptor in os.fwalk(directory, onerror=_raise):
-        facts = ((name, os.stat(name, dir_fd=descriptor, follow_symlinks=False)) for name in names)
-        place = Path(parent).relative_to(directory)
-        found += (str(place / name) for name, each in facts if stat.S_ISREG(each.st_mode))
+    for parent, _, names in walk(directory, _raise):
+        paths = (Path(parent, name) for name in names)
+        found += (str(path.relative_to(directory)) for path in paths if stat.S_ISREG(path.lstat().st_mode))
     return tuple(sorted(found))
 
 

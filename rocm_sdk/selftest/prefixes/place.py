@@ -12,6 +12,7 @@ from functools import cached_property
 
 from rocm_sdk import _native
 from rocm_sdk.installed.files import read_beginning
+from rocm_sdk.walking import walk
 
 # Prefixes that ROCm shares with other software: there only what has ROCm's names is tested.
 _SHARED = ("/", "/usr", "/usr/local")
@@ -86,7 +87,7 @@ class Prefix:
     def files(self) -> tuple[str, ...]:
         """All files and links that are not directories; of a shared prefix those that have ROCm's names."""
         found = []
-        for directory, directories, names in os.walk(self.root):
+        for directory, directories, names in walk(self.root):
             for name in sorted(directories):
                 if os.path.islink(os.path.join(directory, name)):
                     names.append(name)

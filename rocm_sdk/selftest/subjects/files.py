@@ -15,6 +15,7 @@ from rocm_sdk.installed.record import RecordedFile, digest_text
 from rocm_sdk.selftest.installation import Installation
 from rocm_sdk.selftest.options import Options
 from rocm_sdk.selftest.recorder import Recorder
+from rocm_sdk.walking import walk
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
@@ -74,7 +75,7 @@ def _check_unowned(installation: Installation, recorder: Recorder) -> None:
 
 
 def _strangers(installation: Installation, directory: str) -> Iterator[str]:
-    for root, directories, names in os.walk(directory):
+    for root, directories, names in walk(directory):
         directories[:] = [name for name in directories if name not in _NOT_OWNED]
         for name in names:
             path = os.path.join(root, name)

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from rocm_sdk.walking import walk
 from rocm_sdk_build.files.digest import sha256_of
 
 
@@ -42,5 +43,5 @@ def size_of(directory: Path) -> int:
 
 
 def _sizes(directory: Path) -> Iterator[int]:
-    for parent, _, names in os.walk(directory):
+    for parent, _, names in walk(directory):
         yield from (os.lstat(os.path.join(parent, name)).st_size for name in names)

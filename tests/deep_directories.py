@@ -1,0 +1,33 @@
+"""Directories that lie in each other deeper than any path may be, with a file in each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rocm_sdk.devel.remove import remove_directory
+
+
+def make_deep(directory: Path, depth: int) -> None:
+    """A chain of directories with a file in each, longer than any path may be."""
+    directory.mkdir(parents=True)
+    descriptor = os.open(directory, os.O_RDONLY)
+    for _ in range(depth):
+        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
+        os.mkdir("directory", dir_fd=descriptor)
+        inner = os.open("directory", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = inner
+    os.close(descriptor)
+
+
+@contextmanager
+def deep_directory(directory: Path, depth: int) -> Iterator[Path]:
+    """Such a chain for the time of a block: what removes the directories of tests calls itself for each level."""
+    try:
+        make_deep(directory, depth)
+        yield directory
+    finally:
+        remove_directory(str(directory))
