@@ -1,5 +1,6 @@
 /* Functions that tell what binds to what, and where a process waits. They load nothing. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "exceptions.h"
@@ -88,6 +89,21 @@ static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
     return result;
 }
 
+/* A converter of PyArg_Parse: a number that a process can have, or 0 for this one. */
+static int take_process(PyObject *value, void *pid) {
+    int overflow = 0;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (number == -1 && PyErr_Occurred() != NULL) {
+        return 0;
+    }
+    if (overflow != 0 || number < 0 || number > INT_MAX) {
+        PyErr_SetString(PyExc_ValueError, "this is not the number of a process: it is negative or too large");
+        return 0;
+    }
+    *(pid_t *)pid = (pid_t)number;
+    return 1;
+}
+
 PyDoc_STRVAR(process_bindings_doc,
              "process_bindings(pid=0, *, every=False)\n--\n\n"
              "Which file each symbol of the libraries of a process is bound to, by default this one: a Bindings.\n\n"
@@ -101,14 +117,15 @@ static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kw
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_bindings *found = NULL;
     PyObject *result = NULL;
-    int pid = 0, has_all = 0;
+    pid_t pid = 0;
+    int has_all = 0;
     rsdk_status status;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|i$p", accepted, &pid, &has_all) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O&$p", accepted, take_process, &pid, &has_all) ||
         rsdk_result_types_add_others(module, state) < 0) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
-    status = rsdk_bindings_read_process((pid_t)pid, &found, &error);
+    status = rsdk_bindings_read_process(pid, &found, &error);
     Py_END_ALLOW_THREADS;
     if (status == RSDK_OK) {
         const rsdk_shown_bindings shown = {.bindings = found, .has_all = has_all != 0};
@@ -139,13 +156,13 @@ static PyObject *stack_of_process(PyObject *module, PyObject *args) {
     rsdk_error error = RSDK_ERROR_INIT;
     PyObject *result = NULL;
     rsdk_status status;
-    int pid = 0;
+    pid_t pid = 0;
     (void)module;
-    if (!PyArg_ParseTuple(args, "i", &pid)) {
+    if (!PyArg_ParseTuple(args, "O&", take_process, &pid)) {
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
-    status = rsdk_thread_stack_read((pid_t)pid, &arena, &calls, &error);
+    status = rsdk_thread_stack_read(pid, &arena, &calls, &error);
     Py_END_ALLOW_THREADS;
     if (status == RSDK_OK) {
         result = rsdk_result_tuple(NULL, build_call, calls.items, calls.count);

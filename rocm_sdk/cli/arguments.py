@@ -1,10 +1,22 @@
-"""Values of options, as argparse's `type` takes them."""
+"""Values of options, as argparse's `type` takes them. A plain call does not import argparse."""
 
-from argparse import ArgumentTypeError
+_LARGEST_PROCESS = (1 << 31) - 1  # of pid_t
+
+
+def process_number(text: str) -> int:
+    """The number of a process."""
+    from argparse import ArgumentTypeError
+
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_LARGEST_PROCESS)) else 0
+    if not 0 < number <= _LARGEST_PROCESS:
+        raise ArgumentTypeError(f"not the number of a process: {text[:40]}")
+    return number
 
 
 def waiting_time(text: str) -> float:
     """Seconds to wait: from 0 to a million."""
+    from argparse import ArgumentTypeError
+
     try:
         seconds = float(text)
     except ValueError:

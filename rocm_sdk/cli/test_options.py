@@ -1,5 +1,6 @@
 """The options of `rocm-sdk test`: which there are, which go together, and what they make the self test do."""
 
+from .arguments import process_number
 from .output import complain
 
 TYPE_CHECKING = False
@@ -16,7 +17,9 @@ def add_arguments(parser: "ArgumentParser") -> None:
     what.add_argument(
         "--sdk", metavar="PREFIX", help="test a ROCm that is to be packaged: a directory with lib, bin ..."
     )
-    what.add_argument("--pid", type=int, metavar="N", help="check the libraries of a running process instead")
+    what.add_argument(
+        "--pid", type=process_number, metavar="N", help="check the libraries of a running process instead"
+    )
     what.add_argument("--merge", metavar="DIR", help="compare the reports of many nodes in DIR instead")
     parser.add_argument(
         "--destdir",

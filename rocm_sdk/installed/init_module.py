@@ -21,9 +21,15 @@ def preload_names(path: str) -> tuple[str, ...]:
     A list that is not written out gives no names.
     """
     if os.path.getsize(path) > _LARGEST:
-        raise ValueError(f"{path}: is larger than any such file")
+        raise ValueError("it is larger than any such file")
     with open(path, "rb") as file:
-        tree = ast.parse(file.read(_LARGEST + 1), path)
+        text = file.read(_LARGEST + 1)
+    try:
+        tree = ast.parse(text, path)
+    except SyntaxError as error:
+        raise ValueError(f"line {error.lineno}: {error.msg}" if error.lineno else error.msg) from error
+    except (MemoryError, RecursionError) as error:  # MemoryError: the stack of the parser is full
+        raise ValueError("its expressions are nested too deeply") from error
     keywords = (each for node in ast.walk(tree) if isinstance(node, ast.Call) for each in node.keywords)
     lists = [each.value for each in keywords if each.arg == "preload_shortnames"]
     texts = [item for each in lists if isinstance(each, ast.List | ast.Tuple) for item in each.elts]

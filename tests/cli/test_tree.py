@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -241,11 +242,26 @@ def test_bindings_of_a_file(call: Call, tmp_path: Path) -> None:
 
 
 def test_bindings_of_a_process(call: Call) -> None:
-    lines = call("tree", "--bindings", "--pid", "0").stdout.splitlines()
+    command = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        lines = call("tree", "--bindings", "--pid", str(process.pid)).stdout.splitlines()
+        process.kill()
     assert lines[-1].endswith((" 0 faults", "was built for"))
     refused = call("tree", "--bindings", "--pid", "4194304")
     assert refused.returncode == 1
     assert "/proc/4194304/mem: No such file or directory" in refused.stderr
+
+
+@pytest.mark.parametrize("number", ["0", "-1", str(2**31), "99999999999", "1" * 5000, "one"])
+@pytest.mark.parametrize("words", [["tree", "--bindings"], ["test"]])
+def test_what_is_no_number_of_a_process(call: Call, words: list[str], number: str) -> None:
+    """0 was the command itself, which nobody asks for."""
+    refused = call(*words, f"--pid={number}")
+    assert refused.returncode == 2
+    assert f"--pid: not the number of a process: {number[:40]}\n" in refused.stderr
+    assert len(refused.stderr) < 5000
 
 
 @pytest.mark.usefixtures("twins")

@@ -88,11 +88,13 @@ def test_metadata_of_another_version(own: Path, tmp_path: Path) -> None:
     assert f"{INFO}: METADATA does not say" in refused(own, tmp_path / "out")
 
 
-def test_a_list_of_libraries_that_is_no_python(own: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["def (", "-" * 100_000 + "1", "x" + ".x" * 100_000 + "(", "(" * 100_000, "\0"])
+def test_a_list_of_libraries_that_is_no_python(own: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "own/app").mkdir()
-    (tmp_path / "own/app/_rocm_init.py").write_text("def (")
+    (tmp_path / "own/app/_rocm_init.py").write_text(text)
     message = refused(own, tmp_path / "out", "--for", tmp_path / "own/app")
     assert "_rocm_init.py: cannot be read as a list of libraries" in message
+    assert len(message) < 1000
 
 
 def test_a_list_is_not_run(own: Path, tmp_path: Path) -> None:

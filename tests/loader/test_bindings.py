@@ -202,6 +202,9 @@ def test_another_process(twins: Site) -> None:
 def test_a_process_that_is_not_there() -> None:
     with pytest.raises(OSError, match="/proc/4194304/mem: No such file"):
         rocm_sdk.process_bindings(4194304)
+    for number in (-1, 2**31, 2**100, -(2**100)):
+        with pytest.raises(ValueError, match="not the number of a process"):
+            rocm_sdk.process_bindings(number)
 
 
 def test_a_process_of_another_user(other_user: OtherUser) -> None:

@@ -249,3 +249,43 @@ def test_lists_of_hosts(text: str) -> None:
 def test_wrong_lists(text: str) -> None:
     with pytest.raises(BadHostListError):
         hosts(text)
+
+
+HOSTILE_LISTS = {
+    "digits": f"n[{'9' * 5000}]",
+    "zeros": f"n[{'0' * 5000}1]",
+    "digits of a range": f"n[1-{'9' * 5000}]",
+    "brackets": "n" + "[1]" * 1500,
+    "one name many times": ",".join(["n[1-1000000]"] * 1000),
+    "long names": "n" * 60_000 + "[1-1000000]",
+    "brackets in brackets": "[" * 60_000,
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE_LISTS)
+@pytest.mark.parametrize("source", ["--expect", "SLURM_JOB_NODELIST"])
+def test_hostile_lists(tmp_path: Path, case: str, source: str) -> None:
+    """A message of some words, in seconds, and 100 MB at most."""
+    words = ["-c", _WITHIN, "test", "--merge", str(tmp_path)]
+    words += ["--expect", HOSTILE_LISTS[case]] if source == "--expect" else []
+    variables = {"SLURM_JOB_NODELIST": HOSTILE_LISTS[case]} if source != "--expect" else {}
+    done = subprocess.run(
+        [sys.executable, *words],
+        env=clean_environment() | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"rocm-sdk: {source}: ")
+    assert len(done.stderr) < 500
+    assert "Traceback" not in done.stderr
+
+
+_WITHIN = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_DATA, (200 << 20, 200 << 20))
+from rocm_sdk.cli import main
+sys.exit(main())
+"""

@@ -477,3 +477,13 @@ def test_a_script_of_the_wheel_itself(sdk: Site, rpath: str | None) -> None:
     said = run_test(sdk.path, "--only", "tools")
     assert said.subject("tools")["count"] == 1
     assert said.codes == {None: {"N-LIB-019"}, "$ORIGIN/../lib": set(), "$ORIGIN/../nowhere": {"E-LIB-004"}}[rpath]
+
+
+def test_a_list_of_a_framework_that_nobody_can_parse(sdk: Site) -> None:
+    sdk.write("torch/__init__.py")
+    path = sdk.write("torch/_rocm_init.py", "-" * 100_000 + "1")
+    said = run_test(sdk.path, "--only", "bindings")
+    assert f"the libraries that torch preloads: {path}: its expressions are nested too deeply" in str(
+        said.subject("bindings")
+    )
+    assert "E-TEST-001" not in said.codes

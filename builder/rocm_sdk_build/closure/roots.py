@@ -119,7 +119,7 @@ def _preloads_of(directories: Iterable[str], kind: str, word: str) -> Iterator[s
     for path in _init_modules(directories, kind, word):
         try:
             names = preload_names(str(path))
-        except (OSError, ValueError, SyntaxError, RecursionError) as error:
+        except (OSError, ValueError) as error:
             raise PackagingError(f"{path}: cannot be read as a list of libraries: {error}") from error
         for name in names:
             _refuse_unknown(name, f"{word}: {path.name}: ")

@@ -4,6 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import rocm_sdk
+from rocm_sdk.cli.arguments import process_number
 from rocm_sdk.cli.output import complain
 
 from .bindings import arrows_of
@@ -42,9 +43,7 @@ def add_arguments(parser: "ArgumentParser") -> None:
         metavar="FILE",
         help="with --bindings: files to open after the libraries, an extension module say, with what they need",
     )
-    parser.add_argument(
-        "--pid", type=int, metavar="N", help="with --bindings: what this process has bound (0: rocm-sdk's own)"
-    )
+    parser.add_argument("--pid", type=process_number, metavar="N", help="with --bindings: what this process has bound")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json",

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 
 _LIMIT = 1 << 20  # names; no cluster has as many
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
+_LONGEST = 255  # letters of a name; the domain name system has 253
+_BRACKETS = 8  # of a name
+_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
+_SHOWN = 60  # letters of a list, in a message
 
 
 class BadHostListError(ValueError):
@@ -16,11 +19,13 @@ class BadHostListError(ValueError):
 def hosts(text: str) -> tuple[str, ...]:
     """The names of a list, each once. Raises BadHostListError."""
     found: dict[str, None] = {}
-    for part in _parts(text):
-        for name in _expanded(part):
-            found[name] = None
-            if len(found) > _LIMIT:
-                raise BadHostListError(f"it has more than {_LIMIT} hosts")
+    names = (name for part in _parts(text) for name in _expanded(part))
+    for count, name in enumerate(names):
+        if count == _LIMIT:
+            raise BadHostListError(f"it has more than {_LIMIT} hosts")
+        if len(name) > _LONGEST:
+            raise BadHostListError(f"{_shown(name)} has {len(name)} letters, and a host at most {_LONGEST}")
+        found[name] = None
     return tuple(found)
 
 
@@ -30,16 +35,18 @@ def _parts(text: str) -> Iterator[str]:
     for place, letter in enumerate(f"{text},"):
         depth += (letter == "[") - (letter == "]")
         if depth not in (0, 1):
-            raise BadHostListError(f"its brackets do not match: {text!r}")
+            raise BadHostListError(f"its brackets do not match: {_shown(text)}")
         if letter == "," and not depth:
             if part := text[start:place].strip():
                 yield part
             start = place + 1
     if depth:
-        raise BadHostListError(f"its brackets do not match: {text!r}")
+        raise BadHostListError(f"its brackets do not match: {_shown(text)}")
 
 
 def _expanded(part: str) -> Iterator[str]:
+    if part.count("[") > _BRACKETS:
+        raise BadHostListError(f"{_shown(part)} has more than {_BRACKETS} brackets")
     before, bracket, rest = part.partition("[")
     if not bracket:
         yield part
@@ -48,10 +55,14 @@ def _expanded(part: str) -> Iterator[str]:
     for each in ranges.split(","):
         match = _RANGE.fullmatch(each.strip())
         if match is None:
-            raise BadHostListError(f"{each!r} is neither a number nor a range: {part!r}")
+            raise BadHostListError(f"{_shown(each)} is neither a number of up to 18 digits nor a range: {_shown(part)}")
         first, last = int(match[1]), int(match[2] or match[1])
         if not first <= last < first + _LIMIT:
-            raise BadHostListError(f"{each!r} is a range of no or too many hosts: {part!r}")
+            raise BadHostListError(f"{_shown(each)} is a range of no or too many hosts: {_shown(part)}")
         for number in range(first, last + 1):
             for end in _expanded(after):
                 yield f"{before}{number:0{len(match[1])}}{end}"
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."

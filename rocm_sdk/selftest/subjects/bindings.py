@@ -34,8 +34,8 @@ def _lists_of_frameworks(recorder: Recorder) -> Iterator[tuple[str, tuple[str, .
         try:
             if path is not None:
                 yield f"the libraries that {name} preloads", preload_names(path)
-        except (OSError, ValueError, SyntaxError) as error:
-            recorder.skip(f"the libraries that {name} preloads: {error}")
+        except (OSError, ValueError) as error:
+            recorder.skip(f"the libraries that {name} preloads: {path}: {error}")
 
 
 def _check_plan(what: str, shortnames: tuple[str, ...], recorder: Recorder) -> None:
