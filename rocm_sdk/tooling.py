@@ -1,7 +1,7 @@
 """Public names for programs that make SDKs, as rocm-sdk-build: what the loader knows of files, catalog and terminal.
 
 They are documented where they are defined. Other modules of this package that such programs may import are
-`errors`, `targets`, `archives`, `gpu_code`, `starting`, `walking`, `web` and `installed.record`.
+`errors`, `targets`, `archives`, `gpu_code`, `scratch`, `starting`, `walking`, `web` and `installed.record`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .targets.coverage import sdk_directories
 from .targets.image_kinds import image_kind
 from .targets.image_kinds import serves as image_kind_serves
 from .value_text import counted, quoted_for_shell, size_text
-from .verdicts.subject import open_subject
+from .verdicts.subject import Subject, open_subject
 
 if TYPE_CHECKING:
     from ._native import LibraryFacts
@@ -49,6 +49,7 @@ __all__ = [
     "PACKAGE_PARENT",
     "Distribution",
     "LibraryFacts",
+    "Subject",
     "UnsafeNameError",
     "catalog",
     "check_host_files",

@@ -210,7 +210,7 @@ def test_python_layers() -> None:
 
 # What the builder may import of the loader: public names of these modules.
 PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web|starting|walking)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
+    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web|scratch|starting|walking)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
 )
 
 
@@ -266,6 +266,8 @@ WRITERS = {
     "installed/inside.py": "directories, for devel and adoption",
     "installed/moving.py": "moves directories, for devel and rocm-sdk-build",
     "installing/forms.py": "a temporary project, which uv locks",
+    "removing.py": "removes directories, for devel and scratch",
+    "scratch.py": "scratch directories",
     "selftest/compile_kernel.py": "a temporary file",
     "selftest/loading.py": "a temporary file",
     "selftest/repairs.py": "an empty __init__.py that a package has lost",

@@ -21,12 +21,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
     from rocm_sdk import RocmSdkError
     from rocm_sdk.gpu_code.pieces import NO_SPACE
+    from rocm_sdk.scratch import removed_at_signals
     from rocm_sdk.tooling import complain, end_without_output
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
     try:
-        status = int(options.run(options))
+        with removed_at_signals():
+            status = int(options.run(options))
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     Found = DeviceCode | RocmSdkError
 
 HEAD_SIZE = 64
+CODE_ENDINGS = (".o", ".co", ".hsaco", ".kpack")  # of files that the linker does not load
 _MAGICS = (b"\x7fELF", b"!<arch>\n", b"KPAK", b"CCOB", b"__CLANG_OFFLOAD_BUNDLE__", b"\x10\xff\x10\xad")
 
 

@@ -44,6 +44,7 @@ def run(options: "Namespace") -> int:
     if not options.names and not options.sdk:
         return _check_sdk(options)
     from rocm_sdk.errors import LibraryNotFoundError
+    from rocm_sdk.scratch import removed_at_signals
     from rocm_sdk.verdicts import Question, judge
 
     from .check_gpu import chosen_gpus
@@ -52,7 +53,8 @@ def run(options: "Namespace") -> int:
     gpus, _ = chosen_gpus(options.gpu or ["machine"])
     question = Question(tuple(gpus), options.sdk, demangled)
     try:
-        verdicts = [judge(name, question) for name in options.names or [options.sdk]]
+        with removed_at_signals():
+            verdicts = [judge(name, question) for name in options.names or [options.sdk]]
     except LibraryNotFoundError as error:
         complain_of(error)
         return 2

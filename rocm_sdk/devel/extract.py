@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from rocm_sdk.errors import DevelopmentTreeError
 from rocm_sdk.installed.moving import sync_file_system
+from rocm_sdk.removing import remove_directory
 
 from .archive import Archive
 from .archive_rules import DIRECTORY, FILE, Member
@@ -20,7 +21,6 @@ from .link_file import COPY, REFLINK, FileLinker
 from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
 from .record import Record
-from .remove import remove_directory
 from .replace import replace_directory
 from .reporter import Progress, Reporter
 from .stamp import identify

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 
 from rocm_sdk.installed.inside import parent_inside
 from rocm_sdk.installed.moving import exchange
+from rocm_sdk.removing import remove, remove_directory
 
 from .layout import STAGING_PREFIX, find_leftovers
-from .remove import remove, remove_directory
 
 
 @contextmanager

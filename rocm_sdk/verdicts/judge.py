@@ -59,7 +59,7 @@ class Verdict(NamedTuple):
 def judge(word: str | None, question: Question) -> Verdict:
     """Reads the files that a word stands for (None: the installed SDK). Raises RocmSdkError if there are none."""
     libraries, version = _libraries_of(question.sdk)
-    with open_subject(word) as subject:
+    with open_subject(word) as subject, subject.refused_by_name():
         found = list(_by_name(subject))
         host = check_host(subject, libraries, version, question.demangle)
         covered = _native.coverage(subject.directories, question.gpus, False)
@@ -101,12 +101,9 @@ def _faults(subject: Subject, host: Host, covered: Coverage) -> Iterator[Problem
     """Of GPU code and tables; of files that the linker would refuse, that is said already."""
     said = {os.path.realpath(file.path) for file in host.files if file.fault is not None}
     for fault in covered.faults:
-        path = os.path.realpath(fault.path)
-        if path not in said:
-            shown = subject.shown(path)
-            yield problem(
-                fault.code, shown, library=shown, detail=subject.shown(fault.message.replace(fault.path, path))
-            )
+        if os.path.realpath(fault.path) not in said:
+            shown = subject.shown(fault.path)
+            yield problem(fault.code, shown, library=shown, detail=subject.shown(fault.message))
 
 
 def _renamed(subject: Subject, found: Problem) -> Problem:

@@ -5,26 +5,29 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import _native
+from rocm_sdk.archives.candidate import CODE_ENDINGS, refusal
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
+from rocm_sdk.scratch import scratch_directory
 from rocm_sdk.targets.coverage import sdk_directories
 from rocm_sdk.walking import walk
 
 from .requirements import requirements
 
 _ELF = b"\x7fELF"
-_CODE_ENDINGS = (".o", ".co", ".hsaco", ".kpack")  # of files that the linker does not load
+_SCRATCH = "rocm-sdk-check-"
 
 
 class Subject(NamedTuple):
     """The files of one word.
 
-    name is the word, or "SDK". root is a directory that is not the user's, which `name` stands for in what is said;
-    None if the files are where they are. files are ELF files, directories are searched for GPU code. needed_too are the
-    distributions that it requires.
+    name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files,
+    directories are searched for GPU code. needed_too are the distributions that it requires. names are pairs of a path
+    that is not the user's, and what it stands for in what is said.
     """
 
     name: str
@@ -33,10 +36,25 @@ class Subject(NamedTuple):
     directories: tuple[str, ...]
     root: str | None = None
     needed_too: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
 
     def shown(self, text: str) -> str:
         """The text with the user's names of files."""
-        return text if self.root is None else text.replace(self.root, self.name)
+        for path, name in self.names:
+            text = text.replace(path, name)
+        return text
+
+    @contextmanager
+    def refused_by_name(self) -> Iterator[None]:
+        """Errors of the block have the user's names of files."""
+        try:
+            yield
+        except RocmSdkError as error:
+            message, detail = self.shown(error.message), self.shown(error.detail)
+            if message == error.message:
+                raise
+            fix = None if error.fix is None else self.shown(error.fix)
+            raise type(error)(message, fix, self.shown(error.path or ""), error.code, detail=detail) from None
 
 
 @contextmanager
@@ -50,13 +68,13 @@ def open_subject(word: str | None) -> Iterator[Subject]:
     elif word.endswith(".whl") and os.path.isfile(word):
         from .wheel import unpacked  # here: what it imports takes longer than checking a file
 
-        with tempfile.TemporaryDirectory(prefix="rocm-sdk-check-") as root:
-            needed = unpacked(word, root)
-            yield Subject(word, "wheel", tuple(elf_files((root,))), (root,), root, needed)
+        with _scratch(word) as root:
+            files, needed = unpacked(word, root)
+            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),))
     elif os.path.exists(word):
-        files = (word,) if _is_elf(word) and not word.endswith(_CODE_ENDINGS) else ()
-        with _with_its_kernels(word) as directories:
-            yield Subject(word, "file", files, directories)
+        files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
+        with _with_its_kernels(word) as (directories, names):
+            yield Subject(word, "file", files, directories, names=names)
     else:
         yield _distribution(word)
 
@@ -68,7 +86,7 @@ def elf_files(directories: tuple[str, ...]) -> Iterator[str]:
             names.sort()
             for name in sorted(files):
                 path = os.path.join(parent, name)
-                if not os.path.islink(path) and _is_elf(path) and not name.endswith(_CODE_ENDINGS):
+                if not os.path.islink(path) and _is_elf(path) and not name.endswith(CODE_ENDINGS):
                     yield path
 
 
@@ -94,8 +112,25 @@ def _is_elf(path: str) -> bool:
 
 
 @contextmanager
-def _with_its_kernels(path: str) -> Iterator[tuple[str, ...]]:
-    """Directories that have the file, and what HIP and the library look up beside it, and as little else as can be."""
+def _scratch(word: str) -> Iterator[str]:
+    """A new directory, by its real path, which is that of errors."""
+    place = tempfile.gettempdir()
+    with ExitStack() as block:
+        try:
+            scratch = block.enter_context(scratch_directory(Path(place).resolve(), _SCRATCH))
+            (scratch / "files").mkdir()
+        except OSError as error:
+            why = f"a directory in {place} cannot be made: {error.strerror}; TMPDIR names another place"
+            raise refusal(word, why) from error
+        yield str(scratch / "files")
+
+
+@contextmanager
+def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]]:
+    """Directories that have the file, and what HIP and the library look up beside it, and as little else as can be.
+
+    With the names that are not the user's, and his.
+    """
     directory, name = os.path.split(os.path.abspath(path))
     kernels = os.path.join(directory, name.partition(".so")[0].removeprefix("lib"), "library")
     try:
@@ -103,11 +138,12 @@ def _with_its_kernels(path: str) -> Iterator[tuple[str, ...]]:
     except RocmSdkError:
         is_split = False  # what is wrong with the file is said by others
     if is_split:  # the places of its archives are relative to its own
-        yield (directory,)
+        yield (directory,), ()
         return
-    with tempfile.TemporaryDirectory(prefix="rocm-sdk-check-") as place:
-        os.symlink(os.path.realpath(path), os.path.join(place, name))
-        yield (place, kernels) if os.path.isdir(kernels) else (place,)
+    with _scratch(path) as place:
+        link = os.path.join(place, name)
+        os.symlink(os.path.realpath(path), link)
+        yield (place, kernels) if os.path.isdir(kernels) else (place,), ((link, path), (place, directory))
 
 
 def _distribution(name: str) -> Subject:

@@ -1,14 +1,18 @@
-"""The part of a wheel that a check reads, written to a directory: its ELF files, GPU code and tables of kernels."""
+"""The part of a wheel that a check reads, written to a directory: its ELF files, GPU code and tables of kernels.
+
+Databases of kernels are there without content: their names alone say what they are for.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import zipfile
 from email.parser import Parser
-from typing import IO
+from typing import IO, NamedTuple
 
-from rocm_sdk.archives.candidate import damage, is_candidate, refusal
+from rocm_sdk.archives.candidate import CODE_ENDINGS, damage, refusal
 from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
 from rocm_sdk.errors import BadArchiveError
 from rocm_sdk.targets.image_kinds import DIRECTORY
@@ -16,71 +20,105 @@ from rocm_sdk.walking import DEPTH_LIMIT
 
 from .requirements import requirements
 
-_ENDINGS = (".dat", ".dat.zlib", ".db", ".kdb", ".fdb.txt", ".db.txt", ".co", ".hsaco", ".kpack")
+_ELF = b"\x7fELF"
+_ENDINGS = (".dat", ".dat.zlib", ".co", ".hsaco", ".kpack")
+_DATABASES = (".db", ".kdb", ".fdb.txt", ".db.txt")
 _RATIO = 1032  # deflate cannot do better
 _HEADERS = 1 << 20  # bytes of METADATA that are read
 _HEAD = 64
 _BUFFER = 1 << 20
 
 
-def unpacked(path: str, root: str) -> tuple[str, ...]:
-    """Writes the files below `root`; the names of the distributions that the wheel requires.
+class Unpacked(NamedTuple):
+    """The paths of the shared libraries and programs, and the names of the distributions that the wheel requires."""
+
+    files: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+def unpacked(path: str, root: str) -> Unpacked:
+    """Writes the files below `root`.
 
     Raises BadArchiveError for a wheel that is not what it claims to be, LibraryAccessError if there is no room.
     """
     needed: tuple[str, ...] = ()
     with open(path, "rb") as file, open_zip(path, file) as archive:
-        members = [each for each in archive.infolist() if not each.filename.endswith("/")]
-        _refuse_without_room(path, members, root)
-        for member in members:
+        writer = _Writer(archive, path, root)
+        for member in archive.infolist():
             name = f"{path}/{member.filename}"
             try:
                 if member.filename.endswith(".dist-info/METADATA"):
                     needed = _requirements(archive.open(member).read(_HEADERS))
-                else:
-                    _unpack(archive, member, name, root)
+                elif not member.filename.endswith("/"):
+                    writer.take(member, name)
             except BadArchiveError:
                 raise
+            except (FileExistsError, NotADirectoryError) as error:
+                raise damage(name, "another member is in its place") from error
             except (*DAMAGE, OSError) as error:
                 if isinstance(error, OSError) and error.errno is not None:
-                    raise refusal(name, f"it is unpacked to {root}: {error.strerror}") from error
+                    place = tempfile.gettempdir()
+                    why = f"it is unpacked to {place}: {error.strerror}; TMPDIR names another place"
+                    raise refusal(name, why) from error
                 raise damage(name, f"it cannot be read from the archive: {error}") from error
-    return needed
+    return Unpacked(tuple(sorted(writer.files)), needed)
 
 
-def _refuse_without_room(path: str, members: list[zipfile.ZipInfo], root: str) -> None:
-    room = os.statvfs(root)
-    size = sum(each.file_size for each in members)
-    if size > room.f_bavail * room.f_frsize:
-        raise refusal(
-            path, f"it takes {size} bytes to unpack, and {root} has no room for them; TMPDIR names another place"
-        )
+class _Writer:
+    """Writes members that are read. It looks at the first bytes of the others alone."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str, root: str) -> None:
+        self._archive, self._path, self._root = archive, path, root
+        self._made = {root}
+        self._room = _free(root)
+        self.files: list[str] = []
+
+    def take(self, member: zipfile.ZipInfo, name: str) -> None:
+        """Writes a member if it is read."""
+        parts = member.filename.split("/")
+        if any(part in ("", ".", "..") or "\0" in part for part in parts):
+            raise damage(name, "its name leads out of the wheel")
+        if len(parts) > DEPTH_LIMIT:
+            raise damage(f"{name[:200]}...", f"it lies in more than {DEPTH_LIMIT} directories")
+        if member.file_size > member.compress_size * _RATIO + _HEAD:
+            raise damage(
+                name, f"it claims {member.file_size} bytes, which {member.compress_size} compressed ones cannot hold"
+            )
+        with self._archive.open(member) as stream:
+            head = stream.read(_HEAD)
+            if DIRECTORY in parts[:-1]:  # which kinds of GPU there are says enough
+                self._make_directory(parts[: min(parts.index(DIRECTORY) + 2, len(parts) - 1)])
+            elif parts[-1].endswith(_DATABASES):
+                self._write(parts)
+            elif parts[-1].endswith(_ENDINGS):
+                self._write(parts, head, stream, member.file_size)
+            elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS):
+                self.files.append(self._write(parts, head, stream, member.file_size))
+
+    def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
+        """The zip reader stops at the size that the wheel's list says."""
+        if size > self._room:
+            why = f"what is read of it takes more bytes than {tempfile.gettempdir()} has; TMPDIR names another place"
+            raise refusal(self._path, why)
+        self._room -= size
+        self._make_directory(parts[:-1])
+        target = os.path.join(self._root, *parts)
+        with open(target, "xb") as file:
+            file.write(head)
+            if stream is not None and size > len(head):
+                shutil.copyfileobj(stream, file, min(size, _BUFFER))
+        return target
+
+    def _make_directory(self, parts: list[str]) -> None:
+        directory = os.path.join(self._root, *parts)
+        if directory not in self._made:
+            os.makedirs(directory, exist_ok=True)
+            self._made.add(directory)
 
 
-def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, root: str) -> None:
-    parts = member.filename.split("/")
-    if any(part in ("", ".", "..") or "\0" in part for part in parts):
-        raise damage(name, "its name leads out of the wheel")
-    if len(parts) > DEPTH_LIMIT:
-        raise damage(f"{name[:200]}...", f"it lies in more than {DEPTH_LIMIT} directories")
-    if member.file_size > member.compress_size * _RATIO + _HEAD:
-        raise damage(
-            name, f"it claims {member.file_size} bytes, which {member.compress_size} compressed ones cannot hold"
-        )
-    with archive.open(member) as stream:
-        head = stream.read(_HEAD)
-        if DIRECTORY in parts[:-1]:  # which directories there are says enough
-            os.makedirs(os.path.join(root, *parts[:-1]), exist_ok=True)
-        elif is_candidate(head) or member.filename.endswith(_ENDINGS):
-            _write(stream, head, os.path.join(root, *parts))
-
-
-def _write(stream: IO[bytes], head: bytes, target: str) -> None:
-    """The zip reader stops at the size that the wheel's list says."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    with open(target, "xb") as file:
-        file.write(head)
-        shutil.copyfileobj(stream, file, _BUFFER)
+def _free(directory: str) -> int:
+    room = os.statvfs(directory)
+    return room.f_bavail * room.f_frsize
 
 
 def _requirements(text: bytes) -> tuple[str, ...]:

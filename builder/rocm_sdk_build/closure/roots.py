@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.archives.zip_archive import open_zip
-from rocm_sdk.tooling import ALL_LIBRARIES, nearest_names, open_subject, preload_names
+from rocm_sdk.tooling import ALL_LIBRARIES, Subject, nearest_names, open_subject, preload_names
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, refusing_damage
 from rocm_sdk_build.files.members import wrong_member
@@ -92,7 +93,7 @@ def _application(word: str, block: ExitStack) -> Application:
     subject = block.enter_context(open_subject(word))
     if subject.kind == "wheel" and subject.root is not None:
         _unpack_rest(word, Path(subject.root))
-    names = tuple(dict.fromkeys(_preloads_of(subject.directories, subject.kind, word)))
+    names = tuple(dict.fromkeys(_preloads_of(subject, word)))
     if not subject.files and not names:
         raise PackagingError(f"{word}: has neither ELF files nor a list of libraries ({_INIT})", "name what is run")
     requires = subject.needed_too
@@ -106,21 +107,29 @@ def _unpack_rest(wheel: str, directory: Path) -> None:
     with open(wheel, "rb") as file, open_zip(wheel, file) as archive:
         if wrong := wrong_member(archive):
             raise PackagingError(f"{wheel}: {wrong}", "get the wheel from where it was made")
-        rest = [each for each in archive.infolist() if not (directory / each.filename).exists()]
+        rest = [each for each in archive.infolist() if not _is_there(directory / each.filename, each.file_size)]
         size, free = sum(each.file_size for each in rest), shutil.disk_usage(directory).free
         if size > free:
-            raise PackagingError(f"{directory}: has {free} bytes free, and the members of {wheel} take {size}")
+            place = tempfile.gettempdir()
+            what = f"{wheel}: its members take {size} bytes, and {place} has {free} free"
+            raise PackagingError(what, "TMPDIR names another place")
         with refusing_damage(package_damage(Path(wheel))):
             for member in rest:
                 archive.extract(member, directory)
 
 
-def _preloads_of(directories: Iterable[str], kind: str, word: str) -> Iterator[str]:
-    for path in _init_modules(directories, kind, word):
+def _is_there(path: Path, size: int) -> bool:
+    """Whether a member is unpacked with its content; a check writes some without."""
+    return path.is_dir() or (path.is_file() and path.stat().st_size == size)
+
+
+def _preloads_of(subject: Subject, word: str) -> Iterator[str]:
+    for path in _init_modules(subject.directories, subject.kind, word):
         try:
             names = preload_names(str(path))
         except (OSError, ValueError) as error:
-            raise PackagingError(f"{path}: cannot be read as a list of libraries: {error}") from error
+            shown = subject.shown(str(path))
+            raise PackagingError(f"{shown}: cannot be read as a list of libraries: {error}") from error
         for name in names:
             _refuse_unknown(name, f"{word}: {path.name}: ")
         yield from names

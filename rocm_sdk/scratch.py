@@ -1,0 +1,149 @@
+"""Scratch directories, which are removed at the end of their block. The next run removes those of killed runs.
+
+Each holds a file that its process has locked, and that is removed last.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from .removing import remove
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_LOCK = "lock"
+_MARK = b"a scratch directory of rocm-sdk\n"
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_DEFERRED = (*_ENDING, signal.SIGINT)  # while a directory is made or removed
+
+
+@contextmanager
+def scratch_directory(place: Path, prefix: str) -> Iterator[Path]:
+    """A new directory in `place`, which is made if need be. Unused ones with the prefix are removed there first."""
+    place.mkdir(parents=True, exist_ok=True)
+    for path in place.glob(f"{prefix}*"):
+        _remove_abandoned(path)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEFERRED)
+    try:
+        directory, lock = _make(place, prefix)
+        with lock:
+            try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                yield directory
+            finally:
+                try:
+                    signal.pthread_sigmask(signal.SIG_BLOCK, _DEFERRED)  # raises what one that came before it raises
+                finally:
+                    _remove(directory)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _EndedError(BaseException):
+    """A signal ends the process."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def removed_at_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP leave the block as an exception, and then end the process. For the main thread of a command.
+
+    A signal that the process ignores stays ignored.
+    """
+    numbers = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in numbers:
+            signal.signal(number, _end)
+        yield
+    except _EndedError as ended:
+        signal.signal(ended.number, signal.SIG_DFL)
+        os.kill(os.getpid(), ended.number)
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    raise _EndedError(number)
+
+
+def _make(place: Path, prefix: str) -> tuple[Path, BinaryIO]:
+    """A directory, and the file that is locked in it."""
+    while True:
+        directory = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        try:
+            if (lock := _locked(directory)) is not None:
+                return directory, lock
+        except FileNotFoundError:  # another run has taken it for one that nobody uses
+            continue
+        except OSError:  # a full disk
+            shutil.rmtree(directory, ignore_errors=True)
+            raise
+
+
+def _locked(directory: Path) -> BinaryIO | None:
+    """A new file in it, which is locked and has our mark; None if another run has removed it meanwhile."""
+    with ExitStack() as block:
+        lock = block.enter_context((directory / _LOCK).open("xb", buffering=0))
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (directory / _LOCK).stat().st_ino != os.fstat(lock.fileno()).st_ino:
+            return None
+        lock.write(_MARK)
+        block.pop_all()
+        return lock
+
+
+def _remove_abandoned(directory: Path) -> None:
+    """Removes a directory that is ours, has our mark, and that no process has locked."""
+    try:
+        facts = directory.lstat()
+        if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+            return
+        directory.rmdir()  # of a run that was killed before it had made the file
+        return
+    except OSError:
+        pass
+    try:
+        descriptor = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # no file of ours
+        return
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        text = os.read(descriptor, len(_MARK) + 1)
+        if text == _MARK or (not text and [path.name for path in directory.iterdir()] == [_LOCK]):
+            _remove(directory)
+    except OSError:  # in use, or no file
+        return
+    finally:
+        os.close(descriptor)
+
+
+def _remove(directory: Path) -> None:
+    """Removes the locked file after all others.
+
+    The next run removes what is left if this run is killed meanwhile, or if a compiler of a killed run still writes.
+    """
+    for path in directory.iterdir():
+        if path.name == _LOCK:
+            continue
+        with suppress(OSError):  # a compiler of a killed run still writes
+            remove(str(path))
+    if [path.name for path in directory.iterdir()] == [_LOCK]:
+        (directory / _LOCK).unlink()
+        with suppress(FileNotFoundError):  # another run has taken it for one that nobody uses
+            directory.rmdir()
