@@ -1,6 +1,7 @@
 """`rocm-sdk test --merge DIR`: the reports of many nodes, compared."""
 
 import os
+import sys
 
 from rocm_sdk.value_text import counted, harmless
 
@@ -20,12 +21,12 @@ def run(options: "Namespace") -> int:
     """Prints the comparison; 1 if nodes differ, are absent or have errors, 2 for a wrong list or an empty directory."""
     from rocm_sdk.selftest.nodes.comparison import merge
     from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
-    from rocm_sdk.selftest.nodes.reading import read_reports
+    from rocm_sdk.selftest.nodes.reading import COUNT_LIMIT, names_of_reports
 
     expected = options.expect if options.expect is not None else os.environ.get("SLURM_JOB_NODELIST", "")
     try:
-        names = hosts(expected)
-        reports, unreadable = read_reports(options.merge)
+        hosts_expected = hosts(expected)
+        names = names_of_reports(options.merge)
     except BadHostListError as error:
         source = "--expect" if options.expect is not None else "SLURM_JOB_NODELIST"
         complain(f"{source}: {error}", "a list as Slurm writes it: node[001-128],login1")
@@ -33,13 +34,16 @@ def run(options: "Namespace") -> int:
     except OSError as error:
         complain(f"--merge: {options.merge}: {error.strerror}", "name the directory with the reports")
         return 2
-    if not reports and not unreadable:
+    if len(names) > COUNT_LIMIT:
+        complain(f"--merge: {options.merge} has {len(names)} reports, more than {COUNT_LIMIT}", "merge a part of them")
+        return 2
+    if not names:
         complain(
             f"--merge: {options.merge} has no reports (*.json)",
             "write them: rocm-sdk test --json --node --output DIR/%n-%t.json",
         )
         return 2
-    merged = merge(reports, unreadable, names)
+    merged = merge(options.merge, names, hosts_expected)
     status = 0 if merged.is_sound else 1
     if options.html and not _write_page(options.html, merged):
         status = 1
@@ -80,6 +84,8 @@ def _print_group(group: "Group") -> None:
         tell(f"  error: {harmless(error)}")
     for each in group.differences:
         tell(f"  {harmless(each.what)}: {harmless(each.value)}, and not {harmless(each.norm)}")
+    if group.untold:
+        tell(f"  not told: {group.untold}")
 
 
 def _names(names: "Sequence[str]") -> str:
@@ -101,10 +107,12 @@ def _print_json(merged: "Merged") -> None:
                 "nodes": list(group.names),
                 "errors": list(group.errors),
                 "differences": [each._asdict() for each in group.differences],
+                "untold": group.untold or None,
             }
             for group in merged.groups
         ],
         "unreadable": [each._asdict() for each in merged.unreadable],
         "absent": list(merged.absent),
     }
-    print(json.dumps(document, indent=2))
+    json.dump(document, sys.stdout, indent=2)
+    print()

@@ -15,7 +15,9 @@ from sample_report import install
 from sample_site import Site, clean_environment
 
 from rocm_sdk._native import report_name
+from rocm_sdk.selftest.nodes import reading
 from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
+from rocm_sdk.selftest.nodes.reading import NodeReport, Unreadable, names_of_reports, read_reports
 from rocm_sdk.selftest.report.complete_file import complete_file
 
 HOST = socket.gethostname()
@@ -174,6 +176,71 @@ def test_ten_thousand_reports(sdk: Site, tmp_path: Path) -> None:
     assert lines[2:4] == ["1 node: node00077", "  driver: bad, and not 6.14"]
     assert seconds < 3
     assert kibibytes < 200_000
+
+
+def test_hostile_reports_among_honest_ones(sdk: Site, tmp_path: Path) -> None:
+    """What is too large is refused by its name; values, facts and problems without end do not fill memory or page."""
+    document = write_report(sdk, tmp_path, "a")
+    place = tmp_path / "all"
+    place.mkdir()
+    for number in range(500):
+        document["node"] |= {"name": f"node{number:03}"}
+        (place / f"{number:03}.json").write_text(json.dumps(document))
+    for number in range(4):
+        document["version"] = f"{number}" * (16 << 20)
+        (place / f"large{number}.json").write_text(json.dumps(document))
+    for number in range(60):
+        document["node"] |= {"name": f"long{number}"}
+        document["version"] = "\u20ac" * 160_000 + str(number)
+        (place / f"long{number}.json").write_text(json.dumps(document))
+    document["version"], fine = "7.10.0", dict(document["node"])
+    many = {f"V{number}": "x" for number in range(60_000)}
+    document["node"] = fine | {"name": "many", "environment": many}
+    (place / "many.json").write_text(json.dumps(document))
+    row = {"code": "E-LIB-002", "severity": "error", "title": "t"}
+    document["node"], document["problems"] = fine | {"name": "ill"}, [row] * 15_000
+    (place / "ill.json").write_text(json.dumps(document))
+    document["problems"], document["node"] = [], fine | {"name": "n" * 256}
+    (place / "name.json").write_text(json.dumps(document))
+    document["node"] = fine | {"name": "rank", "task": "0", "tasks": "999999"}
+    (place / "rank.json").write_text(json.dumps(document | {"of": "rank"}))
+    page = tmp_path / "page.html"
+    words = ["test", "--merge", str(place), "--html", str(page), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, *words], env=clean_environment(), capture_output=True, text=True, check=False
+    )
+    assert not done.stderr
+    text, _, last = done.stdout.rstrip().rpartition("\n")
+    found = json.loads(text)
+    seconds, kibibytes = json.loads(last)
+    print(f"{seconds:.2f} s, {kibibytes} KiB, {len(text)} and {page.stat().st_size} bytes")
+    assert {each["file"]: each["why"] for each in found["unreadable"]} == {
+        **{f"large{number}.json": "it is larger than 1048576 bytes" for number in range(4)},
+        "name.json": "the name of its node or task has more than 255 letters",
+    }
+    groups = {group["nodes"][0]: group for group in found["groups"]}
+    assert groups["node000"]["is_norm"]
+    assert groups["long7"]["differences"][0]["value"].startswith("\u20ac" * 200 + "... (160001 letters, SHA-256 ")
+    assert groups["long7"]["differences"] != groups["long8"]["differences"]
+    assert len(groups["many"]["differences"]) == 100
+    assert groups["many"]["untold"].startswith("it has more than 4096 facts, and those are compared; ")
+    assert (len(groups["ill"]["errors"]), groups["ill"]["untold"]) == (100, "14,900 errors more")
+    assert found["absent"][-1] == "989998 more tasks"
+    assert seconds < 3
+    assert kibibytes < 200_000
+    assert len(text) + page.stat().st_size < 3 << 20
+
+
+def test_reports_beyond_the_limit_of_all(sdk: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_report(sdk, tmp_path, "a")
+    for name in ("b", "c"):
+        (tmp_path / f"{name}.json").write_bytes((tmp_path / "a-0.json").read_bytes())
+    names = names_of_reports(str(tmp_path))
+    size = (tmp_path / "a-0.json").stat().st_size
+    monkeypatch.setattr(reading, "TOTAL_LIMIT", 2 * size)
+    *_, last = read_reports(str(tmp_path), names)
+    assert last == Unreadable("c.json", f"the reports before it have {2 * size} bytes, and all may have {2 * size}")
+    assert all(isinstance(each, NodeReport) for each in list(read_reports(str(tmp_path), names))[:2])
 
 
 # ---- names ----

@@ -24,7 +24,7 @@ th{border-bottom:2px solid #1b1b1b}
 def write_page(path: str, merged: Merged) -> None:
     """Writes the page, which gets its name when it is complete. Raises OSError."""
     with complete_file(path) as file:
-        file.write("".join(_page(merged)).encode("utf-8", errors="backslashreplace"))
+        file.writelines(part.encode("utf-8", errors="backslashreplace") for part in _page(merged))
 
 
 def _page(merged: Merged) -> Iterator[str]:
@@ -57,6 +57,8 @@ def _group(group: Group) -> Iterator[str]:
         for each in group.differences:
             yield f"<tr><td>{_text(each.what)}</td><td>{_text(each.value)}</td><td>{_text(each.norm)}</td></tr>"
         yield "</tbody></table>"
+    if group.untold:
+        yield f"<p>Not told: {_text(group.untold)}.</p>"
 
 
 def _text(value: str) -> str:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from rocm_sdk.installed.files import open_file
 from rocm_sdk.selftest.report.json import SCHEMA
 
-_LIMIT = 1 << 24  # bytes of a report
+# docs/reliability.md has these limits and their reasons.
+REPORT_LIMIT = 1 << 20  # bytes
+TOTAL_LIMIT = 1 << 28  # bytes of all reports
+COUNT_LIMIT = 1 << 17  # reports
+NAME_LIMIT = 255  # letters of the name of a node or task
+_SHOWN = 200  # letters of a reason
 _ENDING = ".json"
 
 
@@ -39,29 +45,49 @@ class Unreadable(NamedTuple):
     why: str
 
 
-def read_reports(directory: str) -> tuple[list[NodeReport], list[Unreadable]]:
-    """The reports, and what cannot be read, both by name. Raises OSError for a directory that cannot be listed."""
-    names = sorted(each for each in os.listdir(directory) if each.endswith(_ENDING))
-    found = [_read(directory, name) for name in names]
-    reports = [each for each in found if isinstance(each, NodeReport)]
-    return reports, [each for each in found if isinstance(each, Unreadable)]
+def names_of_reports(directory: str) -> list[str]:
+    """The names of files that may be reports. Raises OSError for a directory that cannot be listed."""
+    return sorted(each for each in os.listdir(directory) if each.endswith(_ENDING))
 
 
-def _read(directory: str, name: str) -> NodeReport | Unreadable:
+def read_reports(directory: str, names: list[str]) -> Iterator[NodeReport | Unreadable]:
+    """Each report, or why it cannot be read. None is kept."""
+    total = 0
+    for name in names:
+        size = _size(os.path.join(directory, name))
+        total += size if size <= REPORT_LIMIT else 0
+        if total > TOTAL_LIMIT:
+            total -= size
+            yield Unreadable(name, f"the reports before it have {total} bytes, and all may have {TOTAL_LIMIT}")
+        else:
+            yield read_report(directory, name)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def read_report(directory: str, name: str) -> NodeReport | Unreadable:
+    """One report, or why it cannot be read."""
     try:
         with open_file(os.path.join(directory, name)) as file:
-            return _report(name, file.read(_LIMIT + 1))
+            if os.fstat(file.fileno()).st_size > REPORT_LIMIT:
+                raise ValueError(f"it is larger than {REPORT_LIMIT} bytes")
+            return _report(name, file.read(REPORT_LIMIT + 1))
     except OSError as error:
         return Unreadable(name, error.strerror or "it is not a regular file")
     except (ValueError, RecursionError) as error:
-        return Unreadable(name, str(error) or type(error).__name__)
+        return Unreadable(name, str(error)[:_SHOWN] or type(error).__name__)
 
 
 def _report(name: str, data: bytes) -> NodeReport:
     if not data:
         raise ValueError("it is empty")
-    if len(data) > _LIMIT:
-        raise ValueError(f"it is larger than {_LIMIT} bytes")
+    if len(data) > REPORT_LIMIT:
+        raise ValueError(f"it is larger than {REPORT_LIMIT} bytes")
     try:
         document = json.loads(data)
     except ValueError as error:
@@ -77,4 +103,7 @@ def _report(name: str, data: bytes) -> NodeReport:
         )
     if any(not isinstance(each, dict) or not isinstance(each.get("code"), str) for each in document["problems"]):
         raise ValueError("its problems have no codes")
-    return NodeReport(name, node["name"], document)
+    found = NodeReport(name, node["name"], document)
+    if len(found.node) > NAME_LIMIT or len(found.task or "") > NAME_LIMIT:
+        raise ValueError(f"the name of its node or task has more than {NAME_LIMIT} letters")
+    return found
