@@ -7,7 +7,7 @@ import io
 import zipfile
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
+from rocm_sdk.archives.zip_archive import DAMAGE, MEMBER_LIMIT, open_zip
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.installed.record import parse_record
@@ -16,12 +16,14 @@ from .remote_file import NoPartsError, RemoteFile
 from .server import Server, TooLargeError, WebError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rocm_sdk.installed.record import Row
 
     from .simple_index import IndexedFile
 
 WHOLE_LIMIT = 16 << 20  # bytes of a wheel that is read whole
-_PARTS_LIMIT = 96 << 20  # bytes of a larger one that are read: its list of members and RECORD
+_PARTS_LIMIT = 64 << 20  # bytes of a larger one that are read: its list of members and RECORD
 _MEMBER_LIMIT = 16 << 20  # bytes of RECORD; those list 100,000 files
 
 
@@ -33,13 +35,29 @@ class RemoteWheel(NamedTuple):
     sha256: str
 
 
-def tags_of(name: str) -> frozenset[str]:
-    """The tags of a wheel by its file name, each alone: "py3-none-any". Empty if it is no name of a wheel."""
+class Tags(NamedTuple):
+    """Those of a wheel, as its name has them: each tag of one set with each of the others. Not multiplied out."""
+
+    python: frozenset[str]
+    abi: frozenset[str]
+    platform: frozenset[str]
+
+
+def tags_of(name: str) -> Tags | None:
+    """The tags of a wheel by its file name; None if it is no name of a wheel."""
     parts = name.removesuffix(".whl").split("-")
-    if not name.endswith(".whl") or len(parts) not in {5, 6} or sum(each.count(".") for each in parts[-3:]) > 30:
-        return frozenset()
-    python, abi, platform = (part.split(".") for part in parts[-3:])
-    return frozenset(f"{one}-{two}-{three}" for one in python for two in abi for three in platform)
+    if not name.endswith(".whl") or len(parts) not in {5, 6}:
+        return None
+    return Tags(*(frozenset(part.split(".")) for part in parts[-3:]))
+
+
+def tags_in(values: Iterable[str]) -> Tags | None:
+    """The tags that WHEEL lists, each alone: "py3-none-any"; None if they are not those of one name."""
+    each = {value: value.split("-") for value in values}
+    if not each or any(len(parts) != 3 for parts in each.values()):
+        return None
+    tags = Tags(*map(frozenset, zip(*each.values(), strict=True)))
+    return tags if len(tags.python) * len(tags.abi) * len(tags.platform) == len(each) else None
 
 
 def read_wheel(server: Server, file: IndexedFile) -> RemoteWheel:
@@ -61,7 +79,7 @@ def read_wheel(server: Server, file: IndexedFile) -> RemoteWheel:
 def _parsed(data: BinaryIO, file: IndexedFile, sha256: str) -> RemoteWheel:
     try:
         with open_zip(file.address, data) as archive:
-            record = parse_record(_member(archive, file, "RECORD"))
+            record = parse_record(_refused_long(_member(archive, file, "RECORD")))
             metadata = _member(archive, file, "METADATA")
     except RocmSdkError as error:
         raise WebError(error.message, "ask those who run the index") from error
@@ -70,13 +88,19 @@ def _parsed(data: BinaryIO, file: IndexedFile, sha256: str) -> RemoteWheel:
     return RemoteWheel(record, hashlib.sha256(metadata).hexdigest(), sha256)
 
 
+def _refused_long(record: bytes) -> bytes:
+    """RECORD, unless it has more rows than a wheel has members: each is an object."""
+    if record.count(b"\n") + record.count(b"\r") > 2 * MEMBER_LIMIT:
+        raise ValueError(f"its RECORD has more than {MEMBER_LIMIT} rows")
+    return record
+
+
 def _member(archive: zipfile.ZipFile, file: IndexedFile, name: str) -> bytes:
     """A file of the one directory `.dist-info` that is the wheel's."""
     project = normalised(file.name.partition("-")[0])
-    places = [each.filename.split("/") for each in archive.infolist()]
-    found = [
-        "/".join(place) for place in places if len(place) == 2 and place[1] == name and place[0].endswith(".dist-info")
-    ]
+    end = f".dist-info/{name}"
+    names = (each.filename for each in archive.infolist())
+    found = [each for each in names if each.endswith(end) and each.count("/") == 1]
     if len(found) != 1 or normalised(found[0].partition("-")[0]) != project:
         raise ValueError(f"it has no {name}, or several")
     member = archive.getinfo(found[0])

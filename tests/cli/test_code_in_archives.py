@@ -167,6 +167,35 @@ def patch_sizes(data: bytearray, *, packed: int | None = None, plain: int | None
             struct.pack_into("<L", data, at + offset, value)
 
 
+def list_of_members(count: int, *, offset: int = 0, zip64: bool = False) -> bytes:
+    """A zip file of empty members that share the beginning, and its list of them."""
+    entry = b"PK\x01\x02" + bytes(24) + struct.pack("<H", 2) + bytes(16) + b"xy"
+    data = entry * count
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, 0xFFFFFFFF if zip64 else len(data), offset, 0)
+    if zip64:
+        record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, len(data), 0)
+        end = record + struct.pack("<4sLQL", b"PK\x06\x07", 0, len(data), 1) + end
+    return data + end
+
+
+@pytest.mark.parametrize("zip64", [False, True])
+@pytest.mark.parametrize("offset", [0, 0x06054B50], ids=["plain", "with a second end inside the end"])
+def test_more_members_than_any_wheel(tmp_path: Path, zip64: bool, offset: int) -> None:
+    path = tmp_path / "x.zip"
+    path.write_bytes(list_of_members(600_000, offset=offset, zip64=zip64))
+    program = "import resource, sys; resource.setrlimit(resource.RLIMIT_DATA, (150 << 20, 150 << 20))\n"
+    program += "from rocm_sdk.cli import main; sys.exit(main())"
+    begin = os.times()
+    done = subprocess.run(
+        [sys.executable, "-c", program, "code", str(path)], capture_output=True, text=True, check=False
+    )
+    assert os.times().children_user - begin.children_user < 5
+    assert done.returncode == 1
+    assert f"{path}: it has more than 131072 members, more than any wheel has [E-CODE-004]" in done.stderr
+    path.write_bytes(list_of_members(800_000, offset=offset, zip64=zip64))
+    assert "its list of members would have 38400000 bytes" in refusal(path)
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED], ids=["stored", "deflated"])
 @pytest.mark.parametrize("plain", [100, 200_000_000, 0xFFFFFFF0])
 def test_sizes_that_lie(tmp_path: Path, method: int, plain: int) -> None:

@@ -26,7 +26,7 @@ from sample_site import clean_environment
 
 from rocm_sdk.web.server import Answer, WebError
 from rocm_sdk.web.simple_index import files_of_project
-from rocm_sdk.web.wheels import WHOLE_LIMIT
+from rocm_sdk.web.wheels import WHOLE_LIMIT, tags_in, tags_of
 
 CORE, LIBRARIES = "rocm_sdk_core-7.10.0-py3-none-any.whl", "rocm_sdk_libraries-7.10.0-py3-none-any.whl"
 LIBRARY = "_rocm_sdk_core/lib/libamdhip64.so.7"
@@ -394,6 +394,7 @@ def hostile_files(wheel: Path) -> dict[str, tuple[bytes, str]]:
         "cut": (OK % (b"x", data[: size // 2]), "no usable zip file"),
         "bomb": (OK % (b"x", bomb(wheel, "RECORD", 17 << 20)), "its RECORD has 17825792 bytes, more than"),
         "two RECORDs": (OK % (b"x", twice.read_bytes()), "it has no RECORD, or several"),
+        "many rows": (OK % (b"x", bomb(wheel, "RECORD", 300_000)), "its RECORD has more than 131072 rows"),
         "no text": (
             OK % (b"x", data.replace(b"rocm_sdk_core/__init__.py,", b"\xff" * 26)),
             "cannot be read as a wheel",
@@ -404,7 +405,7 @@ def hostile_files(wheel: Path) -> dict[str, tuple[bytes, str]]:
 
 HOSTILE_FILES = [
     *("another range", "no range", "a huge file", "fewer bytes", "huge answer", "no zip", "cut", "bomb", "two RECORDs"),
-    *("no text", "away"),
+    *("many rows", "no text", "away"),
 ]
 
 
@@ -452,6 +453,45 @@ def test_a_slow_server_has_a_time_limit(site: Path, index: Index) -> None:
     assert sorted(each["code"] for each in found) == ["E-INDEX-005", "E-INDEX-006"]
     assert "did not answer within 1 s" in str(found)
     assert time.monotonic() - start < 15
+
+
+def test_a_wheel_of_a_million_members(site: Path, index: Index) -> None:
+    """Its list is read in parts, and refused before an object is made of each."""
+    entry = b"PK\x01\x02" + bytes(24) + (0).to_bytes(2, "little") + bytes(16)
+    data = entry * 700_000
+    end = b"PK\x05\x06" + bytes(8) + len(data).to_bytes(4, "little") + bytes(6)
+    (index.wheels / CORE).rename(index.wheels / "old")
+    index.change = lambda row: row.update({"core-metadata": False})
+    rows = [{"filename": CORE, "url": f"../../files/{CORE}", "hashes": {}}]
+    index.raw["/simple/rocm-sdk-core/"] = OK % (
+        b"application/vnd.pypi.simple.v1+json",
+        json.dumps({"meta": {"api-version": "1.0"}, "files": rows}).encode(),
+    )
+    (index.wheels / CORE).write_bytes(data + end)
+    start = os.times()
+    assert "it has more than 131072 members" in ask(site, index).only("E-INDEX-005")["cause"]
+    assert os.times().children_user - start.children_user < 5
+
+
+def test_names_with_a_thousand_tags(site: Path, index: Index) -> None:
+    """19,000 on a page; all are of the version that is asked for."""
+    tags = "-".join(".".join(f"{kind}{number}" for number in range(10)) for kind in "abc")
+    names = [f"rocm_sdk_core-7.10.0-{number}-{tags}.whl" for number in range(19_000)]
+    (row,) = index.rows("rocm-sdk-core")
+    rows = [{"filename": name, "url": name, "hashes": {}} for name in names]
+    page = json.dumps({"meta": {"api-version": "1.0"}, "files": [*rows, row]}).encode()
+    index.raw["/simple/rocm-sdk-core/"] = OK % (b"application/vnd.pypi.simple.v1+json", page)
+    start = os.times()
+    assert ask(site, index).problems == []
+    end = os.times()
+    assert end.children_user - start.children_user < 3
+
+
+def test_tags_are_those_of_the_name() -> None:
+    assert tags_of("x-1-py2.py3-none-any.whl") == tags_in(["py3-none-any", "py2-none-any", "py2-none-any"])
+    assert tags_of("x-1-py2.py3-none-any.whl") != tags_in(["py3-none-any"])
+    assert tags_in(["py2-none-any", "py3-abi3-any"]) is None
+    assert tags_in([]) is tags_in(["py3-none"]) is tags_of("x-1.whl") is tags_of("x-1-py3-none-any.zip") is None
 
 
 def test_members_of_a_wheel_are_bounded_by_what_is_read(site: Path, index: Index) -> None:

@@ -16,7 +16,7 @@ from rocm_sdk.value_text import counted, one_line, quoted_for_shell
 from rocm_sdk.web.remote_file import NoPartsError
 from rocm_sdk.web.server import SCHEMES, Server, UnreachedError, WebError, without_user
 from rocm_sdk.web.simple_index import IndexedFile, attestations_of, files_of_project
-from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_of
+from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 
 if TYPE_CHECKING:
     from rocm_sdk.installed.record import Row
@@ -114,14 +114,17 @@ def _file_of(distribution: Distribution, server: Server) -> IndexedFile:
             raise _NotComparedError(f"the index has no {distribution.name}") from error
         raise
     wheel = headers_of(_read(distribution, "WHEEL"))
-    tags = frozenset(value for name, value in wheel if name == "tag")
+    listed = sorted({value for name, value in wheel if name == "tag"})
+    tags = tags_in(listed)
     build = next((value for name, value in wheel if name == "build"), "")
     named = [each for each in files if _is_named(each.name, distribution)]
     if not named:
         raise _NotComparedError(f"the index has no wheel of {distribution.name} {distribution.version} (any more)")
-    found = [each for each in named if tags_of(each.name) == tags and _build_of(each.name) == build]
+    found = [
+        each for each in named if tags is not None and tags_of(each.name) == tags and _build_of(each.name) == build
+    ]
     if not found:
-        shown = ", ".join(sorted(tags)) or "no tags"
+        shown = ", ".join(listed) or "no tags"
         raise _NotComparedError(f"the index has no wheel of this version for {shown}, which is what is installed")
     if len({each.sha256 for each in found}) > 1:
         raise WebError(f"{server.address}: names {found[0].name} twice, with different digests")
