@@ -25,6 +25,8 @@ _CLOSURE_NOTE, _NOTE_LIMIT = "closure.json", 1 << 20
 _CLOSURE_COMMAND = "rocm-sdk-build closure "
 # The directory in site-packages in which `rocm-sdk-build closure --in-place` notes what it still has to change.
 CLOSURE_JOURNAL = ".rocm-sdk-closure"
+# Where it moves the old site-packages, beside the new one, before it removes it.
+_BEFORE_CLOSURE = (".rocm-sdk-build-", "new")  # how the name of a directory begins, and a directory in it
 _CLOSURE = "closure"  # begins what a closure adds to the version of a package
 
 
@@ -169,6 +171,15 @@ def is_placeholder_version(version: str) -> bool:
 def same_release(one: str, other: str) -> bool:
     """Whether two versions are equal, post-releases and closures aside."""
     return without_post_release(without_closure(one)) == without_post_release(without_closure(other))
+
+
+def path_before_closure(path: str, site: str) -> str:
+    """The name that a file had before `closure --in-place` moved the old `site` away; other paths as they are."""
+    beginning, directory = _BEFORE_CLOSURE
+    parent = os.path.dirname(site)
+    parts = path.removeprefix(f"{parent}/").split("/", 2)
+    is_moved = path.startswith(f"{parent}/{beginning}") and len(parts) == 3 and parts[1] == directory
+    return f"{site}/{parts[2]}" if is_moved else path
 
 
 def without_closure(version: str) -> str:

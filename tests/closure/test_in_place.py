@@ -7,12 +7,13 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from environment import HIPSPARSE, MEMBERS, Environment
 from sample_closure import VERSION, names_in
-from sample_devel import device_files, make_wheel
-from sample_site import CORE, LIBRARIES
+from sample_devel import as_root, device_files, make_wheel
+from sample_site import CORE, LIBRARIES, clean_environment
 
 from rocm_sdk import device_code
 from rocm_sdk.installed.record import digest_text, read_record
@@ -186,6 +187,37 @@ def test_a_development_tree_that_is_required_stays(environment: Environment, whe
     assert (environment.site / f"rocm_sdk_devel-{VERSION}.dist-info").is_dir()
     assert environment.run("rocm_sdk", "path", "--cmake").returncode == 0
     assert {Path(info[0].name).name for info in MEMBERS} <= names_in(environment.site / "_rocm_sdk_devel")
+
+
+# ---- processes that run meanwhile ----
+
+
+@pytest.mark.parametrize("way", ["exchange", pytest.param("file by file", marks=as_root)])
+def test_a_process_with_replaced_files(environment: Environment, way: str) -> None:
+    """It is told which files these are, by the names under which it loaded them; the others are what they were."""
+    program = "import rocm_sdk; rocm_sdk.preload_libraries('hipsparse'); print(flush=True); input()"
+    command = [str(environment.python), "-c", program]
+    with subprocess.Popen(command, env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+
+        def tested() -> tuple[list[str], list[dict[str, Any]]]:
+            """The libraries that are of the SDK, and the problems."""
+            words = ("rocm_sdk", "test", "--pid", str(process.pid))
+            shown = environment.run(*words).stdout.splitlines()
+            problems = json.loads(environment.run(*words, "--json").stdout)["problems"]
+            return [line for line in shown if line.endswith("from the SDK")], problems
+
+        libraries, problems = tested()
+        assert len(libraries) > 3
+        assert problems == []
+        words = environment.command(*HIPSPARSE, "--no-proof")
+        words = environment.file_by_file(words) if way != "exchange" else words
+        subprocess.run(words, env=clean_environment(), stdout=subprocess.DEVNULL, check=True)
+        after, problems = tested()
+        process.kill()
+    assert [(each["code"], each["path"]) for each in problems] == [("E-PROC-003", str(environment.site / SPARSE))]
+    assert after == libraries
 
 
 # ---- refusals ----

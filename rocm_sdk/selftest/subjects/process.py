@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rocm_sdk import _native
 from rocm_sdk._native import LibraryLocation, LoadedLibrary
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.distributions import path_before_closure
 from rocm_sdk.installed.files import open_file
 from rocm_sdk.problems import Problem, problem
 from rocm_sdk.selftest.binding_faults import binding_faults
@@ -56,7 +57,7 @@ class Process:
     def __init__(self, installation: Installation, pid: int) -> None:
         self.installation = installation
         self.is_own = pid == os.getpid()
-        self.mapped = list(_mapped_files(pid))
+        self.mapped = list(_mapped_files(pid, os.path.realpath(installation.site)))
         variables = _environment_of(pid)
         self.origins = Origins(self.mapped, variables)
         self.overrides = _overrides(variables | os.environ if self.is_own else variables)
@@ -154,7 +155,8 @@ def check_process(pid: int | None = None) -> tuple[Problem, ...]:
     return tuple(survey_process(current(), os.getpid() if pid is None else pid)[1])
 
 
-def _mapped_files(pid: int) -> Iterator[MappedFile]:
+def _mapped_files(pid: int, site: str) -> Iterator[MappedFile]:
+    """The files by the names that they had before `closure --in-place`, which moves the old site-packages away."""
     seen = set()
     with open(f"/proc/{pid}/maps", "rb") as maps:
         for line in maps:
@@ -162,8 +164,9 @@ def _mapped_files(pid: int) -> Iterator[MappedFile]:
             if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
                 seen.add((fields[3], fields[4], fields[5]))
                 named = fields[5].removesuffix(_DELETED)
-                path = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
-                is_deleted = named != fields[5] and not _has_inode(path, fields[4])
+                now = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
+                path = path_before_closure(now, site)
+                is_deleted = (named != fields[5] or path != now) and not _has_inode(path, fields[4])
                 yield MappedFile(path, (fields[3], fields[4]), is_deleted)
 
 
