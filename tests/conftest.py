@@ -41,6 +41,7 @@ GROUPS = {
     "closure/test_in_place.py": "machine",
     "closure/test_in_place_killed.py": "machine",
     "closure/test_in_place_limits.py": "machine",
+    "closure/test_proof_hostile.py": "machine",
     "devel/test_killed.py": "machine",
     "devel/test_lock.py": "machine",
     "devel/test_overlay.py": "machine",

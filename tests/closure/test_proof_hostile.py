@@ -29,7 +29,7 @@ import pytest
 from compiled_files import compile_file
 from hostile_code import ATTACKS, PROCESS_NAME, SUCCESS, write_attack
 from other_user import USER, OtherUser
-from sample_closure import PROVED, closure, names_in
+from sample_closure import PROVED, closure, names_in, write_application, write_distribution
 from sample_devel import as_root
 from sample_site import clean_environment
 
@@ -400,3 +400,45 @@ def test_names_with_slashes_are_opened_in_the_proof_alone(sdk: Path, tmp_path: P
     done = closure(sdk, PROVED, "--library", "hipsparse", "--for", library, "--output", tmp_path / "out", check=False)
     assert done.returncode == 1
     assert not ran.exists()
+
+
+@as_root
+def test_files_that_only_root_may_read(sdk: Path, tmp_path: Path) -> None:
+    """The code, which runs as another user, has them all the same."""
+    site = tmp_path / "site"
+    extension = write_application(site / "private", sdk, "libhipsparse.so.4")
+    (site / "private/data").mkdir()
+    (site / "private/data/table").write_text("private")
+    text = "import os, rocm_sdk\nrocm_sdk.preload_libraries('hipsparse')\n"
+    text += "assert open(os.path.join(os.path.dirname(__file__), 'data/table')).read() == 'private'\n"
+    (site / "private/__init__.py").write_text(text)
+    write_distribution(site, "private", "1.0", ("private",))
+    for path in (extension, site / "private/data/table", site / "private/__init__.py"):
+        path.chmod(0o600)
+    for path in (site / "private/data", site / "private", site):
+        path.chmod(0o700)
+    words = ("--for", "private", "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, *words, PYTHONPATH=f"{sdk}:{site}")
+    assert "private imported" in done.stdout
+    assert extension.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_proofs_at_once(sdk: Path, tmp_path: Path) -> None:
+    """None changes what the other reads."""
+    extension = write_application(tmp_path / "app", sdk, "libhipsparse.so.4")
+    command = [sys.executable, "-m", "rocm_sdk_build", "closure", "--library", "hipsparse", "--for", str(extension)]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk)}
+    begun_ones = [
+        subprocess.Popen(
+            [*command, "--proof", "--output", str(tmp_path / str(number))],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    for process in begun_ones:
+        told, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+        assert "tried where nothing else is" in told
