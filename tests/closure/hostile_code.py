@@ -60,6 +60,15 @@ static const char *own(void) {
     dladdr((void *)own, &info);
     return info.dli_fname;
 }
+static int has_rights(const char *status) {
+    char line[256]; unsigned long long bits; int found = 0; FILE *file = fopen(status, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        found |= sscanf(line, "Cap%*[a-zA-Z]: %llx", &bits) == 1 && bits != 0;
+        found |= strcmp(line, "NoNewPrivs:\t0\n") == 0;
+    }
+    if (file) fclose(file);
+    return found;
+}
 static int opens(const char *path, int flags) {
     int file = open(path, flags | O_CLOEXEC);
     if (file >= 0) close(file);
@@ -164,6 +173,9 @@ ATTACKS = {
         mkdir("/tmp/deep", 0777); if (chroot("/tmp/deep")) return 0;
         for (int each = 0; each < 64; each++) if (chdir("..")) break;
         return chroot(".") == 0 && create(OUTSIDE "/chroot");""",
+    "capabilities": 'return has_rights("/proc/self/status") || has_rights("/proc/1/status");',
+    "session": "return getsid(0) == 0;",
+    "process-group": "signal(SIGTERM, SIG_IGN); kill(0, SIGTERM); return 0;",
     "user": "return setresuid(1, 1, 1) == 0 || setresgid(1, 1, 1) == 0;",
     "hypervisor": "return socket(40, SOCK_STREAM, 0) >= 0;",
     "host-name": 'return sethostname("harm", 4) == 0;',

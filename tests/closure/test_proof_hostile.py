@@ -35,9 +35,9 @@ from sample_site import clean_environment
 
 # Attacks that show only outside: nothing that the constructor sees tells whether they succeed.
 _SEEN_OUTSIDE = {"outlives", "answer"}
-# Attacks that are not tried without the proof: one on what is there alone, one that would change this interpreter, and
-# one on the first process of this machine.
-_NOT_TRIED = {"closure", "python", "first-process"}
+# Attacks that are not tried without the proof: on what is there alone, on this interpreter, on the first process of
+# this machine, on the programs of this terminal.
+_NOT_TRIED = {"closure", "session", "python", "first-process", "process-group"}
 _LIBC = ctypes.CDLL(None)
 
 
@@ -136,6 +136,7 @@ def with_terminal(command: Sequence[str | Path], **options: Any) -> subprocess.C
     main, terminal = pty.openpty()
 
     def take() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # which ends what has the terminal, when the first process dies
         os.setsid()
         fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 

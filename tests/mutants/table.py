@@ -230,6 +230,7 @@ MUTATIONS = (
     Mutation(_NAMESPACES, "_CLONE_NEWPID | _CLONE_NEWIPC | _CLONE_NEWNET", "_CLONE_NEWPID | _CLONE_NEWNET", _ATTACKS),
     Mutation(_NAMESPACES, "_CLONE_NEWPID | _CLONE_NEWIPC | ", "_CLONE_NEWIPC | ", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "    set_dumpable(0)\n", "", _ATTACKS),
+    Mutation(_PROOF_PROGRAM, "                os.setpgid(0, 0)\n", "", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "                os.dup2(log.fileno(), 1)\n", "", _ATTACKS),
     # what a closure in place may change
     Mutation(_JOURNAL, "return now == row.old and _has_digest(journal, row)", "return now == row.old",

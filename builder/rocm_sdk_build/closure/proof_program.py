@@ -31,13 +31,15 @@ def set_dumpable(value: int) -> None:
 def in_child(what: str, action: Callable[[], object]) -> Wrong | None:
     """What is wrong if an action fails in a child; what it prints is the answer if it dies.
 
-    The child has no descriptor of ours. What it leaves running can hold nothing open that is waited for.
+    The child has no descriptor of ours, and is in a group of its own. What it leaves running can hold nothing open that
+    is waited for.
     """
     with tempfile.TemporaryFile() as log:
         child = os.fork()
         if child == 0:
             status = 1
             try:
+                os.setpgid(0, 0)
                 os.dup2(log.fileno(), 1)
                 os.dup2(log.fileno(), 2)
                 os.closerange(3, os.sysconf("SC_OPEN_MAX"))
