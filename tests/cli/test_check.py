@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import re
 import resource
@@ -21,6 +22,7 @@ from sample_device_code import FLAGS, bundle, code_object, kernel_index, library
 from sample_site import CORE, LIBRARIES, Site, clean_environment
 from sample_site import compile_library as compile_into
 
+from rocm_sdk.verdicts.requirements import requirements
 from rocm_sdk.verdicts.subject import open_subject
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
@@ -228,6 +230,9 @@ def test_a_wheel_for_another_python(call: Call, tmp_path: Path) -> None:
         ("cp27-cp27mu-linux_x86_64", "cp27"),
         ("py3-none-win_amd64", "win_amd64"),
         ("py3-none-manylinux_9_0_x86_64", "glibc"),
+        (f"{TAG}-{TAG}x-linux_x86_64", f"{TAG}x"),
+        (f"{TAG}9-none-any", f"{TAG}9"),
+        (f"{TAG}9-abi3-any", "abi3"),
     ):
         found = document(call, wheel(tmp_path / f"sample-1-{tag}.whl", {"sample/app.so": app}), *GPU)
         assert codes(found) == ["E-PKG-020"]
@@ -235,6 +240,41 @@ def test_a_wheel_for_another_python(call: Call, tmp_path: Path) -> None:
     fitting = f"py3-none-any.linux_{platform.machine()}", f"{TAG}-abi3-manylinux_2_5_{platform.machine()}"
     for tag in fitting:
         assert document(call, wheel(tmp_path / f"sample-1-{tag}.whl", {"sample/app.so": app}), *GPU)["works"] is True
+
+
+def test_the_names_in_requirements() -> None:
+    lines = [
+        "rocm-sdk-core==7.10.0",
+        "zope.interface (>=2)",
+        "a_b[extra]>=1; python_version > '3'",
+        "c ; extra == 'x'",
+        "Torch2",
+        "torch2",
+    ]
+    assert requirements(lines) == ("rocm-sdk-core", "zope-interface", "a-b", "torch2")
+
+
+def test_damaged_code_is_told_once(call: Call, hip: Path, tmp_path: Path) -> None:
+    """Also where the linker refuses the file, too: then that is said."""
+    directory = tmp_path / "lib"
+    directory.mkdir()
+    library(directory / "libdamaged.so", [bundle(objects("gfx1030"))[:-100]], hip)
+    found = document(call, directory, *GPU)
+    assert codes(found) == ["E-LIB-006"]
+    cut = library(directory / "libcut.so", [bundle(objects("gfx1030"))], hip)
+    os.truncate(cut, cut.stat().st_size // 2)
+    found = document(call, directory, *GPU)
+    assert sorted(codes(found)) == ["E-LIB-006", "E-LIB-006"], found
+    assert sum("libcut.so" in str(each) for each in found["problems"]) == 1, found  # type: ignore[attr-defined]
+
+
+def test_what_is_no_elf_file(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/broken.so").symlink_to("nothing")
+    os.mkfifo(tmp_path / "lib/pipe.so")
+    said = call("check", str(tmp_path / "lib"), *GPU)
+    assert said.returncode == 3
+    assert "there is nothing to check" in said.stdout + said.stderr
 
 
 @pytest.mark.parametrize("name", ["../out.so", "/out.so", "sample//out.so"])

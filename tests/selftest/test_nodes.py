@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_machine import Machine
 from sample_report import install
 from sample_site import Site, clean_environment
 
@@ -112,6 +114,24 @@ def test_what_a_report_says_of_its_node(sdk: Site, tmp_path: Path) -> None:
     assert set(node["record_digests"]) == {"rocm-sdk-core", "rocm-sdk-libraries"}
     masked = json.loads(rocm_sdk("test", "--only", "packages", "--json", PYTHONPATH=str(sdk.path)).stdout)["node"]
     assert masked["host"] == "<HOST>"
+
+
+def test_the_firmware_of_gpus(sdk: Site, tmp_path: Path) -> None:
+    """That of processors, which have no cores for it, is none."""
+    for node, version in (("n1", 41), ("n2", 41), ("n3", 42)):
+        machine = Machine(tmp_path / node)
+        machine.cpu(0)
+        machine.gpu(1, "gfx942", fw_version=version, sdma_fw_version=7)
+        root = tmp_path / "root"
+        root.unlink(missing_ok=True)
+        root.symlink_to(machine.root)
+        found = write_report(sdk, tmp_path, node, ROCM_SDK_ROOTFS=str(root))["node"]
+        assert found["firmware"] == [{"fw_version": str(version), "sdma_fw_version": "7"}]
+    page = tmp_path / "page.html"
+    said = rocm_sdk("test", "--merge", tmp_path, "--html", page).stdout
+    (line,) = (each for each in said.splitlines() if "firmware" in each)
+    assert re.fullmatch(r"  firmware: .*42.*, and not .*41.*", line)
+    assert "<td>firmware</td>" in page.read_text()
 
 
 HOSTILE = {

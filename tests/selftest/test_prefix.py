@@ -46,7 +46,7 @@ def test_a_sound_prefix_passes_and_stays_as_it_is(stage: Stage) -> None:
     assert set(counts) == {"prefix", "libraries", "tools", "devel"}
     assert counts["libraries"] == 3
     assert counts["tools"] == 3
-    assert counts["prefix"] > 10
+    assert counts["prefix"] == 26
     (unknown,) = said.subject("tools")["not_tried"]
     assert unknown == "1 programs that the self test does not know: rocblas-bench"
     assert state_of(stage.destdir) == before
@@ -463,6 +463,25 @@ def test_without_a_network(stage: Stage) -> None:
     if "unshare failed" in done.stderr:
         pytest.skip(f"this machine makes no network namespace: {done.stderr.strip()}")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_where_the_staging_directory_may_stand(stage: Stage) -> None:
+    """Not at the beginning of a text either; in what a debugger reads of a program."""
+    program = stage.program("bin/debugged", "-no-pie")
+    program.write_bytes(program.read_bytes() + os.fsencode(stage.destdir / "source.c"))
+    assert stage.test("--only", "prefix").status == 0
+    stage.file("include/hip/first.h", f"{stage.destdir}/first\n")
+    (found,) = (each for each in stage.test("--only", "prefix").problems if each["severity"] == "error")
+    assert (found["code"], "first.h" in found["title"] + found["cause"]) == ("E-PREFIX-008", True)
+
+
+def test_a_program_whose_library_is_nowhere(stage: Stage) -> None:
+    gone = stage.library("lib/librocgone.so.1.0")
+    stage.program("bin/rocminfo", "-no-pie", "-Wl,--no-as-needed", "-x", "none", str(gone))
+    for path in stage.root.glob("lib/librocgone*"):
+        path.unlink()
+    found = [(each["code"], each["path"]) for each in stage.test("--only", "tools").problems]
+    assert ("E-PREFIX-005", str(stage.root / "bin/rocminfo")) in found
 
 
 def test_hostile_files(stage: Stage) -> None:
