@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -16,13 +17,19 @@ _CHUNK = 1 << 20  # bytes
 class NotAFileError(OSError):
     """The path is not a regular file."""
 
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EINVAL, "it is not a regular file", path)
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
+
 
 def open_file(path: str) -> BinaryIO:
     """Opens a regular file. Raises NotAFileError for anything else, another OSError if it cannot be opened."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotAFileError(0, "it is not a regular file", path)
+        raise NotAFileError(path)
     return open(descriptor, "rb")
 
 

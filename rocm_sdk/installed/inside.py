@@ -65,7 +65,7 @@ def open_inside(directory: str, name: str, admit: Admit | None = None) -> Binary
         descriptor = _open(last, _FILE, parent, f"{directory}/{name}")
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise NotAFileError(0, "it is not a regular file", f"{directory}/{name}")
+            raise NotAFileError(f"{directory}/{name}")
         if admit is not None:
             admit(descriptor)
     except BaseException:

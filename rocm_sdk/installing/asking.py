@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from rocm_sdk.installed.distributions import normalised
 from rocm_sdk.named_tuple import NamedTuple
 from rocm_sdk.starting import Done, run
+from rocm_sdk.value_text import quoted_for_shell
 
 from .refusal import InstallRefusedError
 
@@ -81,6 +82,13 @@ def ask(requirements: Sequence[Requirement], destination: Destination, index: In
         command = [*destination.command, *asking, *pre_releases(destination, index), *texts]
         done = run_installer(command, destination, index, None)
         packages = _packages_of_pip(done.stdout)
+    if missing := [each.name for each in requirements if normalised(each.name) not in packages]:
+        said = "it printed nothing" if not done.stdout.strip() else "its answer does not have it"
+        raise InstallRefusedError(
+            f"{destination.installer} ended without an error, and did not say which version of {missing[0]} it would"
+            f" install: {said}",
+            f"see whether {command[0]} is the one that you mean: {quoted_for_shell(command[0])} --version",
+        )
     found = {(normalised(name), extra) for pattern in _UNOFFERED for name, extra in pattern.findall(done.stderr)}
     return Answer(packages, frozenset(found))
 
@@ -183,26 +191,28 @@ def _absolute(path: str) -> str:
 
 
 def _without_passwords(text: str) -> str:
-    return re.sub(r"://[^/@\s]+@", "://", text)
+    return re.sub(r"://[^/\s]+@", "://", text)  # up to the last @: a password may have one
 
 
 def _packages_of_pip(report: str) -> dict[str, Package]:
     try:
         rows = json.loads(report)["install"]
         return {
-            normalised(row["metadata"]["name"]): Package(row["metadata"]["version"], row["download_info"]["url"])
+            normalised(row["metadata"]["name"]): Package(
+                str(row["metadata"]["version"]), str(row["download_info"]["url"])
+            )
             for row in rows
         }
-    except (ValueError, KeyError, TypeError) as error:
-        raise InstallRefusedError(
-            f"the report of pip cannot be read: {error!r}", "pip 22.3 or later writes it"
-        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        what = repr(error) if report.strip() else "it is empty"
+        raise InstallRefusedError(f"the report of pip cannot be read: {what}", "pip 22.3 or later writes it") from error
 
 
 def _packages_of_uv(text: str) -> dict[str, Package]:
     found: dict[str, Package] = {}
     matches = list(_PINNED.finditer(text))
-    for match, end in zip(matches, [*(each.start() for each in matches[1:]), len(text)], strict=True):
+    ends = [*(each.start() for each in matches[1:]), len(text)]
+    for match, end in zip(matches, ends, strict=False):  # without a match, there is an end more
         origin = _ORIGIN.search(text, match.end(), end)
         version = match[2] if "://" not in match[2] else _version_in(match[2])
         found[normalised(match[1])] = Package(version, origin[1] if origin else match[2])

@@ -46,6 +46,23 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory / "bin/python"
 
 
+@pytest.mark.parametrize("form", ["site", "wheels", "squashfs"])
+def test_two_at_once_to_one_output(sdk: Path, tmp_path: Path, form: str) -> None:
+    """The one that comes last says whose name was taken."""
+    output = tmp_path / "place/out"
+    words = ["--library", "hipsparse", "--no-proof", "--form", form, "--output", str(output)]
+    command = [sys.executable, "-m", "rocm_sdk_build", "closure", *words]
+    environment = clean_environment() | {"PYTHONPATH": str(sdk)}
+    runs = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    told = [run.communicate(timeout=120)[1] for run in runs]
+    assert sorted(run.returncode for run in runs) == [0, 1, 1]
+    for text in (text for run, text in zip(runs, told, strict=True) if run.returncode):
+        assert text.startswith(f"error: {output}: ")
+        assert "is not written over" in text
+        assert ".rocm-sdk-build-" not in text
+    assert [path.name for path in output.parent.iterdir()] == ["out"]
+
+
 def installer(name: str, python: Path, *words: str | Path) -> Result:
     command = [word.format(python=python) for word in INSTALLERS[name]] + [str(word) for word in words]
     command += ["--python", str(python)] if name == "uv" else []

@@ -14,6 +14,8 @@ import pytest
 from package_index import serve, write_wheel
 from sample_machine import Machine
 
+from rocm_sdk.installing.asking import _packages_of_pip
+from rocm_sdk.installing.refusal import InstallRefusedError
 from rocm_sdk_build.output.index import write_index
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -468,6 +470,44 @@ def test_a_password_is_not_printed(install: Run, whl_next: str) -> None:
     said = install("torch", "--print", status=1, ROCM_SDK_INDEX="http://user:secret@127.0.0.1:9/simple/")
     assert "finds no solution" in said.stderr
     assert "secret" not in said.stderr
+
+
+def fake_uv(directory: Path, script: str) -> str:
+    """PATH with a uv that does what the script says."""
+    (directory / "bin").mkdir()
+    (directory / "bin/uv").write_text(f"#!/bin/sh\n{script}\n")
+    (directory / "bin/uv").chmod(0o755)
+    return f"{directory}/bin:{os.environ['PATH']}"
+
+
+def test_an_installer_that_prints_nothing(install: Run, tmp_path: Path) -> None:
+    said = install("torch", "--print", "--installer", "uv", status=1, PATH=fake_uv(tmp_path, "exit 0"))
+    assert "uv ended without an error, and did not say which version of rocm it would install" in said.stderr
+    assert "it printed nothing" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_an_installer_that_names_something_else(install: Run, tmp_path: Path) -> None:
+    said = install("torch", "--print", "--installer", "uv", status=1, PATH=fake_uv(tmp_path, "echo numpy==1.0"))
+    assert "its answer does not have it" in said.stderr
+
+
+REPORTS = ("", "{}", "[]", "x", '{"install": 5}', '{"install": [{"metadata": {"name": 5}}]}', '{"install":' * 100_000)
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=range(len(REPORTS)))
+def test_reports_of_pip_that_are_none(report: str) -> None:
+    with pytest.raises(InstallRefusedError, match="the report of pip cannot be read"):
+        _packages_of_pip(report)
+
+
+@pytest.mark.parametrize("password", ["s3cret", "s3@cret", "s3:cret"])
+def test_a_password_in_what_an_installer_says(install: Run, tmp_path: Path, password: str) -> None:
+    """pip and uv mask it themselves, in most of their messages."""
+    script = f'echo "error: failed to fetch https://user:{password}@127.0.0.1/simple/torch/" >&2; exit 2'
+    said = install("torch", "--print", "--installer", "uv", status=1, PATH=fake_uv(tmp_path, script))
+    assert "failed to fetch https://127.0.0.1/simple/torch/" in said.stderr
+    assert "cret" not in said.stderr
 
 
 def test_the_python_of_the_system_stays_as_it_is(install: Run) -> None:

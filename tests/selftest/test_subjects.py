@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import time
@@ -257,6 +258,28 @@ def test_a_cmake_package_that_cannot_be_read(extracted: DevelSite) -> None:
     (extracted.tree / "lib/cmake/hip/a.cmake").write_text("set(x 2\n")
     found = run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")
     assert found["cause"] == "its parentheses are not balanced: 1 are opened, 0 closed"
+
+
+def test_a_cmake_package_that_is_no_file(extracted: DevelSite) -> None:
+    path = extracted.tree / "lib/cmake/hip/a.cmake"
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    assert run_test(extracted.path, "--only", "devel").only("E-DEVEL-003")["cause"] == "it is not a regular file"
+
+
+def test_what_a_compiler_leaves_goes(extracted: DevelSite, tmp_path: Path) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    for name in ("lib/llvm/bin/clang", "bin/hipcc"):
+        program = extracted.tree / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.unlink(missing_ok=True)
+        program.write_text(f'#!/bin/sh\necho said > "$TMPDIR/probe-$$.o"; echo >> {tmp_path}/{program.name}\n')
+        program.chmod(0o755)
+    run_test(extracted.path, "--only", "devel", TMPDIR=str(place))
+    assert (tmp_path / "hipcc").exists()
+    assert (tmp_path / "clang").read_text() == "\n"
+    assert len(list(place.iterdir())) == 1, "that of clang -print-resource-dir, which compiles nothing"
 
 
 def test_a_device_package_that_came_later(extracted: DevelSite) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +76,8 @@ def make_closure(request: Request) -> Made:
             attempt = attempt_of(request, roots, scratch)
             site = write_closure(sdk, selection, recipe_of(request, roots), scratch / SITE)
             proof = prove(sdk, roots, selection, site, request.gpus, attempt) if attempt is not None else None
-            output_size = write_output(site.place, request.output, scratch)
+            with _refusing_another(request.output):
+                output_size = write_output(site.place, request.output, scratch)
     return Made(
         request,
         roots,
@@ -93,6 +97,19 @@ def attempt_of(request: Request, roots: Roots, scratch: Path) -> Attempt | None:
     named = ", ".join(each.name for each in roots.applications) or "the SDK's libraries"
     complain(f"the proof runs code of what you name: {named}")
     return find_attempt(scratch, may_be_unsafe=request.proof == UNSAFE)
+
+
+@contextmanager
+def _refusing_another(output: Path) -> Iterator[None]:
+    """PackagingError if something has got the name of the output since, as another closure."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) or not os.path.lexists(output):
+            raise
+        raise PackagingError(
+            f"{output}: has appeared meanwhile, and is not written over", "name another place"
+        ) from error
 
 
 def _traced(sdk: InstalledSdk, request: Request) -> dict[str, str]:

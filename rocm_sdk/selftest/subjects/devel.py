@@ -87,7 +87,9 @@ def _read_cmake(installation: Installation, tree: str, path: str, recorder: Reco
     try:
         text = read_beginning(path, _CMAKE_LIMIT).decode("utf-8")
         fault = _cmake_fault(text)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        fault = error.strerror
+    except UnicodeDecodeError as error:
         fault = str(error)
     if fault is None:
         recorder.good(os.path.relpath(path, tree))
@@ -209,7 +211,8 @@ def _fault_of_compiling(command: list[str], options: Options, variables: Mapping
         with open(source, "w", encoding="utf-8") as file:
             file.write(_PROGRAM)
         object_file = os.path.join(scratch, "probe.o")  # what makes it needs the linker and the bundler too
-        ended = run_program([*command, "-c", source, "-o", object_file], options.seconds, variables)
+        own = {"TMPDIR": scratch, **(variables or {})}  # what a compiler leaves behind goes, too
+        ended = run_program([*command, "-c", source, "-o", object_file], options.seconds, own)
     if ended.status == 0:
         return None
     errors = (line.strip() for line in ended.output.splitlines() if "error" in line)

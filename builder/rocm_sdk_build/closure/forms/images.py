@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import uuid
 from pathlib import Path
 
@@ -43,5 +45,7 @@ def as_erofs(site: Path, output: Path, scratch: Path) -> int:
 def finish(image: Path, output: Path) -> int:
     """Gives a complete image its name; returns its size."""
     image.chmod(0o644)
+    if os.path.lexists(output):  # another closure was faster
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(output))
     move_files({image: output})
     return output.stat().st_size
