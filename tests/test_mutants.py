@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -18,6 +21,23 @@ def _table() -> ModuleType:
     sys.modules["mutants_table"] = module
     spec.loader.exec_module(module)
     return module
+
+
+def test_a_killed_run_leaves_no_stale_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An object that was compiled of a mutation is older than the source that comes back."""
+    monkeypatch.syspath_prepend(str(ROOT / "tests/mutants"))
+    copy = runpy.run_path(str(ROOT / "tests/mutants/__main__.py"))["Copy"](tmp_path)
+    copy.refresh()
+    source = tmp_path / "csrc/base/path.c"
+    before = source.read_bytes()
+    source.write_bytes(before.replace(b"{", b"{ /* a mutation */", 1))
+    (tmp_path / "path.o").touch()
+    copy.refresh()
+    assert source.read_bytes() == before
+    assert source.stat().st_mtime_ns >= (tmp_path / "path.o").stat().st_mtime_ns
+    kept = (tmp_path / "csrc/base/path.h").stat().st_mtime_ns
+    copy.refresh()
+    assert (tmp_path / "csrc/base/path.h").stat().st_mtime_ns == kept, "what is the same is not compiled again"
 
 
 def test_each_row_fits_the_sources() -> None:

@@ -47,7 +47,10 @@ class Copy:
         self.directory = directory
 
     def refresh(self) -> None:
-        """Copies the files that git knows or would take."""
+        """Copies the files that git knows or would take.
+
+        What is copied is dated now: make compiles again what a killed run has compiled of a mutation.
+        """
         names = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
             cwd=ROOT,
@@ -58,7 +61,7 @@ class Copy:
             source, target = ROOT / name, self.directory / name
             if source.is_file() and (not target.exists() or target.read_bytes() != source.read_bytes()):
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, target)
+                shutil.copy(source, target)
 
     def compile(self, tests: Sequence[str], variant: str = "gcc") -> bool:
         """Whether it compiles, as far as the tests need."""
