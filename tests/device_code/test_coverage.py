@@ -90,6 +90,10 @@ def test_the_worst_bundle_counts(tmp_path: Path, lib: Path) -> None:
     library(lib / "libb.so", [bundle(exact), bundle(objects("gfx1030"))])
     library(lib / "libc.so", [bundle({**exact, **generic})])
     assert verdict(tmp_path, "gfx1151", "a") == "generic"
+    for first, second in ((exact, generic), (generic, exact)):  # the worst of two files decides
+        library(lib / "libe.so.1", [bundle(first)])
+        library(lib / "libe.so.2", [bundle(second)])
+        assert verdict(tmp_path, "gfx1151", "e") == "generic"
     part = on(tmp_path, "gfx1151", "b")
     assert (part.verdict, part.lack, part.covered, part.total) == ("exact", "processor", 1, 2)
     assert verdict(tmp_path, "gfx1151", "c") == "exact"

@@ -162,6 +162,15 @@ def test_a_table_that_is_damaged_is_a_fault(kernels: Path, content: bytes) -> No
     assert fault.message.startswith(f"{path}: ")
 
 
+def test_a_table_that_is_larger_than_any(kernels: Path) -> None:
+    """Its beginning is one; the rest is a hole."""
+    path = write(kernels / "TensileLibrary_lazy_gfx1100.dat", kernel_index({"gfx1100": ["a"]}))
+    with path.open("r+b") as file:
+        file.truncate((1 << 29) + 1)
+    (fault,) = read(kernels, "gfx1100").faults
+    assert fault.message.endswith("it is larger than any table of kernels is")
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -126,6 +126,84 @@ def test_a_weak_variable_whose_guard_is_elsewhere_is_a_fault(tmp_path: Path) -> 
     }
 
 
+def test_a_weak_variable_whose_guard_both_have_is_none(tmp_path: Path) -> None:
+    """The file that answers constructs it."""
+    site = Site(tmp_path)
+    both = "__attribute__((weak)) long _ZZ3onevE5state, _ZGVZ3onevE5state;"
+    uses = "long *use_%s(void) { return &_ZZ3onevE5state + _ZGVZ3onevE5state; }"
+    site.library("librocm_smi64.so.7", both + uses % "a")
+    site.library("libroctx64.so.4", both + uses % "b")
+    told = tell(site, 'bindings("rocm_smi64", "roctx64", rtld_global=True)')
+    assert {line.split()[0]: line.split()[-1] for line in told} == {
+        "_ZZ3onevE5state": "vague",
+        "_ZGVZ3onevE5state": "vague",
+    }
+
+
+@pytest.mark.parametrize(
+    ("definition", "verdict"),
+    [
+        ("__attribute__((weak)) int _Z5twicev(void)", "c++-runtime"),
+        ("int _ZNSt5twiceEv(void)", "c++-runtime"),
+        ("int _Z5twicev(void)", "other-function"),
+    ],
+)
+def test_the_runtime_of_c_plus_plus_in_two_files(tmp_path: Path, definition: str, verdict: str) -> None:
+    """As a library that has the runtime linked in. What is no name of the runtime, and strong, is of somebody else."""
+    site = Site(tmp_path)
+    name = definition.partition("(void)")[0].rpartition(" ")[2]
+    source = f"{definition} {{ return 1; }} int use_%s(void) {{ return {name}(); }}"
+    site.library("libroctx64.so.4", source % "own")
+    runtime = compile_library(tmp_path / "libstdc++.so.9", "libstdc++.so.9", source % "runtime")
+    loads = f"__import__('ctypes').CDLL({str(runtime)!r}, os.RTLD_GLOBAL) and rocm_sdk."
+    told = run_python(TELL.format(bindings=f"{loads}bindings('roctx64')"), PYTHONPATH=str(site.path)).stdout
+    assert told.split() == [name, "libroctx64.so.4", "libstdc++.so.9", "libroctx64.so.4", verdict]
+
+
+def test_the_examples_of_a_pair_are_those_of_its_verdict(tmp_path: Path) -> None:
+    """Weak functions do not appear as examples of a fault, wherever they stand."""
+    site = Site(tmp_path)
+    weak = [f"weak{number}" for number in range(8)]
+    source = "".join(f"__attribute__((weak)) int {name}(void) {{ return 1; }}" for name in weak)
+    source += "int strong(void) { return 1; }"
+    calls = " + ".join(f"{name}()" for name in (*weak[:4], "strong", *weak[4:]))
+    for soname, word in (("librocm_smi64.so.7", "a"), ("libroctx64.so.4", "b")):
+        site.library(soname, f"{source} int use_{word}(void) {{ return {calls}; }}")
+    program = """
+import rocm_sdk
+found = rocm_sdk.bindings("rocm_smi64", "roctx64", rtld_global=True)
+(pair,) = [each for each in found.pairs if each.counts.get("weak")]
+print(pair.counts["weak"], pair.verdict, pair.examples)
+"""
+    told = run_python(program, PYTHONPATH=str(site.path)).stdout.strip()
+    assert told == "8 other-function ('strong',)"
+
+
+UNIQUE = """
+asm(".globl unique; .type unique, @gnu_unique_object; .size unique, 4; .data; .align 4; unique: .long 1; .text");
+int own_%s(void) { return 1; }
+"""
+
+
+def test_a_unique_symbol_is_not_asked_for(tmp_path: Path) -> None:
+    """dlsym would note it, and its library could never be unloaded again."""
+    site = Site(tmp_path)
+    site.library("libroctx64.so.4", "extern int unique; int *use(void) { return &unique; }")
+    first, second = (
+        compile_library(tmp_path / f"lib{name}.so", f"lib{name}.so", UNIQUE % name) for name in ("first", "second")
+    )
+    program = f"""
+import _ctypes, ctypes, os, rocm_sdk
+handles = [_ctypes.dlopen(path, os.RTLD_GLOBAL | os.RTLD_NOW) for path in ({str(first)!r}, {str(second)!r})]
+(found,) = [each for each in rocm_sdk.bindings("roctx64", every=True).references if each.symbol == "unique"]
+for handle in handles:
+    _ctypes.dlclose(handle)
+maps = open("/proc/self/maps").read()
+print(os.path.basename(found.bound_to), "libfirst.so" in maps, "libsecond.so" in maps)
+"""
+    assert run_python(program, PYTHONPATH=str(site.path)).stdout.split() == ["libfirst.so", "False", "False"]
+
+
 def test_functions_of_one_source_are_no_fault_within_one_sdk(tmp_path: Path) -> None:
     """As in ROCm 6.4, where HIP has hiprtc's functions."""
     site = Site(tmp_path)
@@ -137,6 +215,11 @@ def test_functions_of_one_source_are_no_fault_within_one_sdk(tmp_path: Path) -> 
     (told,) = tell(site, 'bindings("amdhip64", "hiprtc")')
     assert told == "hiprtcGetErrorString libhiprtc.so.7 libamdhip64.so.7 libhiprtc.so.7 same-source"
     foreign = compile_library(tmp_path / "libhiprtc.so.6", "libhiprtc.so.6", source % "of_another")
+    (told,) = tell(site, f'bindings("amdhip64", files=[{str(foreign)!r}])')
+    assert told.endswith(" other-function")
+    beside = site.path / f"{CORE[:-1]}x" / "lib"  # a path of the same length
+    beside.mkdir(parents=True)
+    foreign = compile_library(beside / "libhiprtc.so.6", "libhiprtc.so.6", source % "of_another")
     (told,) = tell(site, f'bindings("amdhip64", files=[{str(foreign)!r}])')
     assert told.endswith(" other-function")
 

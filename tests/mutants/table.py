@@ -30,7 +30,8 @@ _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
 _SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "rocm_sdk/web/server.py"
 _INDEX, _INDEX_TESTS = "rocm_sdk/selftest/subjects/index.py", ("tests/selftest/test_index.py",)
-_REMOTE = "rocm_sdk/web/remote_file.py"
+_REMOTE, _PARTS = "rocm_sdk/web/remote_file.py", ("tests/selftest/test_remote_file.py",)
+_VERDICTS, _BINDINGS = "csrc/loader/binding_verdict.c", ("tests/loader/test_bindings.py",)
 _SPLIT, _SPLIT_TESTS = "builder/rocm_sdk_build/code/debug_split.py", ("tests/builder/test_split_debug.py",)
 _CODE, _FILES, _INPUTS = (f"builder/rocm_sdk_build/{name}" for name in ("code", "files", "inputs"))
 _CONTAINERS = tuple(
@@ -127,6 +128,33 @@ MUTATIONS = (
     Mutation("rocm_sdk/archives/zip_archive.py", "        _refuse_overlaps(path, archive.infolist())\n", "", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/archives/zip_archive.py", "    if listed > min(_LARGEST_DIRECTORY, end):", "    if False:", ("tests/cli/test_code_in_archives.py",)),
     Mutation("rocm_sdk/archives/member.py", "    if size > _LARGEST:", "    if False:", ("tests/cli/test_code_in_archives.py",)),
+    # what a server may change, and how much of it is read
+    Mutation(_REMOTE, '            headers["If-Range"] = self._tag\n', "            pass\n", _PARTS),
+    Mutation(_REMOTE, "        self._left -= len(answer.body)\n", "", _PARTS),
+    Mutation(_REMOTE, " or self._size not in {0, size}:", ":", _PARTS),
+    Mutation("rocm_sdk/web/wheels.py", ' or normalised(found[0].partition("-")[0]) != project:', ":", _INDEX_TESTS),
+    Mutation("rocm_sdk/archives/zip_archive.py", "        if count > MEMBER_LIMIT:", "        if False:", ("tests/cli/test_code_in_archives.py",)),
+    # what an installer may say
+    Mutation("rocm_sdk/installing/asking.py", 'return re.sub(r"://[^/\\s]+@", "://", text)', "return text",
+             ("tests/installing/test_install.py::test_a_password_in_what_an_installer_says",)),
+    # which definition is the right one
+    Mutation(_VERDICTS, "strncmp(a->path, b->path, directory) == 0) {", "true) {", _BINDINGS),
+    Mutation(_VERDICTS, "defines(meant, guard) &&\n           !defines(answers, guard);", "defines(meant, guard);", _BINDINGS),
+    Mutation(_VERDICTS, "COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {", "COUNT_OF(cxx_names)))) {", _BINDINGS),
+    Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding", "(binding", _BINDINGS),
+    Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {", "true) {", _BINDINGS),
+    Mutation("csrc/loader/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
+    Mutation("csrc/loader/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
+    # what a library needs on each GPU, and what a table may have
+    Mutation("csrc/device_code/coverage.c", "fit->worst < t->worst ? fit->worst : t->worst;", "fit->worst > t->worst ? fit->worst : t->worst;", (_COVERAGE,)),
+    Mutation("csrc/device_code/kernel_database.c", "return file->size <= PLAIN_LIMIT ? take(r) :", "return true ? take(r) :",
+             ("tests/device_code/test_kernel_tables.py",)),
+    # what a check leaves behind, and how deep it goes
+    Mutation("rocm_sdk/scratch.py", "                finally:\n                    _remove(directory)\n", "                finally:\n                    pass\n",
+             ("tests/cli/test_check.py::test_a_signal_leaves_nothing",)),
+    Mutation("rocm_sdk/cli/check.py", "        with removed_at_signals():", "        if True:", ("tests/cli/test_check.py::test_a_signal_leaves_nothing",)),
+    Mutation("rocm_sdk/walking.py", "    if depth > DEPTH_LIMIT:", "    if depth >= DEPTH_LIMIT:", ("tests/test_walking.py::test_the_limit",)),
+    Mutation("rocm_sdk/verdicts/wheel.py", "        if len(parts) > DEPTH_LIMIT:", "        if False:", ("tests/cli/test_check.py::test_a_wheel_with_deep_directories",)),
     # what a name or a word stands for
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("_.", *from) != NULL;', ("test_record",)),
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("-_", *from) != NULL;', ("test_record",)),

@@ -383,6 +383,10 @@ def hostile_files(wheel: Path) -> dict[str, tuple[bytes, str]]:
     with zipfile.ZipFile(twice, "w") as archive:
         for name in ("a-1.dist-info/RECORD", "rocm_sdk_core-7.10.0.dist-info/RECORD"):
             archive.writestr(name, "")
+    foreign = wheel.with_suffix(".foreign")
+    with zipfile.ZipFile(foreign, "w") as archive:
+        for name in ("RECORD", "METADATA"):
+            archive.writestr(f"other-7.10.0.dist-info/{name}", "")
     size = len(data)
     return {
         "another range": (parts(data, f"bytes 0-{size - 1}/{size + 5}"), "another part than was asked for"),
@@ -393,6 +397,7 @@ def hostile_files(wheel: Path) -> dict[str, tuple[bytes, str]]:
         "no zip": (OK % (b"x", b"no zip file at all"), "no usable zip file"),
         "cut": (OK % (b"x", data[: size // 2]), "no usable zip file"),
         "bomb": (OK % (b"x", bomb(wheel, "RECORD", 17 << 20)), "its RECORD has 17825792 bytes, more than"),
+        "RECORD of another": (OK % (b"x", foreign.read_bytes()), "it has no RECORD, or several"),
         "two RECORDs": (OK % (b"x", twice.read_bytes()), "it has no RECORD, or several"),
         "many rows": (OK % (b"x", bomb(wheel, "RECORD", 300_000)), "its RECORD has more than 131072 rows"),
         "no text": (
@@ -405,7 +410,7 @@ def hostile_files(wheel: Path) -> dict[str, tuple[bytes, str]]:
 
 HOSTILE_FILES = [
     *("another range", "no range", "a huge file", "fewer bytes", "huge answer", "no zip", "cut", "bomb", "two RECORDs"),
-    *("many rows", "no text", "away"),
+    *("RECORD of another", "many rows", "no text", "away"),
 ]
 
 
