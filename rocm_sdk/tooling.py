@@ -34,7 +34,7 @@ from .own_wheels import install_command
 from .targets.coverage import sdk_directories
 from .targets.image_kinds import image_kind
 from .targets.image_kinds import serves as image_kind_serves
-from .value_text import counted, quoted_for_shell, size_text
+from .value_text import counted, harmless, quoted_for_shell, size_text
 from .verdicts.subject import Subject, open_subject
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ __all__ = [
     "device_code_of_part",
     "end_without_output",
     "exchange",
+    "harmless",
     "host_packages",
     "image_kind",
     "image_kind_serves",

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from rocm_sdk import RocmSdkError
     from rocm_sdk.gpu_code.pieces import NO_SPACE
     from rocm_sdk.scratch import removed_at_signals
-    from rocm_sdk.tooling import complain, end_without_output
+    from rocm_sdk.tooling import complain, end_without_output, harmless
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     logging.basicConfig(format="%(message)s", level=logging.INFO if sys.stderr.isatty() else logging.WARNING)
@@ -43,9 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = error.filename or (getattr(options, "output", None) if error.errno in NO_SPACE else None)
         message, fix = f"{place}: {error.strerror}" if place else str(error), ""
-    print(f"error: {message}", file=sys.stderr)
-    if fix:
-        print(f"fix: {fix}", file=sys.stderr)
+    for line in (f"error: {message}\nfix: {fix}" if fix else f"error: {message}").split("\n"):
+        print(harmless(line), file=sys.stderr)  # it may hold what a file has, or a program says
     return 1
 
 

@@ -5,13 +5,14 @@ What shows only outside (a file, a signal, a message) the test looks for. Names 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from compiled_files import compile_file
 
 SUCCESS = 99  # exit status
-PROCESS_NAME = "outlives-proof"
+PROCESS_NAME = f"harms-{os.getpid()}"  # of this run of the tests
 
 _PRELUDE = r"""
 #define _GNU_SOURCE

@@ -443,3 +443,37 @@ def test_two_proofs_at_once(sdk: Path, tmp_path: Path) -> None:
         told, _ = process.communicate(timeout=120)
         assert process.returncode == 0, told
         assert "tried where nothing else is" in told
+
+
+def test_what_the_code_says_does_not_reach_the_terminal(sdk: Path, tmp_path: Path) -> None:
+    """As text, not as something that it obeys."""
+    source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void harm(void)\n"
+    source += '{ fputs("\\033]0;harm\\007\\n\\033[2Jlast", stderr); exit(1); }\n'
+    library = compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "libapp.so", source)
+    words = ("--library", "hipsparse", "--for", library, "--output", tmp_path / "out")
+    done = closure(sdk, PROVED, *words, check=False)
+    assert done.returncode == 1
+    assert r"\x1b]0;harm\x07" in done.stderr
+    assert r"\x1b[2Jlast" in done.stderr
+    assert "\033" not in done.stderr
+
+
+def test_links_of_an_installer_to_an_application(sdk: Path, tmp_path: Path) -> None:
+    """uv's link mode symlink: each file is an absolute link into a cache. Links inside of a package stay links."""
+    site, cache = tmp_path / "site", tmp_path / "cache"
+    extension = write_application(site / "linked", sdk, "libhipsparse.so.4")
+    text = "import os, rocm_sdk\nrocm_sdk.preload_libraries('hipsparse')\nplace = os.path.dirname(__file__)\n"
+    text += "assert not os.path.islink(__file__)\nassert os.readlink(f'{place}/inside') == 'data/own'\n"
+    text += "assert open(f'{place}/inside').read() + open(f'{place}/data/table').read() == 'own of the cache'\n"
+    (site / "linked/__init__.py").write_text(text)
+    (site / "linked/data").mkdir()
+    (site / "linked/data/table").write_text(" of the cache")
+    (site / "linked/data/own").write_text("own")
+    (site / "linked/inside").symlink_to("data/own")
+    write_distribution(site, "linked", "1.0", ("linked",))
+    cache.mkdir()
+    for path in (extension, site / "linked/__init__.py", site / "linked/data/table"):
+        path.rename(cache / path.name)
+        path.symlink_to(cache / path.name)
+    done = closure(sdk, PROVED, "--for", "linked", "--output", tmp_path / "out", PYTHONPATH=f"{sdk}:{site}")
+    assert "linked imported" in done.stdout

@@ -52,8 +52,15 @@ class Root:
 
     def add_file(self, path: str, place: str | None = None) -> None:
         """A file of this system, at the same place or another one."""
-        facts = os.stat(path)
-        self._add(path, facts.st_mode, facts.st_size, self.place_of(path) if place is None else place)
+        facts, real = os.stat(path), os.path.realpath(path)
+        self.size += facts.st_size
+        if not self._may_read(facts.st_mode, is_directory=False):
+            self._copies.mkdir(exist_ok=True)
+            copy = self._copies / str(len(self.parts))
+            shutil.copyfile(real, copy)
+            copy.chmod(0o555)
+            real = str(copy)
+        self.parts[self.place_of(path) if place is None else place] = real
 
     def add_tree(
         self,
@@ -74,18 +81,7 @@ class Root:
                 self.parts[at] = entry.path
                 self.size += entry.size
             else:
-                self._add(entry.path, entry.mode, entry.size, at)
-
-    def _add(self, path: str, mode: int, size: int, place: str) -> None:
-        self.size += size
-        real = os.path.realpath(path)
-        if not self._may_read(mode, is_directory=False):
-            self._copies.mkdir(exist_ok=True)
-            copy = self._copies / str(len(self.parts))
-            shutil.copyfile(real, copy)
-            copy.chmod(0o555)
-            real = str(copy)
-        self.parts[place] = real
+                self.add_file(entry.path, at)
 
     def _may_read(self, mode: int, *, is_directory: bool) -> bool:
         needed = _FOR_ALL[is_directory]
@@ -155,8 +151,10 @@ class _Tree:
                     yield entry._replace(size=self._sizes[entry.path])
                 elif entry.path in self._listed:
                     waiting.append(entry.path)
-                elif (entry.kind == stat.S_IFLNK and self._stays_inside(entry.path)) or self._is_taken(entry):
+                elif entry.kind == stat.S_IFLNK and self._stays_inside(entry.path):
                     yield entry
+                elif self._is_taken(entry):
+                    yield entry._replace(kind=stat.S_IFREG)
 
     def _is_taken(self, entry: Entry) -> bool:
         if self._chosen is not None and entry.path not in self._chosen:
