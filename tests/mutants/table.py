@@ -287,8 +287,6 @@ MUTATIONS = (
 )
 # fmt: on
 
-_CLOSURE = "builder/rocm_sdk_build/closure"
-
 # The modules in which a silent fault hurts, and the tests that should notice one, quick ones first.
 MODULES: dict[str, tuple[str, ...]] = {
     "rocm_sdk/devel/archive_rules.py": ("tests/devel/test_archive_rules.py", "tests/devel/test_hostile_archives.py"),
@@ -322,8 +320,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("bundle", "decompression", "entry_id", "extent", "code_object")), _CONTAINERS),
     **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("host_elf", "fat_binary", "offload_binary", "static_archive", "kpack", "device_code", "listing",
                                                               "message_pack")), _CONTAINERS[::-1]),
-    **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("coverage", "fits", "code_files", "archive_search", "kernel_reference", "target_sums")),
+    **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("fits", "code_files", "archive_search", "kernel_reference", "target_sums")),
                     (_COVERAGE, *_CONTAINERS)),
+    "csrc/device_code/coverage.c": (_COVERAGE, "tests/cli/test_check_gpu.py", "tests/failures/test_kernel_table_missing.py"),
     "csrc/device_code/file_target.c": ("test_file_target", "tests/device_code/test_target_in_name.py", _COVERAGE),
     **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("choice", "compressing", "copying", "elf64", "extract", "header_room", "host_file", "layout", "loading",
                                                       "new_bundles", "new_note", "owners", "rewrite", "tables", "trees", "verification", "wrappers")),
@@ -350,14 +349,14 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
     **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
                                                                "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("closure", "command", "commands", "disk_use", "environment", "installation", "libraries", "metadata", "page", "report", "roots", "selection", "tools")),
+    **dict.fromkeys((f"{_IN_CLOSURE}/{name}.py" for name in ("closure", "command", "commands", "disk_use", "environment", "installation", "libraries", "metadata", "page", "report", "roots", "selection", "tools")),
                     ("tests/closure/test_closure.py", "tests/closure/test_metadata.py", "tests/closure/test_data.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("also", "changes", "in_place", "journal", "new_site", "writing")),
+    **dict.fromkeys((f"{_IN_CLOSURE}/{name}.py" for name in ("also", "changes", "in_place", "journal", "new_site", "writing")),
                     ("tests/closure/test_in_place.py", "tests/closure/test_in_place_limits.py", "tests/closure/test_in_place_killed.py")),
-    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("confinement", "host_files", "namespaces", "proof", "proof_application", "proof_choice", "proof_program", "proof_root")),
+    **dict.fromkeys((f"{_IN_CLOSURE}/{name}.py" for name in ("confinement", "host_files", "namespaces", "proof", "proof_application", "proof_choice", "proof_program", "proof_root")),
                     ("tests/closure/test_closure.py", "tests/closure/test_proof_hostile.py")),
     "builder/rocm_sdk_build/closure/trace.py": ("tests/closure/test_trace.py",),
-    **dict.fromkeys((f"{_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
+    **dict.fromkeys((f"{_IN_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
                     ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
     **dict.fromkeys((f"rocm_sdk/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
                     ("tests/cli/test_check.py", "tests/cli/test_check_gpu.py")),
