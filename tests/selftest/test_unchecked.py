@@ -43,7 +43,7 @@ def test_safe_path_keeps_what_the_user_has_set(tmp_path: Path) -> None:
     (tmp_path / "os.py").write_text("raise SystemExit('the current directory')\n")
     code = (
         "import sys; from rocm_sdk.selftest.children import *; from rocm_sdk.starting import own_code\n"
-        "print(run_program(own_code('import os, only_there; sys.exit(0)'), 30))"
+        "print(run_program(own_code('import os, sys, only_there; sys.exit(0)'), 30))"
     )
     for safe in ({}, {"PYTHONSAFEPATH": "1"}):
         environment = clean_environment() | {"PYTHONPATH": str(tmp_path / "first")} | safe
