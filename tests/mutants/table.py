@@ -139,10 +139,11 @@ MUTATIONS = (
              ("tests/installing/test_install.py::test_a_password_in_what_an_installer_says",)),
     # which definition is the right one
     Mutation(_VERDICTS, "strncmp(a->path, b->path, directory) == 0) {", "true) {", _BINDINGS),
-    Mutation(_VERDICTS, "defines(meant, guard) &&\n           !defines(answers, guard);", "defines(meant, guard);", _BINDINGS),
+    Mutation(_VERDICTS, "           !defines(answers, guard);", "           answers != NULL;", _BINDINGS),
     Mutation(_VERDICTS, "COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {", "COUNT_OF(cxx_names)))) {", _BINDINGS),
-    Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding", "(binding", _BINDINGS),
-    Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {", "true) {", _BINDINGS),
+    Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding", "(begins_with_one_of(name, cxx_names, 0) || binding", _BINDINGS),
+    Mutation(_VERDICTS, "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || binding != STB_GLOBAL)) {",
+             "(begins_with_one_of(name, cxx_names, COUNT_OF(cxx_names)) || name != NULL)) {", _BINDINGS),
     Mutation("csrc/loader/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
     Mutation("csrc/loader/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
     # what a library needs on each GPU, and what a table may have
