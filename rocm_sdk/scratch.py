@@ -11,6 +11,7 @@ import shutil
 import signal
 import stat
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -59,11 +60,12 @@ class _EndedError(BaseException):
 
 @contextmanager
 def removed_at_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP leave the block as an exception, and then end the process. For the main thread of a command.
+    """SIGTERM and SIGHUP leave the block as an exception, and then end the process. For commands.
 
-    A signal that the process ignores stays ignored.
+    A signal that the process ignores stays ignored. In other threads than the main one nothing can be done.
     """
-    numbers = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    is_main = threading.current_thread() is threading.main_thread()
+    numbers = [number for number in _ENDING if is_main and signal.getsignal(number) is signal.SIG_DFL]
     try:
         for number in numbers:
             signal.signal(number, _end)

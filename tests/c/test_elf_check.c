@@ -25,7 +25,7 @@
 
 enum { IMAGE_LIMIT = 1 << 19, AREA_LIMIT = 32, SECONDS = 10, STYLE_COUNT = 6 };
 
-static char directory[] = "/tmp/rocm-sdk-check-XXXXXX";
+static char directory[] = "/tmp/rocm-sdk-elf-check-XXXXXX";
 static char path[64];
 static unsigned char image[IMAGE_LIMIT], mutant[IMAGE_LIMIT];
 static size_t image_size, mutant_size;

@@ -580,6 +580,19 @@ def test_a_signal_leaves_nothing(large: Path, tmp_path: Path, number: int) -> No
         assert list((tmp_path / "place").iterdir()) == []
 
 
+def test_a_check_in_another_thread(tmp_path: Path) -> None:
+    """Only the main thread can take signals."""
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"x.py": b""})
+    program = """
+import sys, threading
+from rocm_sdk.cli import main
+threading.Thread(target=lambda: print("status", main(["check", *sys.argv[1:]]))).start()
+"""
+    done = subprocess.run([sys.executable, "-c", program, path, *GPU], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "status 3"
+    assert not done.stderr
+
+
 def test_a_signal_during_the_removal(large: Path, tmp_path: Path) -> None:
     process = begun(large, tmp_path / "place")
     process.send_signal(signal.SIGINT)
