@@ -12,6 +12,7 @@ from rocm_sdk.selftest.report.json import SCHEMA
 
 # docs/reliability.md has these limits and their reasons.
 REPORT_LIMIT = 1 << 20  # bytes
+VALUE_LIMIT = 1 << 15  # of a report
 TOTAL_LIMIT = 1 << 28  # bytes of all reports
 COUNT_LIMIT = 1 << 17  # reports
 NAME_LIMIT = 255  # letters of the name of a node or task
@@ -88,6 +89,8 @@ def _report(name: str, data: bytes) -> NodeReport:
         raise ValueError("it is empty")
     if len(data) > REPORT_LIMIT:
         raise ValueError(f"it is larger than {REPORT_LIMIT} bytes")
+    if data.count(b",") > VALUE_LIMIT:
+        raise ValueError(f"it has more than {VALUE_LIMIT} values")
     try:
         document = json.loads(data)
     except ValueError as error:
