@@ -39,12 +39,12 @@ _CONTAINERS = tuple(
 )
 _RECORDS = ("tests/device_code/test_damaged_records.py",)
 _COVERAGE = "tests/device_code/test_coverage.py"
-_CLOSURE, _IN_CLOSURE = "tests/closure/test", "builder/rocm_sdk_build/closure"
-_PROOF, _PROOF_PROGRAM = f"{_IN_CLOSURE}/proof.py", f"{_IN_CLOSURE}/proof_program.py"
-_APPLICATION, _CHOICE = f"{_IN_CLOSURE}/proof_application.py", f"{_IN_CLOSURE}/proof_choice.py"
-_NAMESPACES, _JOURNAL = f"{_IN_CLOSURE}/namespaces.py", f"{_IN_CLOSURE}/journal.py"
-_IN_PLACE, _ALSO, _ROOTS = (f"{_IN_CLOSURE}/{name}.py" for name in ("in_place", "also", "roots"))
-_ATTACKS = (f"{_CLOSURE}_proof_hostile.py::test_attacks_of_constructors",)
+_CLOSURE, _CLOSURE_TESTS = "builder/rocm_sdk_build/closure", "tests/closure/test"
+_PROOF, _PROOF_PROGRAM = f"{_CLOSURE}/proof.py", f"{_CLOSURE}/proof_program.py"
+_APPLICATION, _CHOICE = f"{_CLOSURE}/proof_application.py", f"{_CLOSURE}/proof_choice.py"
+_NAMESPACES, _JOURNAL = f"{_CLOSURE}/namespaces.py", f"{_CLOSURE}/journal.py"
+_IN_PLACE, _ALSO, _ROOTS = (f"{_CLOSURE}/{name}.py" for name in ("in_place", "also", "roots"))
+_ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
 _ARCHIVE_RULES = "rocm_sdk/devel/archive_rules.py"
 
 # fmt: off
@@ -242,14 +242,14 @@ MUTATIONS = (
     Mutation(_INSTALLER, 'url.scheme != "file" or', "", _FACTS_OF_INSTALLERS),
     Mutation(_INSTALLER, "if os.statvfs(site).f_flag & os.ST_RDONLY:", "if False:", _FACTS_OF_INSTALLERS),
     # what a proof tries, and with which rights
-    Mutation(_PROOF, "    _compare_coverage(sdk, selection, site, gpus)\n", "", (f"{_CLOSURE}_closure.py::test_the_proof_compares_the_code",)),
-    Mutation(_PROOF, '    "LD_BIND_NOW": "1",\n', "", (f"{_CLOSURE}_closure.py::test_the_proof_looks_for_every_symbol",)),
+    Mutation(_PROOF, "    _compare_coverage(sdk, selection, site, gpus)\n", "", (f"{_CLOSURE_TESTS}_closure.py::test_the_proof_compares_the_code",)),
+    Mutation(_PROOF, '    "LD_BIND_NOW": "1",\n', "", (f"{_CLOSURE_TESTS}_closure.py::test_the_proof_looks_for_every_symbol",)),
     Mutation(_APPLICATION, 'if current in done or current.startswith(("rocm-sdk-", "rocm-profiler")):', "if current in done:",
-             (f"{_CLOSURE}_closure.py::test_the_sdk_is_no_file_of_an_application",)),
-    Mutation(_CHOICE, "if choice is None and foreign:", "if False:", (f"{_CLOSURE}_proof_hostile.py::test_code_of_others_runs_only_when_asked_for",)),
-    Mutation(_NAMESPACES, "        _die_with_parent()  # a change of the user clears it\n", "", (f"{_CLOSURE}_proof_hostile.py::test_no_process_outlives_a_kill",)),
+             (f"{_CLOSURE_TESTS}_closure.py::test_the_sdk_is_no_file_of_an_application",)),
+    Mutation(_CHOICE, "if choice is None and foreign:", "if False:", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_code_of_others_runs_only_when_asked_for",)),
+    Mutation(_NAMESPACES, "        _die_with_parent()  # a change of the user clears it\n", "", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_no_process_outlives_a_kill",)),
     Mutation(_NAMESPACES, '    _die_with_parent()\n    if os.getppid() != plan["parent"]:', '    if os.getppid() != plan["parent"]:',
-             (f"{_CLOSURE}_proof_hostile.py::test_no_process_outlives_a_kill",)),
+             (f"{_CLOSURE_TESTS}_proof_hostile.py::test_no_process_outlives_a_kill",)),
     Mutation(_NAMESPACES, "        _filter_calls()\n", "", _ATTACKS),
     Mutation(_NAMESPACES, '    _call("capset", "capset", header, (ctypes.c_uint32 * 6)())\n', "", _ATTACKS),
     Mutation(_NAMESPACES, "        if point != f", "        if not point and point != f", _ATTACKS),
@@ -263,16 +263,16 @@ MUTATIONS = (
     Mutation(_PROOF_PROGRAM, "                os.dup2(log.fileno(), 1)\n", "", _ATTACKS),
     # what a closure in place may change
     Mutation(_JOURNAL, "return now == row.old and _has_digest(journal, row)", "return now == row.old",
-             (f"{_CLOSURE}_in_place_limits.py::test_a_staged_file_that_is_damaged",)),
+             (f"{_CLOSURE_TESTS}_in_place_limits.py::test_a_staged_file_that_is_damaged",)),
     Mutation(_IN_PLACE, "        refuse_changed(site, snapshot)\n        if not", "        if not",
-             (f"{_CLOSURE}_in_place_limits.py::test_something_is_installed_meanwhile",)),
+             (f"{_CLOSURE_TESTS}_in_place_limits.py::test_something_is_installed_meanwhile",)),
     Mutation(_IN_PLACE, "    refuse_changed(site, snapshot)\n    exchange", "    exchange",
-             (f"{_CLOSURE}_in_place_limits.py::test_something_is_installed_before_the_exchange",)),
+             (f"{_CLOSURE_TESTS}_in_place_limits.py::test_something_is_installed_before_the_exchange",)),
     Mutation(_ALSO, "frozenset({*choice.left_out, *links})", "frozenset(choice.left_out)",
-             (f"{_CLOSURE}_in_place_limits.py::test_a_link_to_what_goes_goes_too",)),
+             (f"{_CLOSURE_TESTS}_in_place_limits.py::test_a_link_to_what_goes_goes_too",)),
     Mutation(_ROOTS, "        if wrong := wrong_member(archive):", "        if wrong := archive.testzip():",
-             (f"{_CLOSURE}_closure.py::test_a_wheel_with_a_name_twice",)),
-    Mutation(_ROOTS, "        if size > free:", "        if size < 0:", (f"{_CLOSURE}_closure.py::test_a_wheel_without_room",)),
+             (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_with_a_name_twice",)),
+    Mutation(_ROOTS, "        if size > free:", "        if size < 0:", (f"{_CLOSURE_TESTS}_closure.py::test_a_wheel_without_room",)),
     # where packages come from
     Mutation("rocm_sdk/installing/choice.py", 'origin.scheme == "file" and ours.scheme != "file"', 'origin.scheme == "file"',
              ("tests/installing/test_origins.py",)),
@@ -287,6 +287,7 @@ MUTATIONS = (
     Mutation("csrc/loader/plan.c", "(step->view.is_global ? RTLD_GLOBAL : RTLD_LOCAL)", "(step->view.is_global ? RTLD_GLOBAL : RTLD_GLOBAL)", ("test_preload",)),
 )
 # fmt: on
+
 
 # The modules in which a silent fault hurts, and the tests that should notice one, quick ones first.
 MODULES: dict[str, tuple[str, ...]] = {
@@ -350,14 +351,14 @@ MODULES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys((f"{_INPUTS}/{name}.py" for name in ("apt", "debian_packages")), ("tests/builder/test_debian.py", "tests/builder/test_suites.py")),
     **dict.fromkeys((f"{_INPUTS}/prefix/{name}.py" for name in ("classification", "code_split", "document_owners", "file_list", "host_libraries", "layout", "roots",
                                                                "target_code", "tree")), ("tests/builder/test_prefix.py", "tests/builder/test_finished.py")),
-    **dict.fromkeys((f"{_IN_CLOSURE}/{name}.py" for name in ("closure", "command", "commands", "disk_use", "environment", "installation", "libraries", "metadata", "page", "report", "roots", "selection", "tools")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("closure", "command", "commands", "disk_use", "environment", "installation", "libraries", "metadata", "page", "report", "roots", "selection", "tools")),
                     ("tests/closure/test_closure.py", "tests/closure/test_metadata.py", "tests/closure/test_data.py")),
-    **dict.fromkeys((f"{_IN_CLOSURE}/{name}.py" for name in ("also", "changes", "in_place", "journal", "new_site", "writing")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("also", "changes", "in_place", "journal", "new_site", "writing")),
                     ("tests/closure/test_in_place.py", "tests/closure/test_in_place_limits.py", "tests/closure/test_in_place_killed.py")),
-    **dict.fromkeys((f"{_IN_CLOSURE}/{name}.py" for name in ("confinement", "host_files", "namespaces", "proof", "proof_application", "proof_choice", "proof_program", "proof_root")),
+    **dict.fromkeys((f"{_CLOSURE}/{name}.py" for name in ("confinement", "host_files", "namespaces", "proof", "proof_application", "proof_choice", "proof_program", "proof_root")),
                     ("tests/closure/test_closure.py", "tests/closure/test_proof_hostile.py")),
     "builder/rocm_sdk_build/closure/trace.py": ("tests/closure/test_trace.py",),
-    **dict.fromkeys((f"{_IN_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
+    **dict.fromkeys((f"{_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
                     ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
     **dict.fromkeys((f"rocm_sdk/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
                     ("tests/cli/test_check.py", "tests/cli/test_check_gpu.py")),
