@@ -477,3 +477,28 @@ def test_links_of_an_installer_to_an_application(sdk: Path, tmp_path: Path) -> N
         path.symlink_to(cache / path.name)
     done = closure(sdk, PROVED, "--for", "linked", "--output", tmp_path / "out", PYTHONPATH=f"{sdk}:{site}")
     assert "linked imported" in done.stdout
+
+
+@as_root
+def test_root_where_no_more_user_namespaces_are_allowed(sdk: Path, tmp_path: Path) -> None:
+    """As max_user_namespaces says: here that of a namespace in which all users are what they are."""
+    host, end = Path("/proc/self/ns/user").readlink(), time.monotonic() + 60
+    with subprocess.Popen(["unshare", "--user", "sleep", "600"]) as holder:
+        while Path(f"/proc/{holder.pid}/ns/user").readlink() == host:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        for name in ("uid_map", "gid_map"):
+            Path(f"/proc/{holder.pid}/{name}").write_text("0 0 65536\n")
+        script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+        words = ["closure", "--library", "hipsparse", "--gpu", "gfx1030", "--json", "--output", str(tmp_path / "out")]
+        enter = ["nsenter", "--user", "--target", str(holder.pid), "sh", "-c", script, "sh"]
+        done = subprocess.run(
+            [*enter, sys.executable, "-m", "rocm_sdk_build", *words],
+            env=clean_environment() | {"PYTHONPATH": str(sdk)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        holder.kill()
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["proof"]["way"] == "changed"
