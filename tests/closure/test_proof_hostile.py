@@ -33,6 +33,8 @@ from sample_closure import PROVED, closure, names_in, write_application, write_d
 from sample_devel import as_root
 from sample_site import clean_environment
 
+from rocm_sdk_build.closure.namespaces import _copy
+
 # Attacks that show only outside: nothing that the constructor sees tells whether they succeed.
 _SEEN_OUTSIDE = {"outlives", "answer"}
 # Attacks that are not tried without the proof: on what is there alone, on this interpreter, on the first process of
@@ -502,3 +504,41 @@ def test_root_where_no_more_user_namespaces_are_allowed(sdk: Path, tmp_path: Pat
         holder.kill()
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["proof"]["way"] == "changed"
+
+
+@as_root
+@pytest.mark.parametrize("way", ["mapped", "copies"])
+def test_root_who_makes_files_for_nobody_else(sdk: Path, tmp_path: Path, way: str) -> None:
+    """His umask is not that of the root in which the code runs, as another user."""
+    words = ["closure", "--library", "rocblas", "--gpu", "gfx1030", "--json", "--proof=unsafe"]
+    rights = ["setpriv", "--bounding-set", "-sys_admin"] if way == "copies" else ["env"]
+    done = subprocess.run(
+        [*rights, sys.executable, "-m", "rocm_sdk_build", *words, "--output", str(tmp_path / "out")],
+        env=clean_environment() | {"PYTHONPATH": str(sdk)},
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=0o077,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["proof"]["way"] == way
+
+
+def test_copies_stay_in_the_root(tmp_path: Path) -> None:
+    """Whatever links lie in what was copied before."""
+    root, outside, source = (tmp_path / name for name in ("root", "outside", "source"))
+    for directory in (root, outside, source):
+        directory.mkdir()
+    (source / "file").write_text("new")
+    (source / "__pycache__").mkdir()
+    os.mkfifo(source / "__pycache__/pipe")
+    (root / "link").symlink_to(outside)
+    (root / "file").symlink_to(outside / "file")
+    for place in ("link/file", "link/directory/file"):
+        with pytest.raises(OSError, match="a link leads out of the root"):
+            _copy(str(root), str(source / "file"), f"{root}/{place}")
+    _copy(str(root), str(source / "file"), f"{root}/file")
+    _copy(str(root), str(source), f"{root}/link")
+    assert (root / "file").read_text() == (root / "link/file").read_text() == "new"
+    assert not (root / "link").is_symlink()
+    assert list(outside.iterdir()) == []

@@ -130,11 +130,13 @@ def main() -> NoReturn:
 
 
 def _refuse(error: OSError) -> None:
-    print(json.dumps({"refused": f"{error.filename}: {error.strerror}"}), flush=True)
+    told = f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
+    print(json.dumps({"refused": told}), flush=True)
 
 
 def _keep(plan: dict[str, Any]) -> int:
     way, root = plan["way"], plan["root"]
+    os.umask(0o022)  # another user is to read what is made
     _die_with_parent()
     if os.getppid() != plan["parent"]:
         return 1
@@ -266,14 +268,15 @@ def _fill(root: str, plan: dict[str, Any]) -> None:
 
 def _copy(root: str, source: str, target: str) -> None:
     """Writes only below the root, wherever links lead that were copied."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if not os.path.realpath(os.path.dirname(target)).startswith(os.path.realpath(root)):
+    directory = os.path.dirname(target)
+    if not f"{os.path.realpath(directory)}/".startswith(f"{root}/"):
         raise OSError(errno.ELOOP, "a link leads out of the root", target)
+    os.makedirs(directory, exist_ok=True)
+    if os.path.islink(target):
+        os.unlink(target)
     if os.path.isdir(source):
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     else:
-        if os.path.lexists(target):
-            os.unlink(target)
         shutil.copy(source, target)
 
 
