@@ -542,3 +542,17 @@ def test_copies_stay_in_the_root(tmp_path: Path) -> None:
     assert (root / "file").read_text() == (root / "link/file").read_text() == "new"
     assert not (root / "link").is_symlink()
     assert list(outside.iterdir()) == []
+
+
+def test_an_output_in_the_directory_of_the_application(sdk: Path, tmp_path: Path) -> None:
+    """The closure that is being made lies there, and is no part of the application."""
+    (tmp_path / "app").mkdir()
+    source = "#include <dirent.h>\n#include <stdlib.h>\n#include <string.h>\n"
+    source += "__attribute__((constructor)) static void look(void)\n"
+    source += f'{{ DIR *here = opendir("{tmp_path}/app"); struct dirent *each;\n'
+    source += 'while ((each = readdir(here))) if (!strncmp(each->d_name, ".rocm", 5)) exit(1); }\n'
+    compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "app/libapp.so", source)
+    words = ("--library", "hipsparse", "--for", tmp_path / "app", "--output", tmp_path / "app/out")
+    done = closure(sdk, PROVED, *words)
+    assert "1 file of applications loaded" in done.stdout
+    assert sorted(path.name for path in (tmp_path / "app").iterdir()) == ["libapp.so", "out"]

@@ -42,6 +42,7 @@ _COVERAGE = "tests/device_code/test_coverage.py"
 _CLOSURE, _CLOSURE_TESTS = "builder/rocm_sdk_build/closure", "tests/closure/test"
 _PROOF, _PROOF_PROGRAM = f"{_CLOSURE}/proof.py", f"{_CLOSURE}/proof_program.py"
 _APPLICATION, _CHOICE = f"{_CLOSURE}/proof_application.py", f"{_CLOSURE}/proof_choice.py"
+_PROOF_ROOT, _HOST_FILES = f"{_CLOSURE}/proof_root.py", f"{_CLOSURE}/host_files.py"
 _NAMESPACES, _JOURNAL = f"{_CLOSURE}/namespaces.py", f"{_CLOSURE}/journal.py"
 _IN_PLACE, _ALSO, _ROOTS = (f"{_CLOSURE}/{name}.py" for name in ("in_place", "also", "roots"))
 _ATTACKS = (f"{_CLOSURE_TESTS}_proof_hostile.py::test_attacks_of_constructors",)
@@ -261,6 +262,14 @@ MUTATIONS = (
     Mutation(_PROOF_PROGRAM, "    set_dumpable(0)\n", "", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "                os.setpgid(0, 0)\n", "", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "                os.dup2(log.fileno(), 1)\n", "", _ATTACKS),
+    Mutation(_PROOF_ROOT, "and not is_ours", "", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_an_output_in_the_directory_of_the_application",)),
+    Mutation(_PROOF_ROOT, "return not self._for_others or mode", "return True or mode", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_files_that_only_root_may_read",)),
+    Mutation(_PROOF_ROOT, "yield entry._replace(kind=stat.S_IFREG)", "yield entry",
+             (f"{_CLOSURE_TESTS}_proof_hostile.py::test_links_of_an_installer_to_an_application",)),
+    Mutation(_NAMESPACES, "    os.umask(0o022)  # another", "    # another", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_root_who_makes_files_for_nobody_else",)),
+    Mutation(_NAMESPACES, '    if not f"{os.path.realpath(directory)}/".startswith(f"{root}/"):', "    if False:",
+             (f"{_CLOSURE_TESTS}_proof_hostile.py::test_copies_stay_in_the_root",)),
+    Mutation(_HOST_FILES, ' and "/" not in name]', "]", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_names_with_slashes_are_opened_in_the_proof_alone",)),
     # what a closure in place may change
     Mutation(_JOURNAL, "return now == row.old and _has_digest(journal, row)", "return now == row.old",
              (f"{_CLOSURE_TESTS}_in_place_limits.py::test_a_staged_file_that_is_damaged",)),

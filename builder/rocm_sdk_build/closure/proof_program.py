@@ -57,7 +57,7 @@ def in_child(what: str, action: Callable[[], object]) -> Wrong | None:
     if status == 0:
         return None
     ended = f"ends with signal {status & 127}" if status & 127 else ""
-    return {"what": what, "why": " ".join(filter(None, (ended, told))) or f"status {status}"}
+    return {"what": what, "why": " ".join(filter(None, (ended, told))) or f"status {os.waitstatus_to_exitcode(status)}"}
 
 
 def preload(names: Sequence[str]) -> None:

@@ -117,7 +117,8 @@ class _Tree:
 
     def _is_entered(self, entry: Entry) -> bool:
         is_chosen = self._chosen is None or entry.path in self._above
-        return entry.kind == stat.S_IFDIR and entry.name != _CACHE and is_chosen
+        is_ours = entry.name.startswith(PREFIX)  # a scratch directory, as that of this run
+        return entry.kind == stat.S_IFDIR and entry.name != _CACHE and is_chosen and not is_ours
 
     def _look_at(self, directory: str) -> None:
         """Whether it is whole; the directories in it were looked at before."""
@@ -173,7 +174,5 @@ def _listing(directory: str) -> list[Entry]:
     with os.scandir(directory) as entries:
         for each in entries:
             facts = each.stat(follow_symlinks=False)
-            if not each.name.startswith(PREFIX):
-                kind = stat.S_IFMT(facts.st_mode)
-                found.append(Entry(each.name, each.path, kind, facts.st_mode, facts.st_size))
+            found.append(Entry(each.name, each.path, stat.S_IFMT(facts.st_mode), facts.st_mode, facts.st_size))
     return found
