@@ -187,7 +187,7 @@ ATTACKS = {
         int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
         return mmap(0, 1UL << 45, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;""",
     "answer": r"""
-        printf("{\"wrong\": []}\n"); fflush(stdout); printf("%0100000d\n", 7); fflush(stdout); return 0;""",
+        printf("{\"wrong\": []}\n"); fflush(stdout); printf("%0100000d", 7); fflush(stdout); return 0;""",
 }
 
 # Those that only some tests want.

@@ -34,6 +34,7 @@ from sample_devel import as_root
 from sample_site import clean_environment
 
 from rocm_sdk_build.closure.namespaces import _copy
+from rocm_sdk_build.closure.proof_root import Root
 
 # Attacks that show only outside: nothing that the constructor sees tells whether they succeed.
 _SEEN_OUTSIDE = {"outlives", "answer"}
@@ -392,16 +393,17 @@ def test_code_of_others_runs_only_when_asked_for(sdk: Path, tmp_path: Path) -> N
 
 def test_names_with_slashes_are_opened_in_the_proof_alone(sdk: Path, tmp_path: Path) -> None:
     """A file that a DT_NEEDED entry names by its path is no library of the system: its code does not run outside."""
-    ran = tmp_path / "ran"
+    ran, site = tmp_path / "ran", Path(shutil.copytree(sdk, tmp_path / "site", symlinks=True))
     source = f'#include <stdio.h>\n__attribute__((constructor)) static void harm(void) {{ fopen("{ran}", "w"); }}\n'
     planted = compile_file(["cc", "-shared", "-fPIC", "-x", "c", "-"], tmp_path / "libplanted.so", source)
-    words = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed", "-x", "c", "-", "-x", "none", planted]
-    library = compile_file(words, tmp_path / "libapp.so", "int app;")
-    assert (
-        f"[{planted}]" in subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
-    )
-    done = closure(sdk, PROVED, "--library", "hipsparse", "--for", library, "--output", tmp_path / "out", check=False)
+    library = next(site.rglob("libhipsparse.so.4"))
+    words = ["cc", "-shared", "-fPIC", "-Wl,--no-as-needed,-soname,libhipsparse.so.4", "-x", "c", "-", "-x", "none"]
+    compile_file([*words, planted], library, "int sparse(void) { return 7; }")
+    needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    assert f"[{planted}]" in needed
+    done = closure(site, PROVED, "--library", "hipsparse", "--output", tmp_path / "out", check=False)
     assert done.returncode == 1
+    assert f"{planted}: cannot open shared object file" in done.stderr
     assert not ran.exists()
 
 
@@ -556,3 +558,13 @@ def test_an_output_in_the_directory_of_the_application(sdk: Path, tmp_path: Path
     done = closure(sdk, PROVED, *words)
     assert "1 file of applications loaded" in done.stdout
     assert sorted(path.name for path in (tmp_path / "app").iterdir()) == ["libapp.so", "out"]
+
+
+def test_scratch_directories_are_of_no_tree(tmp_path: Path) -> None:
+    """As the one of this run in the directory of the standard library, which has site-packages."""
+    for name in ("package", ".rocm-sdk-build-x"):
+        (tmp_path / "top" / name).mkdir(parents=True)
+        (tmp_path / "top" / name / "file").touch()
+    root = Root(tmp_path / "copies", for_others=False)
+    root.add_tree(str(tmp_path / "top"), "place")
+    assert root.parts == {"place/package": str(tmp_path / "top/package")}

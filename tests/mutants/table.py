@@ -262,7 +262,7 @@ MUTATIONS = (
     Mutation(_PROOF_PROGRAM, "    set_dumpable(0)\n", "", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "                os.setpgid(0, 0)\n", "", _ATTACKS),
     Mutation(_PROOF_PROGRAM, "                os.dup2(log.fileno(), 1)\n", "", _ATTACKS),
-    Mutation(_PROOF_ROOT, "and not is_ours", "", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_an_output_in_the_directory_of_the_application",)),
+    Mutation(_PROOF_ROOT, "and not is_ours", "", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_scratch_directories_are_of_no_tree",)),
     Mutation(_PROOF_ROOT, "return not self._for_others or mode", "return True or mode", (f"{_CLOSURE_TESTS}_proof_hostile.py::test_files_that_only_root_may_read",)),
     Mutation(_PROOF_ROOT, "yield entry._replace(kind=stat.S_IFREG)", "yield entry",
              (f"{_CLOSURE_TESTS}_proof_hostile.py::test_links_of_an_installer_to_an_application",)),
