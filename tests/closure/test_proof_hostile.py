@@ -350,7 +350,10 @@ def test_the_unsafe_proof(sdk: Path, open_directory: Path, outside: Outside, oth
     output = open_directory / "out"
     done = without_namespaces((*words, "--output", output), {"PYTHONPATH": str(site)}, outside, other_user)
     assert done.returncode == 0, done.stderr
-    assert "not tried: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe)" in done.stdout
+    assert (
+        "not tried: with no rights: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe)"
+        in done.stdout
+    )
     assert outside.touched() == []
     assert digests(application) == before
     assert [path.name for path in open_directory.iterdir() if path.name.startswith(".")] == []

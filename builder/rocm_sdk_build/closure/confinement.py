@@ -37,8 +37,8 @@ WAYS = (
         COPIES,
         for_root=True,
         is_safe=False,
-        remark="the code ran as user 65534 in a chroot without namespaces (--proof=unsafe): "
-        "it could use the network, and reach other processes of this user",
+        remark="with no rights: the code ran as user 65534 in a chroot without namespaces (--proof=unsafe), "
+        "and could use the network and reach other processes of this user",
     ),
 )
 
