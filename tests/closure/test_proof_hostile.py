@@ -113,6 +113,10 @@ def commands(text: str) -> list[int]:
     return found
 
 
+def children(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def digests(directory: Path) -> dict[str, str]:
     files = sorted(path for path in directory.rglob("*") if path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
@@ -247,10 +251,11 @@ def test_no_process_outlives_a_kill(  # noqa: PLR0917
     while not processes(PROCESS_NAME):
         assert time.monotonic() < end
         time.sleep(0.02)
-    keepers = commands("closure.namespaces import main")  # and the first process in its namespace, its child
     (builder,) = commands(f"closure --library hipsparse --for {application}")
-    os.kill(builder if dies == "builder" else min(keepers), signal.SIGKILL)
-    while processes(PROCESS_NAME) or any(Path(f"/proc/{each}").exists() for each in keepers):
+    (keeper,) = children(builder)
+    (first,) = children(keeper)  # in the namespace
+    os.kill(builder if dies == "builder" else keeper, signal.SIGKILL)
+    while processes(PROCESS_NAME) or any(Path(f"/proc/{each}").exists() for each in (keeper, first)):
         assert time.monotonic() < end
         time.sleep(0.02)
     thread.join()
