@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from compiled_files import compile_file
 from other_user import OtherUser
 from sample_site import CORE, Site, compile_library, run_python
 
@@ -202,6 +203,77 @@ maps = open("/proc/self/maps").read()
 print(os.path.basename(found.bound_to), "libfirst.so" in maps, "libsecond.so" in maps)
 """
     assert run_python(program, PYTHONPATH=str(site.path)).stdout.split() == ["libfirst.so", "False", "False"]
+
+
+# Opens `first` before `second`, and makes them global in the order of `paths`.
+MADE_GLOBAL = """
+import _ctypes, ctypes, os, rocm_sdk
+for path in sorted({paths!r}):
+    _ctypes.dlopen(path, os.RTLD_LOCAL | os.RTLD_NOW)
+for path in {paths!r}:
+    _ctypes.dlopen(path, os.RTLD_GLOBAL | os.RTLD_NOW | os.RTLD_NOLOAD)
+references = rocm_sdk.bindings("roctx64", every=True).references
+(found,) = [each for each in references if each.symbol == {symbol!r}]
+(loaded,) = rocm_sdk.preload_libraries("roctx64")
+use = ctypes.CDLL(loaded.location.path).use
+use.restype = ctypes.c_char_p
+print(os.path.basename(found.bound_to), use().decode())
+"""
+NAMED = 'const char *name(void) {{ return "{0}"; }}'
+# Which one is called is decided at the first call, so dlsym is not asked for it; the last symbol tells.
+CHOSEN = """
+static const char *own(void) {{ return "{0}"; }}
+static const char *(*choose(void))(void) {{ return own; }}
+const char *name(void) __attribute__((ifunc("choose")));
+{1}int z_other(void) {{ return 1; }}
+"""
+
+
+@pytest.mark.parametrize(("source", "others"), [(NAMED, ""), (CHOSEN, ""), (CHOSEN, "int y_own_{0}; ")])
+@pytest.mark.parametrize("order", [("first", "second"), ("second", "first")], ids="-".join)
+def test_the_order_in_which_libraries_became_global(
+    tmp_path: Path, order: tuple[str, str], source: str, others: str
+) -> None:
+    site = Site(tmp_path)
+    site.library("libroctx64.so.4", "const char *name(void); const char *use(void) { return name(); }")
+    paths = [
+        str(compile_library(tmp_path / f"lib{each}.so", f"lib{each}.so", source.format(each, others.format(each))))
+        for each in order
+    ]
+    said = run_python(MADE_GLOBAL.format(paths=paths, symbol="name"), PYTHONPATH=str(site.path)).stdout.split()
+    assert said == [f"lib{order[0]}.so", order[0]]
+
+
+# Called before the program waits: `called`, and `chosen`, whose slot has the chosen function. `waiting` is not.
+LAZY = """
+static int one(void) { return 1; }
+static int (*choose(void))(void) { return one; }
+int chosen(void) __attribute__((ifunc("choose")));
+int called(void) { return 2; }
+int waiting(void) { return 3; }
+int call(int all) { return chosen() + called() + (all ? waiting() : 0); }
+"""
+WAITS = """
+#include <stdio.h>
+int call(int all);
+int main(void) { int sum = call(0); puts("ready"); fflush(stdout); (void)getchar(); return sum != 3; }
+"""
+
+
+def test_slots_that_are_filled_at_the_first_call(tmp_path: Path) -> None:
+    library = compile_library(tmp_path / "liblazy.so", "liblazy.so", LAZY, flags=("-Wl,-z,lazy", "-fplt"))
+    words = ["cc", "-x", "c", "-", "-x", "none", library, f"-Wl,-rpath,{tmp_path},-z,lazy"]
+    program = compile_file(words, tmp_path / "program", WAITS)
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        found = rocm_sdk.process_bindings(process.pid, every=True).references
+        process.communicate("\n")
+    assert process.returncode == 0
+    own = {each.symbol: (each.bound_to, each.verdict) for each in found if each.library == str(library)}
+    assert own["called"] == (str(library), "meant")
+    assert own["waiting"] == (None, "lazy")
+    assert own["chosen"] == (None, "unknown")
 
 
 def test_functions_of_one_source_are_no_fault_within_one_sdk(tmp_path: Path) -> None:
