@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from compiled_files import compile_file
+from sample_devel import as_root
 from sample_device_code import FLAGS, bundle, code_object, kernel_index, library, objects
 from sample_site import CORE, LIBRARIES, Site, clean_environment
 from sample_site import compile_library as compile_into
@@ -261,11 +262,35 @@ def test_damaged_code_is_told_once(call: Call, hip: Path, tmp_path: Path) -> Non
     library(directory / "libdamaged.so", [bundle(objects("gfx1030"))[:-100]], hip)
     found = document(call, directory, *GPU)
     assert codes(found) == ["E-LIB-006"]
+    library(directory / "libother.so", [bundle(objects("gfx1030"))[:-100]], hip)
+    found = document(call, directory / "libdamaged.so", *GPU)
+    assert codes(found) == ["E-LIB-006"], found
+    (directory / "libother.so").unlink()
     cut = library(directory / "libcut.so", [bundle(objects("gfx1030"))], hip)
     os.truncate(cut, cut.stat().st_size // 2)
     found = document(call, directory, *GPU)
     assert sorted(codes(found)) == ["E-LIB-006", "E-LIB-006"], found
     assert sum("libcut.so" in str(each) for each in found["problems"]) == 1, found  # type: ignore[attr-defined]
+
+
+@as_root
+def test_a_wheel_without_room(tmp_path: Path) -> None:
+    app = compile_library(tmp_path / "app.so", None, "char room[200000] = {1};")
+    path = wheel(tmp_path / "sample-1-py3-none-any.whl", {"sample/app.so": app})
+    place = tmp_path / "small"
+    place.mkdir()
+    script = 'mount -t tmpfs -o size=100k small "$0" && exec "$@"'
+    said = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, place, SCRIPT, "check", path, *GPU],
+        env=clean_environment() | {"TMPDIR": str(place)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 1
+    why = f"what is read of it takes more bytes than {place} has; TMPDIR names another place"
+    assert why in said.stderr
+    assert str(path) in said.stderr
 
 
 def test_what_is_no_elf_file(call: Call, tmp_path: Path) -> None:

@@ -430,4 +430,13 @@ ARGUED: dict[tuple[str, str, str], str] = {
     ("csrc/device_code/extent.c", "uint64_t left = offset < extent->size ? extent->size - offset : 0;",
      "uint64_t left = offset <= extent->size ? extent->size - offset : 0;"): "their difference is 0",
     ("csrc/device_code/extent.c", "*got = left < size ? (size_t)left : size;", "*got = left <= size ? (size_t)left : size;"): "the minimum of two numbers",
+    ("rocm_sdk/verdicts/miopen_caches.py", "TYPE_CHECKING = False  # for type checkers", "TYPE_CHECKING = True  # for type checkers"):
+        "what is imported for type checkers is there",
+    ("rocm_sdk/selftest/nodes/comparison.py", "values = dict(islice(_values(report.document), _FACTS + 1))",
+     "values = dict(islice(_values(report.document), _FACTS + 2))"): "one fact more than is compared shows that there are more",
+    ("rocm_sdk/selftest/nodes/facts.py", "_RECORD_LIMIT = 1 << 28", "_RECORD_LIMIT = 1 << 29"): "a limit for files without end; twice as much is one, too",
+    ("rocm_sdk/selftest/nodes/host_list.py", "if not first <= last < first + _LIMIT:", "if not first <= last <= first + _LIMIT:"):
+        "the number of names has the same limit",
+    ("rocm_sdk/selftest/nodes/reading.py", "total += size if size <= REPORT_LIMIT else 0", "total += size if size <= REPORT_LIMIT else 1"):
+        "a byte for a report that is refused",
 }  # fmt: skip

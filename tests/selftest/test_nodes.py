@@ -132,6 +132,16 @@ def test_the_firmware_of_gpus(sdk: Site, tmp_path: Path) -> None:
     (line,) = (each for each in said.splitlines() if "firmware" in each)
     assert re.fullmatch(r"  firmware: .*42.*, and not .*41.*", line)
     assert "<td>firmware</td>" in page.read_text()
+    assert "Not told" not in page.read_text()
+
+
+def test_the_name_of_a_host_in_a_problem_makes_no_difference(sdk: Site, tmp_path: Path) -> None:
+    for node in ("n1", "n2"):
+        found = write_report(sdk, tmp_path, node)
+        found["node"]["host"] = f"host-of-{node}"
+        found["problems"] = [{"code": "E-LIB-002", "severity": "error", "cause": f"nothing on host-of-{node}"}]
+        (tmp_path / f"{node}-0.json").write_text(json.dumps(found))
+    assert rocm_sdk("test", "--merge", tmp_path).stdout.startswith("2 reports in 1 group of equal outcome")
 
 
 HOSTILE = {
