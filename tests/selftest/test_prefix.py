@@ -16,6 +16,8 @@ from other_user import become_possible, open_directory
 from sample_prefix import LOCATION, Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment
 
+from rocm_sdk.selftest.prefixes.versions import Said, _agree
+
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
@@ -463,6 +465,21 @@ def test_without_a_network(stage: Stage) -> None:
     if "unshare failed" in done.stderr:
         pytest.skip(f"this machine makes no network namespace: {done.stderr.strip()}")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [
+        ("1.2", "1.2.3", True),
+        ("1.2.3", "1.2", True),
+        ("1.2.3.4", "1.2.3.5", True),
+        ("1.2.3", "1.2.4", False),
+        ("1.2", "1.3.2", False),
+    ],
+)
+def test_which_versions_are_one(first: str, second: str, is_one: bool) -> None:
+    """Three numbers count, or as many as both have."""
+    assert _agree(Said("a", "rocrand", first), Said("b", "rocrand", second)) == is_one
 
 
 def test_where_the_staging_directory_may_stand(stage: Stage) -> None:
