@@ -14,6 +14,7 @@ import sysconfig
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def open_directory() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)
+
+
+@cache
+def has_user_namespaces() -> bool:
+    """Whether the kernel makes user namespaces here. In a chroot, as a bare system is, it does not."""
+    return subprocess.run(["unshare", "--user", "true"], capture_output=True, check=False).returncode == 0
+
+
+def need_user_namespaces() -> None:
+    """Skips a test. On a machine that is no chroot, the same tests run on other interpreters."""
+    if not has_user_namespaces():
+        pytest.skip("this system refuses user namespaces, as the kernel does in a chroot")
 
 
 @contextmanager

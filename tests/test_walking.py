@@ -74,7 +74,7 @@ def test_the_same_as_the_walk_of_python(tmp_path: Path) -> None:
     assert sorted(kept) == [str(tmp_path), f"{tmp_path}/e"]
 
 
-@pytest.mark.parametrize("depth", [1000, 100_000])
+@pytest.mark.parametrize("depth", [1000, 10_000])  # removing 100,000 takes the kernel minutes
 def test_commands(site: Site, tmp_path: Path, depth: int) -> None:
     site.library("libamdhip64.so.7")
     with deep_directory(tmp_path / "deep", depth) as directory:
