@@ -37,7 +37,7 @@ _LISTS = {
     "LD_LIBRARY_PATH": ("/", "$ORIGIN", "${ORIGIN}"),
 }
 _SEPARATORS = {"LD_LIBRARY_PATH": ";"}  # beside the colon
-_DROPPED = ("PYTHONINSPECT",)  # it imports readline before the first line of our code, and waits for a terminal
+_DROPPED = ("PYTHONINSPECT",)  # at a terminal, Python 3.10 imports readline then, before the first line of our code
 
 
 class Done(NamedTuple):

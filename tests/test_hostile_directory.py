@@ -185,6 +185,12 @@ def test_the_ways_to_start_a_python(
     assert lines_of(ran) == []
 
 
+def test_the_environment_of_an_interpreter_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With PYTHONINSPECT, Python 3.10 imports readline from the current directory before the first line."""
+    monkeypatch.setenv("PYTHONINSPECT", "1")
+    assert "PYTHONINSPECT" not in starting.environment()
+
+
 def test_a_library_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty entry of LD_LIBRARY_PATH is the current directory, for the linker as for PATH."""
     compile_library(tmp_path / "libplanted.so", None)
