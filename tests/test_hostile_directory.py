@@ -335,7 +335,7 @@ COMMANDS = """
 0 rocm-sdk-build closure --for {application} --output {out} --form oci
 0 rocm-sdk-build closure --for {application} --output {out} --form squashfs
 0 rocm-sdk-build closure --for {application} --output {out} --form erofs
-0 rocm-sdk-build closure --for {application} --output {out} --trace -- {environment} -c pass
+0 rocm-sdk-build closure --for {application} --output {out} --trace -- {environment} -I -c pass
 0 rocm-sdk-build code {library} --keep gfx1030 --output {out}
 1 rocm-sdk-build debian --output {out} --mirror file:/nowhere --suite sid
 1 rocm-sdk-build demo --sample
