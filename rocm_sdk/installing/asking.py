@@ -168,11 +168,19 @@ def installer_environment(destination: Destination, index: Index) -> dict[str, s
 
 @contextmanager
 def start_directory(destination: Destination) -> Iterator[str | None]:
-    """Where an installer starts: an empty directory for pip, whose children import from it; None: where we are."""
+    """Where an installer starts: an empty directory for pip, whose children import from it; None: where we are.
+
+    Raises InstallRefusedError if it cannot be made.
+    """
     if destination.installer != "pip":
         yield None
         return
-    with TemporaryDirectory(prefix="rocm-sdk-install-") as empty:
+    try:
+        directory = TemporaryDirectory(prefix="rocm-sdk-install-")
+    except OSError as error:
+        why = f"pip starts in an empty directory, and none can be made: {error}"
+        raise InstallRefusedError(why, "TMPDIR names another place") from error
+    with directory as empty:
         yield empty
 
 

@@ -14,7 +14,8 @@ import pytest
 from package_index import serve, write_wheel
 from sample_machine import Machine
 
-from rocm_sdk.installing.asking import _packages_of_pip
+from rocm_sdk.installing.asking import _packages_of_pip, run_installer
+from rocm_sdk.installing.destination import Destination
 from rocm_sdk.installing.refusal import InstallRefusedError
 from rocm_sdk_build.output.index import write_index
 
@@ -157,6 +158,15 @@ def test_pip_starts_in_an_empty_directory(install: Run, tmp_path: Path) -> None:
             "TMPDIR": str(tmp_path),
             "PIP_CLIENT_CERT": "~/own.pem",
         }
+
+
+def test_no_place_for_an_empty_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That is said, and not that pip is missing."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    destination = Destination(sys.executable, str(tmp_path), 13, "pip", (sys.executable,), (), {})
+    with pytest.raises(InstallRefusedError, match=f"none can be made: .*{tmp_path}/gone") as refused:
+        run_installer([sys.executable, "-c", "pass"], destination, None, None)
+    assert refused.value.fix == "TMPDIR names another place"
 
 
 def test_an_older_version_is_not_taken_without_a_word(install: Run, python: Path) -> None:
