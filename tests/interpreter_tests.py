@@ -35,6 +35,7 @@ INTERPRETER = (
     "loader/test_preload.py",
     "loader/test_preload_for.py",
     "loader/test_root.py",
+    "loader/test_sdk.py",
     "loader/test_surroundings.py",
     # installing, and what installers leave
     "installation/test_installation.py::test_pip_install",

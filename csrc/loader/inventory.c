@@ -213,15 +213,22 @@ static bool may_be_library(const char *name) {
 /* Of what it reads of a file it keeps only the SONAME. */
 static rsdk_status take_soname(rsdk_inventory *inventory, rsdk_library_directory *directory, const char *name,
                                rsdk_arena *scratch, rsdk_error *error) {
-    rsdk_elf_file file;
+    rsdk_elf_file fresh;
+    const rsdk_elf_file *file = &fresh;
     rsdk_error reason = RSDK_ERROR_INIT;
+    size_t place = 0;
     const char *path = rsdk_path_join(scratch, directory->path, name);
     RSDK_NEED(path, error);
-    rsdk_status status = rsdk_elf_file_read(path, scratch, &file, &reason);
-    status = status == RSDK_OK ? rsdk_elf_machine_check(&file, &reason) : status;
+    rsdk_status status = RSDK_OK;
+    if (rsdk_name_table_find(&inventory->file_places, path, strlen(path), &place)) {
+        file = inventory->files.items[place];
+    } else {
+        status = rsdk_elf_file_read(path, scratch, &fresh, &reason);
+    }
+    status = status == RSDK_OK ? rsdk_elf_machine_check(file, &reason) : status;
     rsdk_error_clear(&reason);
-    if (status == RSDK_OK && file.soname != NULL) {
-        rsdk_named_file named = {.name = name, .soname = rsdk_arena_copy(inventory->arena, file.soname)};
+    if (status == RSDK_OK && file->soname != NULL) {
+        rsdk_named_file named = {.name = name, .soname = rsdk_arena_copy(inventory->arena, file->soname)};
         RSDK_NEED(named.soname, error);
         RSDK_APPEND(inventory->arena, &directory->sonames, named, error);
     }

@@ -12,4 +12,10 @@ rsdk_status rsdk_resolver_find(rsdk_inventory *inventory, const rsdk_catalog_ent
 rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const *shortnames, size_t count,
                                    rsdk_location *locations, rsdk_error *error);
 
+/* Looks for each library of the catalog: a location and a failure for each row, RSDK_OK where it has a location. Reads
+ * each file once. RSDK_NO_MEMORY, or RSDK_PACKAGE_NOT_INSTALLED where that is the failure of a row: the others have
+ * been looked for all the same. */
+rsdk_status rsdk_resolver_find_catalog(rsdk_inventory *inventory, rsdk_location *locations, rsdk_error *failures,
+                                       rsdk_error *error);
+
 #endif

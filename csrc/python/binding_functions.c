@@ -8,7 +8,7 @@
 #include "loader/thread_stack.h"
 #include "methods.h"
 #include "result_types.h"
-#include "session.h"
+#include "sdk_answers.h"
 
 typedef struct foreseeing {
     rsdk_load_options options;
@@ -37,20 +37,28 @@ static int take_openings(const rsdk_text_arguments *files, foreseeing *f) {
     return 0;
 }
 
-static PyObject *foresee_with(PyObject *module, const rsdk_keyword_arguments *keywords, foreseeing *f, int has_all) {
-    rsdk_session session;
+/* In a session that is started and has the caller's choices. */
+static PyObject *foresee_in(rsdk_session *session, const rsdk_keyword_arguments *keywords,
+                            const rsdk_text_arguments *names, bool has_all) {
+    rsdk_text_arguments files = {0};
+    foreseeing f = {.opening_count = 0};
     PyObject *result = NULL;
-    bool is_started = rsdk_session_start(module, &session) == 0 &&
-                      rsdk_session_choose(&session, keywords->overrides, keywords->fallback) == 0 &&
-                      rsdk_keyword_arguments_take_scope(keywords, &session.environment, &f->options) == 0;
-    f->options.ld_preload = session.environment.ld_preload;
-    if (is_started && rsdk_session_perform(&session, foresee, f) == 0 &&
-        rsdk_result_types_add_others(module, rsdk_state_get(module)) == 0) {
-        const rsdk_shown_bindings shown = {.bindings = f->bindings, .has_all = has_all != 0};
-        result = rsdk_result_build(session.state, RSDK_TYPE_BINDINGS, &shown);
+    if (rsdk_keyword_arguments_take_scope(keywords, &session->environment, &f.options) == 0 &&
+        rsdk_text_arguments_take_files(&files, keywords->files) == 0 && take_openings(&files, &f) == 0) {
+        f.options.shortnames = names->items;
+        f.options.shortname_count = names->count;
+        f.options.files = files.items;
+        f.options.file_count = files.count;
+        f.options.ld_preload = session->environment.ld_preload;
+        if (rsdk_session_perform(session, foresee, &f) == 0 &&
+            rsdk_result_types_add_others(session->module, session->state) == 0) {
+            const rsdk_shown_bindings shown = {.bindings = f.bindings, .has_all = has_all};
+            result = rsdk_result_build(session->state, RSDK_TYPE_BINDINGS, &shown);
+        }
     }
-    rsdk_bindings_free(f->bindings);
-    rsdk_session_end(&session);
+    rsdk_bindings_free(f.bindings);
+    free(f.openings);
+    rsdk_text_arguments_clear(&files);
     return result;
 }
 
@@ -61,30 +69,42 @@ PyDoc_STRVAR(
     "files: ELF files, extension modules say, that are opened after what they need. every: whether `references` "
     "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
 
+static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
+            files_keyword[] = "files", every_keyword[] = "every";
+
 static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
-                files_keyword[] = "files", every_keyword[] = "every";
     static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
     rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
-    rsdk_text_arguments names = {0}, files = {0};
+    rsdk_text_arguments names = {0};
     PyObject *result = NULL, *none = PyTuple_New(0);
     int has_all = 0;
     if (none != NULL &&
         PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides, &keywords.fallback,
-                                    &keywords.rtld_global, &keywords.files, &has_all)) {
-        foreseeing f = {.opening_count = 0};
-        if (rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
-            rsdk_text_arguments_take_files(&files, keywords.files) == 0 && take_openings(&files, &f) == 0) {
-            f.options = (rsdk_load_options){.shortnames = names.items,
-                                            .shortname_count = names.count,
-                                            .files = files.items,
-                                            .file_count = files.count};
-            result = foresee_with(module, &keywords, &f, has_all);
+                                    &keywords.rtld_global, &keywords.files, &has_all) &&
+        rsdk_text_arguments_take_shortnames(&names, args) == 0) {
+        rsdk_session session;
+        if (rsdk_session_start(module, &session) == 0 &&
+            rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0) {
+            result = foresee_in(&session, &keywords, &names, has_all != 0);
         }
-        free(f.openings);
+        rsdk_session_end(&session);
     }
     rsdk_text_arguments_clear(&names);
-    rsdk_text_arguments_clear(&files);
+    Py_XDECREF(none);
+    return result;
+}
+
+PyObject *rsdk_sdk_answer_bindings(rsdk_session *session, PyObject *args, PyObject *kwargs) {
+    static char *accepted[] = {files_keyword, every_keyword, NULL};
+    rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
+    rsdk_text_arguments names = {0};
+    PyObject *result = NULL, *none = PyTuple_New(0);
+    int has_all = 0;
+    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$Op", accepted, &keywords.files, &has_all) &&
+        rsdk_text_arguments_take_shortnames(&names, args) == 0) {
+        result = foresee_in(session, &keywords, &names, has_all != 0);
+    }
+    rsdk_text_arguments_clear(&names);
     Py_XDECREF(none);
     return result;
 }
@@ -111,7 +131,7 @@ PyDoc_STRVAR(process_bindings_doc,
              "bindings().");
 
 static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char pid_keyword[] = "pid", every_keyword[] = "every";
+    static char pid_keyword[] = "pid";
     static char *accepted[] = {pid_keyword, every_keyword, NULL};
     rsdk_module_state *state = rsdk_state_get(module);
     rsdk_error error = RSDK_ERROR_INIT;

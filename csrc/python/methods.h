@@ -11,6 +11,7 @@
 extern PyMethodDef rsdk_loader_methods[];
 extern PyMethodDef rsdk_binding_methods[];
 extern PyMethodDef rsdk_sdk_methods[];
+extern PyMethodDef rsdk_sdk_type_methods[];
 extern PyMethodDef rsdk_gpu_methods[];
 extern PyMethodDef rsdk_target_methods[];
 extern PyMethodDef rsdk_inspect_methods[];

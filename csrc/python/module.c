@@ -18,9 +18,10 @@ enum { SLOT_MULTIPLE_INTERPRETERS = 3, SLOT_GIL = 4 };
 #define GIL_NOT_USED                  ((void *)1)
 
 static int add_functions(PyObject *module) {
-    PyMethodDef *const subjects[] = {
-        rsdk_loader_methods,  rsdk_binding_methods,     rsdk_sdk_methods,  rsdk_gpu_methods,     rsdk_target_methods,
-        rsdk_inspect_methods, rsdk_device_code_methods, rsdk_name_methods, rsdk_problem_methods, rsdk_report_methods};
+    PyMethodDef *const subjects[] = {rsdk_loader_methods,      rsdk_binding_methods, rsdk_sdk_methods,
+                                     rsdk_gpu_methods,         rsdk_target_methods,  rsdk_inspect_methods,
+                                     rsdk_device_code_methods, rsdk_name_methods,    rsdk_problem_methods,
+                                     rsdk_report_methods,      rsdk_sdk_type_methods};
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) { /* NOLINT(bugprone-sizeof-expression) */
         if (PyModule_AddFunctions(module, subjects[i]) < 0) {
             return -1;
@@ -48,6 +49,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
         Py_VISIT(state->types[i]);
     }
+    Py_VISIT(state->sdk_type);
     Py_VISIT(state->loaded);
     Py_VISIT(state->preloaded);
     return 0;
@@ -58,6 +60,7 @@ static int module_clear(PyObject *module) {
     for (size_t i = 0; i < RSDK_TYPE_COUNT; i++) {
         Py_CLEAR(state->types[i]);
     }
+    Py_CLEAR(state->sdk_type);
     Py_CLEAR(state->loaded);
     Py_CLEAR(state->preloaded);
     return 0;

@@ -4,7 +4,7 @@
 
 #include "methods.h"
 #include "result_types.h"
-#include "session.h"
+#include "sdk_answers.h"
 
 static rsdk_status look(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     (void)context;
@@ -19,6 +19,24 @@ static PyObject *build_families(const rsdk_sdk *sdk, rsdk_family_list list) {
     return rsdk_result_paths(families, count);
 }
 
+PyObject *rsdk_sdk_answer_facts(rsdk_session *session) {
+    if (rsdk_session_perform(session, look, NULL) < 0) {
+        return NULL;
+    }
+    const rsdk_sdk *sdk = session->sdk;
+    PyObject *result = Py_BuildValue(
+        "{sNsNsNsNsNsNsNsNsN}", "root", rsdk_result_path(rsdk_sdk_root(sdk)), "fallback",
+        rsdk_result_path(rsdk_sdk_fallback(sdk)), "version", rsdk_result_text(rsdk_sdk_version(sdk)), "nonce",
+        rsdk_result_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)),
+        "kpack_split", PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
+        build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX),
+        "windows_families", build_families(sdk, RSDK_FAMILIES_WINDOWS));
+    if (result != NULL && rsdk_session_warn(session) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
 PyDoc_STRVAR(sdk_facts_doc,
              "sdk_facts()\n--\n\n"
              "Facts of the installed SDK (dict): root (the directory of ROCM_SDK_ROOT, None where it is not set), "
@@ -30,20 +48,7 @@ PyDoc_STRVAR(sdk_facts_doc,
 static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     (void)unused;
     rsdk_session session;
-    PyObject *result = NULL;
-    if (rsdk_session_run(module, &session, look, NULL) == 0) {
-        const rsdk_sdk *sdk = session.sdk;
-        result = Py_BuildValue(
-            "{sNsNsNsNsNsNsNsNsN}", "root", rsdk_result_path(rsdk_sdk_root(sdk)), "fallback",
-            rsdk_result_path(rsdk_sdk_fallback(sdk)), "version", rsdk_result_text(rsdk_sdk_version(sdk)), "nonce",
-            rsdk_result_text(rsdk_sdk_nonce(sdk)), "default_family", rsdk_result_text(rsdk_sdk_default_family(sdk)),
-            "kpack_split", PyBool_FromLong(rsdk_sdk_is_kpack_split(sdk)), "available_families",
-            build_families(sdk, RSDK_FAMILIES_AVAILABLE), "linux_families", build_families(sdk, RSDK_FAMILIES_LINUX),
-            "windows_families", build_families(sdk, RSDK_FAMILIES_WINDOWS));
-        if (result != NULL && rsdk_session_warn(&session) < 0) {
-            Py_CLEAR(result);
-        }
-    }
+    PyObject *result = rsdk_session_start(module, &session) == 0 ? rsdk_sdk_answer_facts(&session) : NULL;
     rsdk_session_end(&session);
     return result;
 }
@@ -77,6 +82,11 @@ static rsdk_status read_targets(rsdk_sdk *sdk, void *context, rsdk_error *error)
     return rsdk_sdk_built_targets(sdk, context, error);
 }
 
+PyObject *rsdk_sdk_answer_targets(rsdk_session *session) {
+    const char *targets = NULL;
+    return rsdk_session_perform(session, read_targets, &targets) == 0 ? rsdk_result_text(targets) : NULL;
+}
+
 PyDoc_STRVAR(
     built_targets_doc,
     "built_targets()\n--\n\n"
@@ -86,9 +96,7 @@ PyDoc_STRVAR(
 static PyObject *built_targets(PyObject *module, PyObject *unused) {
     (void)unused;
     rsdk_session session;
-    const char *targets = NULL;
-    PyObject *result =
-        rsdk_session_run(module, &session, read_targets, &targets) == 0 ? rsdk_result_text(targets) : NULL;
+    PyObject *result = rsdk_session_start(module, &session) == 0 ? rsdk_sdk_answer_targets(&session) : NULL;
     rsdk_session_end(&session);
     return result;
 }
@@ -103,13 +111,7 @@ static rsdk_status find_package_directory(rsdk_sdk *sdk, void *context, rsdk_err
     return rsdk_sdk_package_directory(sdk, question->package, &question->directory, error);
 }
 
-PyDoc_STRVAR(package_directory_doc,
-             "package_directory(name, /)\n--\n\n"
-             "The platform directory of a package of the SDK ('core', 'libraries', 'profiler', 'devel') (str).\n"
-             "Raises PackageNotInstalledError where it is not installed, ValueError for other names.");
-
-static PyObject *package_directory(PyObject *module, PyObject *name) {
-    rsdk_session session;
+PyObject *rsdk_sdk_answer_directory(rsdk_session *session, PyObject *name) {
     package_question question = {.package = RSDK_PACKAGE_COUNT};
     const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
     for (unsigned id = 0; text != NULL && id < RSDK_PACKAGE_COUNT; id++) {
@@ -120,9 +122,18 @@ static PyObject *package_directory(PyObject *module, PyObject *name) {
     if (question.package == RSDK_PACKAGE_COUNT) {
         return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "%R is not a package of the ROCm SDK", name);
     }
-    PyObject *result = rsdk_session_run(module, &session, find_package_directory, &question) == 0
-                           ? rsdk_result_path(question.directory)
-                           : NULL;
+    return rsdk_session_perform(session, find_package_directory, &question) == 0 ? rsdk_result_path(question.directory)
+                                                                                 : NULL;
+}
+
+PyDoc_STRVAR(package_directory_doc,
+             "package_directory(name, /)\n--\n\n"
+             "The platform directory of a package of the SDK ('core', 'libraries', 'profiler', 'devel') (str).\n"
+             "Raises PackageNotInstalledError where it is not installed, ValueError for other names.");
+
+static PyObject *package_directory(PyObject *module, PyObject *name) {
+    rsdk_session session;
+    PyObject *result = rsdk_session_start(module, &session) == 0 ? rsdk_sdk_answer_directory(&session, name) : NULL;
     rsdk_session_end(&session);
     return result;
 }

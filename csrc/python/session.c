@@ -108,16 +108,15 @@ static int take_inputs(const rsdk_session *session, inputs *in) {
     return take_modules(session, in) < 0 ? -1 : take_overrides(session, in);
 }
 
-/* Opens the SDK and runs the operation, without the GIL; with no SDK, RSDK_PACKAGE_NOT_INSTALLED until the last look.
- * -1: an exception is set, and not about the SDK. */
+/* Opens the SDK if it is not open and runs the operation, without the GIL; with no SDK, RSDK_PACKAGE_NOT_INSTALLED
+ * until the last look. -1: an exception is set, and not about the SDK. */
 static int attempt(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
                    rsdk_error *error) {
     inputs in = {0};
-    int result = take_inputs(session, &in);
+    int result = session->sdk == NULL ? take_inputs(session, &in) : 0;
     if (result == 0) {
-        rsdk_sdk_free(session->sdk);
-        session->sdk = NULL;
-        Py_BEGIN_ALLOW_THREADS *status = rsdk_sdk_open(&in.options, &session->sdk, error);
+        Py_BEGIN_ALLOW_THREADS *status =
+            session->sdk == NULL ? rsdk_sdk_open(&in.options, &session->sdk, error) : RSDK_OK;
         if (*status == RSDK_OK) {
             *status = rsdk_sdk_version(session->sdk) != NULL || session->is_last_look
                           ? operation(session->sdk, context, error)
@@ -131,12 +130,29 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     return result;
 }
 
+/* The next attempt opens the SDK anew. */
+static void close_sdk(rsdk_session *session) {
+    rsdk_sdk_free(session->sdk);
+    session->sdk = NULL;
+}
+
 /* ---- editable installations ---- */
 
-/* The module names of the packages, for the import system to look up. */
+static bool is_found(const rsdk_session *session, rsdk_package_id package) {
+    const char *directory = NULL;
+    rsdk_error reason = RSDK_ERROR_INIT;
+    rsdk_status status = rsdk_sdk_package_directory(session->sdk, package, &directory, &reason);
+    rsdk_error_clear(&reason);
+    return status == RSDK_OK;
+}
+
+/* The module names of the packages that were not found, for the import system to look up. */
 static PyObject *names_of_modules(const rsdk_session *session) {
     PyObject *names = PyList_New(0);
     for (unsigned id = 0; names != NULL && id < RSDK_PACKAGE_COUNT; id++) {
+        if (is_found(session, (rsdk_package_id)id)) {
+            continue;
+        }
         const char *wanted[] = {rsdk_package_get((rsdk_package_id)id)->pure_module,
                                 rsdk_sdk_package_module(session->sdk, (rsdk_package_id)id)};
         for (size_t i = id == RSDK_META ? 1 : 0; names != NULL && i < 2; i++) {
@@ -157,7 +173,10 @@ static int ask_import_system(rsdk_session *session) {
     PyObject *found = names != NULL ? PyObject_CallMethod(finder, "find_directories", "O", names) : NULL;
     int result = -1;
     if (found != NULL) {
-        result = PyDict_Size(found) > (session->modules != NULL ? PyDict_Size(session->modules) : 0);
+        Py_ssize_t known = session->modules != NULL ? PyDict_Size(session->modules) : 0;
+        if (session->modules == NULL || PyDict_Merge(found, session->modules, 0) == 0) {
+            result = PyDict_Size(found) > known;
+        }
         Py_XDECREF(session->modules);
         session->modules = found;
     }
@@ -167,7 +186,8 @@ static int ask_import_system(rsdk_session *session) {
 }
 
 int rsdk_session_start(PyObject *module, rsdk_session *session) {
-    *session = (rsdk_session){.state = rsdk_state_get(module), .search_path = search_path_of_interpreter()};
+    *session =
+        (rsdk_session){.module = module, .state = rsdk_state_get(module), .search_path = search_path_of_interpreter()};
     return session->search_path != NULL ? rsdk_environment_read(&session->environment) : -1;
 }
 
@@ -216,15 +236,18 @@ int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *
             break;
         }
         rsdk_error_clear(&error);
+        close_sdk(session);
         result = attempt(session, operation, context, &status, &error);
     }
     if (result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && session->sdk != NULL &&
-        rsdk_sdk_version(session->sdk) == NULL) {
+        rsdk_sdk_version(session->sdk) == NULL && !session->is_last_look) {
         session->is_last_look = true;
         rsdk_error_clear(&error);
+        close_sdk(session);
         result = attempt(session, operation, context, &status, &error);
     }
-    if (result == 0 && status != RSDK_OK) {
+    bool is_absent = status == RSDK_PACKAGE_NOT_INSTALLED && session->sdk != NULL && session->accepts_absence;
+    if (result == 0 && status != RSDK_OK && !is_absent) {
         rsdk_exceptions_raise(&error, session->sdk);
         (void)rsdk_fail_with(session->failure, &error);
         result = -1;

@@ -10,14 +10,16 @@
 #include "state.h"
 
 typedef struct rsdk_session {
-    rsdk_module_state *state; /* borrowed */
-    PyObject *search_path;    /* tuple of bytes: keeps the texts alive */
-    PyObject *modules;        /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
-    PyObject *overrides;      /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
-    PyObject *fallback;       /* bytes: the caller's places instead of ROCM_SDK_FALLBACK; NULL: none named */
+    PyObject *module; /* borrowed, and its state */
+    rsdk_module_state *state;
+    PyObject *search_path; /* tuple of bytes: keeps the texts alive */
+    PyObject *modules;     /* dict of str to bytes: packages that an import hook knows; NULL: none asked for yet */
+    PyObject *overrides;   /* list of bytes, a shortname and a path in turn: the caller's overrides; NULL: none */
+    PyObject *fallback;    /* bytes: the caller's places instead of ROCM_SDK_FALLBACK; NULL: none named */
     rsdk_environment environment; /* which the SDK borrows */
     rsdk_error *failure;          /* takes the error that is raised; NULL: nobody wants it */
     bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
+    bool accepts_absence;         /* an operation that says RSDK_PACKAGE_NOT_INSTALLED in the end has done its work */
     rsdk_sdk *sdk;
 } rsdk_session;
 
@@ -32,8 +34,9 @@ int rsdk_session_start(PyObject *module, rsdk_session *session);
  * none. They count before those of the environment. */
 int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback);
 
-/* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
- * installation) and tries once more, unless a root is the whole search path. */
+/* Opens the SDK, unless an earlier operation has opened it, and runs the operation; where a package is not installed,
+ * asks the import system for it (an editable installation) and tries once more, with the SDK opened anew, unless a root
+ * is the whole search path. */
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context);
 
 /* Both. */

@@ -37,6 +37,7 @@ typedef enum rsdk_result_type {
 
 typedef struct rsdk_module_state {
     PyObject *types[RSDK_TYPE_COUNT]; /* owned, as is what follows */
+    PyObject *sdk_type;               /* of open_sdk(); NULL: nobody has called it */
     PyObject *loaded;    /* dict, what this interpreter has preloaded: shortname or path -> LoadedLibrary */
     PyObject *preloaded; /* dict, the same by shortname, behind rocm_sdk._ALL_CDLLS: whoever clears that clears this one
                             only */
