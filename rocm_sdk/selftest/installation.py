@@ -20,7 +20,7 @@ from rocm_sdk.installed.installer import own_site
 from rocm_sdk.walking import walk
 
 from .prefixes.place import Prefix, foreign_variables
-from .prefixes.versions import release_of
+from .prefixes.version_texts import release_of
 
 _DIST_INFO_LIMIT = 1 << 20  # bytes
 _VERSION = re.compile(r"^__version__ *= *(['\"])([\w.+!-]+)\1", re.MULTILINE)

@@ -16,7 +16,7 @@ from other_user import become_possible, open_directory
 from sample_prefix import LOCATION, Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment
 
-from rocm_sdk.selftest.prefixes.versions import Said, _agree
+from rocm_sdk.selftest.prefixes.version_texts import Said, agree
 
 
 @pytest.fixture
@@ -479,7 +479,7 @@ def test_without_a_network(stage: Stage) -> None:
 )
 def test_which_versions_are_one(first: str, second: str, is_one: bool) -> None:
     """Three numbers count, or as many as both have."""
-    assert _agree(Said("a", "rocrand", first), Said("b", "rocrand", second)) == is_one
+    assert agree(Said("a", "rocrand", first), Said("b", "rocrand", second)) == is_one
 
 
 def test_where_the_staging_directory_may_stand(stage: Stage) -> None:
