@@ -78,7 +78,7 @@ install: ## install the C library below PREFIX=/usr/local (LIBDIR, INCLUDEDIR, M
 	@scripts/install-library build/c/install
 
 clean: ## remove everything that the tasks made
-	rm -rf build rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
+	rm -rf build rocm_sdk/_native.abi3.so rocm_sdk/doctor/load_check
 
 ##@ Develop
 
@@ -309,12 +309,12 @@ c-binding: $(BINDING_SOURCES:%.c=$(OUT)/%.o)
 c-fuzzers: $(FUZZERS:%=$(OUT)/%)
 
 # The files that `make develop` puts among the sources.
-in-place: rocm_sdk/_native.abi3.so rocm_sdk/selftest/load_check
+in-place: rocm_sdk/_native.abi3.so rocm_sdk/doctor/load_check
 
 rocm_sdk/_native.abi3.so: $(BINDING_SOURCES:%.c=$(OUT)/%.o) $(LIBRARY)
 	@$(CC) -shared $^ $(LIBS) -o $@
 
-rocm_sdk/selftest/load_check: $(OUT)/csrc/programs/load_check
+rocm_sdk/doctor/load_check: $(OUT)/csrc/programs/load_check
 	@cp $< $@
 
 run-c-tests: c-programs

@@ -152,7 +152,7 @@ class BuildExtension(build_ext):
         # setuptools gives the linker of programs no LDFLAGS.
         flags = shlex.split(os.environ.get("LDFLAGS", ""))
         self.compiler.link_executable(
-            objects, "load_check", output_dir=str(root / "rocm_sdk/selftest"), libraries=["dl"], extra_postargs=flags
+            objects, "load_check", output_dir=str(root / "rocm_sdk/doctor"), libraries=["dl"], extra_postargs=flags
         )
 
 

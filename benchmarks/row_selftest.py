@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from time import perf_counter
 
-from rocm_sdk.selftest.installation import at
-from rocm_sdk.selftest.loading import load_all
-from rocm_sdk.selftest.shared_objects import shared_objects
+from rocm_sdk.doctor.loading import load_all
+from rocm_sdk.installed.installation import at
+from rocm_sdk.installed.shared_objects import shared_objects
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .observation import ProcessError

@@ -28,7 +28,7 @@ try:
         sdk_version,
     )
 except ImportError as error:
-    from ._import_failure import explained
+    from .base.import_failure import explained
 
     raise explained(error) from None
 
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         device_code,
         process_bindings,
     )
+    from .base.file_location import FileLocation
     from .errors import (
         BadArchiveError,
         BadLibraryError,
@@ -84,7 +85,6 @@ if TYPE_CHECKING:
         VersionMismatchError,
         VersionMismatchWarning,
     )
-    from .file_location import FileLocation as FileLocation
     from .problems import Problem as Problem
 
     Overrides = Mapping[str, str | PathLike[str]] | None
@@ -123,15 +123,15 @@ _SUBMODULES = ("_devel", "_dist_info", "targets")
 
 # Names whose modules are imported when they are used first.
 _MODULES = {
-    "FileLocation": "file_location",
+    "FileLocation": "base.file_location",
     "Problem": "problems",
-    "check_process": "selftest.subjects.process",
-    "coverage": "targets.coverage",
+    "check_process": "doctor.subjects.process",
+    "coverage": "gpu_support.coverage",
     "find_bitcode": "_devel",
     "find_headers": "_devel",
     "find_static_library": "_devel",
     "find_tool": "_devel",
-    "loaded_libraries": "selftest.subjects.process",
+    "loaded_libraries": "doctor.subjects.process",
     "rocm_home": "_devel",
 }
 
@@ -242,7 +242,7 @@ def initialize_process(
     loaded are reused.
     """
     if future:
-        from ._arguments import warn_of_misspelt
+        from .base.misspelt import warn_of_misspelt
 
         warn_of_misspelt(future, initialize_process)
     if isinstance(preload_shortnames, str | bytes):

@@ -10,8 +10,8 @@ from .devel.stamp import is_current
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .devel.reporter import Reporter
-    from .file_location import FileLocation
+    from .base.file_location import FileLocation
+    from .terminal.reporter import Reporter
 
 
 def get_devel_root() -> Path:
@@ -92,6 +92,6 @@ def _without_post_release(version: str) -> str:
 
 
 def _make_reporter() -> Reporter:
-    from .devel.reporter import reporter_of_environment
+    from .terminal.reporter import reporter_of_environment
 
     return reporter_of_environment()

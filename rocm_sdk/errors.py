@@ -5,7 +5,7 @@ extension creates them from the C library's errors. They may hold text of any fi
 printed warning) are harmless; their attributes are exact.
 """
 
-from .value_text import harmless
+from .base.value_text import harmless
 
 TYPE_CHECKING = False  # importing typing takes longer than this module
 if TYPE_CHECKING:

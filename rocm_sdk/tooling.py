@@ -24,18 +24,18 @@ from ._native import (
     target_id,
     target_in_name,
 )
-from ._zstd import import_zstd
-from .cli.output import complain, end_without_output, succeeds, tell, tell_table
+from .base.inside import UnsafeNameError, open_inside, parent_inside, parts_of, read_inside
+from .base.moving import exchange, refusal_to_move, sync_directory, sync_file_system
+from .base.own_wheels import install_command
+from .base.value_text import counted, harmless, quoted_for_shell, size_text
+from .base.zstd import import_zstd
+from .doctor.verdicts.subject import Subject, open_subject
+from .gpu_support.coverage import sdk_directories
+from .gpu_support.image_kinds import image_kind
+from .gpu_support.image_kinds import serves as image_kind_serves
 from .installed.distributions import CLOSURE_JOURNAL, Distribution, sdk_distributions, without_closure
 from .installed.init_module import preload_names
-from .installed.inside import UnsafeNameError, open_inside, parent_inside, parts_of, read_inside
-from .installed.moving import exchange, refusal_to_move, sync_directory, sync_file_system
-from .own_wheels import install_command
-from .targets.coverage import sdk_directories
-from .targets.image_kinds import image_kind
-from .targets.image_kinds import serves as image_kind_serves
-from .value_text import counted, harmless, quoted_for_shell, size_text
-from .verdicts.subject import Subject, open_subject
+from .terminal.output import complain, end_without_output, succeeds, tell, tell_table
 
 if TYPE_CHECKING:
     from ._native import LibraryFacts

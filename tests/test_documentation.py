@@ -21,7 +21,7 @@ from sample_documentation import environment, write_machine, write_site
 from sample_site import compile_library
 
 from rocm_sdk._native import sdk_indexes
-from rocm_sdk.own_wheels import install_command
+from rocm_sdk.base.own_wheels import install_command
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -24,7 +24,7 @@ from sample_machine import Machine
 from sample_prefix import sound_stage
 from sample_site import clean_environment, compile_library
 
-from rocm_sdk import starting
+from rocm_sdk.base import starting
 from rocm_sdk_build.build import Wish, build
 from rocm_sdk_build.inputs.rules import read_rules
 

@@ -35,27 +35,38 @@ PACKAGE_NAMES = r"_?rocm[-_]sdk[-_](?:core|libraries|devel|device)\w*|_?rocm[-_]
 
 # What a part of the Python package may import from other parts; the core (the modules in rocm_sdk/ itself) is open.
 PYTHON_MAY_IMPORT: dict[str, set[str]] = {
-    "core": {"problems"},
-    "tooling": {"cli", "installed", "targets", "verdicts"},
-    "gpu_code": {"problems"},
-    "problems": {"installed"},
-    "installed": set(),
-    "adoption": {"installed"},
-    "archives": set(),
-    "web": {"archives", "installed"},
-    "targets": {"installed", "problems"},
-    "installing": {"installed", "targets"},
-    "devel": {"installed", "problems"},
-    "_devel": {"devel", "installed"},
-    "selftest": {"adoption", "devel", "installed", "gpu_code", "problems", "targets", "web"},
-    "provenance": {"installed", "selftest"},
-    "verdicts": {"archives", "installed", "problems", "targets"},
+    "core": {"base", "problems"},
+    "tooling": {"base", "doctor", "gpu_support", "installed", "terminal"},
+    "base": set(),
+    "terminal": {"base"},
+    "installed": {"base"},
+    "adoption": {"base", "installed"},
+    "problems": {"base", "installed"},
+    "gpu_code": {"base", "problems"},
+    "archives": {"base"},
+    "web": {"archives", "base", "installed"},
+    "gpu_support": {"base", "installed", "problems"},
+    "installing": {"base", "gpu_support", "installed"},
+    "devel": {"base", "installed", "problems", "terminal"},
+    "_devel": {"base", "devel", "installed", "terminal"},
+    "doctor": {
+        "adoption",
+        "archives",
+        "base",
+        "devel",
+        "gpu_code",
+        "gpu_support",
+        "installed",
+        "problems",
+        "terminal",
+        "web",
+    },
     "cli": {
-        *("_devel", "adoption", "archives", "devel", "gpu_code", "installed", "problems", "selftest", "targets"),
-        *("installing", "provenance", "verdicts", "web"),
+        *("_devel", "adoption", "archives", "base", "devel", "doctor", "gpu_code", "gpu_support", "installed"),
+        *("installing", "problems", "terminal", "web"),
     },
     "__main__": {"cli"},
-    "_pyinstaller": set(),
+    "_pyinstaller": {"base"},
 }
 
 
@@ -210,7 +221,8 @@ def test_python_layers() -> None:
 
 # What the builder may import of the loader: public names of these modules.
 PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.record|(archives|gpu_code|web|scratch|starting|walking)(\.[a-z]\w*)?)(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
+    r"(errors|targets|tooling|installed\.record|base\.(scratch|starting|walking)|(archives|gpu_code|web)(\.[a-z]\w*)?)"
+    r"(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
 )
 
 
@@ -226,8 +238,12 @@ def test_builder_layers() -> None:
     """The builder uses public names of the loader, which starts it as a process and knows nothing else of it."""
     assert list(cycles(python_needs(ROOT / "builder/rocm_sdk_build", "rocm_sdk_build"))) == []
     assert list(private_imports(ROOT / "builder/rocm_sdk_build")) == []
-    knows = {source.name for source in (ROOT / "rocm_sdk").rglob("*.py") if "rocm_sdk_build" in source.read_text()}
-    assert knows == {"build_command.py"}
+    knows = {
+        source.relative_to(ROOT / "rocm_sdk").as_posix()
+        for source in (ROOT / "rocm_sdk").rglob("*.py")
+        if "rocm_sdk_build" in source.read_text()
+    }
+    assert knows == {"base/build_command.py"}
 
 
 # The folders of the builder, from the lowest up; what lies beside them is the order of it all, and above them.
@@ -243,7 +259,7 @@ def test_folders_of_the_builder() -> None:
 
 
 def test_a_private_import_of_the_builder(tmp_path: Path) -> None:
-    lines = ("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "import rocm_sdk._zstd")
+    lines = ("from rocm_sdk import _native", "from rocm_sdk.devel.lock import x", "import rocm_sdk.base.zstd")
     for line in lines:
         (tmp_path / "a.py").write_text(
             f"from rocm_sdk import gpus\nfrom rocm_sdk.gpu_code.note import History\n{line}\n"
@@ -260,21 +276,21 @@ WRITES = re.compile(
 WRITERS = {
     "archives/member.py": "a temporary file",
     "cli/__init__.py": "opens /dev/null",
-    "cli/output.py": "opens /dev/null",
+    "terminal/output.py": "opens /dev/null",
     "gpu_code/pieces.py": "into a temporary file",
     "gpu_code/scratch.py": "a temporary file",
-    "installed/inside.py": "directories, for devel and adoption",
-    "installed/moving.py": "moves directories, for devel and rocm-sdk-build",
+    "base/inside.py": "directories, for devel and adoption",
+    "base/moving.py": "moves directories, for devel and rocm-sdk-build",
     "installing/forms.py": "a temporary project, which uv locks",
-    "removing.py": "removes directories, for devel and scratch",
-    "scratch.py": "scratch directories",
-    "selftest/compile_kernel.py": "a temporary file",
-    "selftest/loading.py": "a temporary file",
-    "selftest/repairs.py": "an empty __init__.py that a package has lost",
-    "selftest/report/complete_file.py": "reports",
-    "selftest/subjects/devel.py": "a temporary file",
-    "verdicts/subject.py": "a temporary directory with a link to a file",
-    "verdicts/wheel.py": "the files of a wheel, into a temporary directory",
+    "base/removing.py": "removes directories, for devel and scratch",
+    "base/scratch.py": "scratch directories",
+    "doctor/compile_kernel.py": "a temporary file",
+    "doctor/loading.py": "a temporary file",
+    "doctor/repairs.py": "an empty __init__.py that a package has lost",
+    "doctor/report/complete_file.py": "reports",
+    "doctor/subjects/devel.py": "a temporary file",
+    "doctor/verdicts/subject.py": "a temporary directory with a link to a file",
+    "doctor/verdicts/wheel.py": "the files of a wheel, into a temporary directory",
 }
 
 

@@ -7,7 +7,7 @@ import typing
 
 import pytest
 
-from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.problems import Problem, problem
 
 

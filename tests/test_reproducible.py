@@ -95,7 +95,7 @@ def test_the_wheel_of_the_loader(twice: tuple[tuple[Path, int, str], ...]) -> No
     assert found[0] == found[1]
     (path,) = (twice[0][0] / "wheel").iterdir()
     with zipfile.ZipFile(path) as wheel:
-        for name in ("rocm_sdk/_native.abi3.so", "rocm_sdk/selftest/load_check"):
+        for name in ("rocm_sdk/_native.abi3.so", "rocm_sdk/doctor/load_check"):
             assert MARK in wheel.read(name), f"{name}: is linked without LDFLAGS"
 
 

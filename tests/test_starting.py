@@ -1,4 +1,4 @@
-"""A lint: rocm_sdk/starting.py alone starts programs, and C reads no variable that another user may have set.
+"""A lint: rocm_sdk/base/starting.py alone starts programs, and C reads no variable that another user may have set.
 
 What starts a program by itself leaves out one of the rules of that module some day.
 """
@@ -17,7 +17,7 @@ PACKAGES = ("rocm_sdk", "builder/rocm_sdk_build", "variant_provider")
 
 # File -> why it starts programs by itself.
 STARTERS = {
-    "rocm_sdk/starting.py": "for all others",
+    "rocm_sdk/base/starting.py": "for all others",
     "builder/rocm_sdk_build/packages/script_template.py": "it is part of packages, where the loader may be another one",
 }
 CONSTANTS = {"DEVNULL", "PIPE", "STDOUT", "TimeoutExpired"}  # of subprocess

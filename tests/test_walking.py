@@ -12,8 +12,8 @@ import pytest
 from deep_directories import deep_directory, make_deep
 from sample_site import CORE, Site, clean_environment
 
+from rocm_sdk.base.walking import DEPTH_LIMIT, walk
 from rocm_sdk.errors import LibraryAccessError
-from rocm_sdk.walking import DEPTH_LIMIT, walk
 
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # the command is parsed without the modules that do the work
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; 0 if it worked, 1 with cause and fix on standard error if not."""
     from rocm_sdk import RocmSdkError
+    from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.gpu_code.pieces import NO_SPACE
-    from rocm_sdk.scratch import removed_at_signals
     from rocm_sdk.tooling import complain, end_without_output, harmless
 
     options = _parse(sys.argv[1:] if arguments is None else arguments)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from PyInstaller.utils.hooks import collect_data_files, collect_submodules, logger  # type: ignore[import-untyped]
 
 from rocm_sdk import _native
+from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.walking import walk
 
 _PACKAGES = ("core", "libraries", "profiler")
 

@@ -3,8 +3,8 @@
 import argparse
 import sys
 
+from rocm_sdk.base.value_text import harmless
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.value_text import harmless
 
 from .command import DESCRIPTION, add_arguments, run
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from rocm_sdk.installed.inside import UnsafeNameError, parent_inside, parts_of
+from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
+from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.installed.record import record_text, row_of
-from rocm_sdk.own_wheels import install_command
 
 from . import metadata, own_files
 from .errors import AdoptionError

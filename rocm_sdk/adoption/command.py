@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocm_sdk.value_text import harmless
+from rocm_sdk.base.value_text import harmless
 
 from .errors import AdoptionError
 

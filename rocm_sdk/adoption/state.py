@@ -6,8 +6,8 @@ import posixpath
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from rocm_sdk.base.own_wheels import install_command
 from rocm_sdk.installed.record import Row
-from rocm_sdk.own_wheels import install_command
 
 from . import metadata, own_files
 from .errors import AdoptionError

@@ -6,8 +6,8 @@ import os
 import stat
 
 from rocm_sdk import _native
+from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.walking import walk
 
 from .candidate import HEAD_SIZE, is_candidate, refusal
 

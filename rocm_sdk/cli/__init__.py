@@ -22,13 +22,13 @@ def main(arguments: list[str] | None = None) -> int:
         from rocm_sdk.errors import RocmSdkError  # here, because the import takes as long as some commands
 
         if isinstance(error, RocmSdkError):
-            from .output import complain_of
+            from rocm_sdk.terminal.output import complain_of
 
             complain_of(error)
             return _flushed(1)
         if not isinstance(error, OSError) or error.filename is not None:
             raise
-        from .output import end_without_output
+        from rocm_sdk.terminal.output import end_without_output
 
         return end_without_output(error)
     return status
@@ -69,7 +69,7 @@ def _flushed(status: int) -> int:
     try:
         sys.stdout.flush()
     except OSError as error:
-        from .output import end_without_output
+        from rocm_sdk.terminal.output import end_without_output
 
         return end_without_output(error)
     return status
@@ -80,7 +80,7 @@ _shown: set[str] = set()
 
 def show_warning(message: str) -> None:
     """Takes the warnings of the package in place of the interpreter, whose form shows lines of Python code."""
-    from .output import complain
+    from rocm_sdk.terminal.output import complain
 
     if message not in _shown:
         _shown.add(message)

@@ -2,14 +2,14 @@
 
 import sys
 
-from .output import complain, complain_of, tell
+from rocm_sdk.terminal.output import complain, complain_of, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterable
 
-    from rocm_sdk.verdicts import Verdict
+    from rocm_sdk.doctor.verdicts import Verdict
 
 EXAMPLE = "rocm-sdk check torch-2.12.0+rocm10.0.0-cp312-cp312-linux_x86_64.whl --gpu gfx1100"
 DESCRIPTION = """\
@@ -43,9 +43,9 @@ def run(options: "Namespace") -> int:
     """Prints a verdict for each name; the status says whether all work."""
     if not options.names and not options.sdk:
         return _check_sdk(options)
+    from rocm_sdk.base.scratch import removed_at_signals
+    from rocm_sdk.doctor.verdicts import Question, judge
     from rocm_sdk.errors import LibraryNotFoundError
-    from rocm_sdk.scratch import removed_at_signals
-    from rocm_sdk.verdicts import Question, judge
 
     from .check_gpu import chosen_gpus
     from .demangled import demangled
@@ -68,7 +68,7 @@ def run(options: "Namespace") -> int:
 
 def _check_sdk(options: "Namespace") -> int:
     """The verdict on the SDK, and what check-gpu says of its libraries."""
-    from rocm_sdk.verdicts import Question, judge
+    from rocm_sdk.doctor.verdicts import Question, judge
 
     from .check_gpu import chosen_gpus, print_coverage
     from .demangled import demangled
@@ -91,7 +91,7 @@ def _check_sdk(options: "Namespace") -> int:
 def _point_to_health() -> None:
     """A line if something is wrong with the condition of this machine's GPUs; the verdict is not about that."""
     from rocm_sdk._native import gpu_health
-    from rocm_sdk.value_text import counted
+    from rocm_sdk.base.value_text import counted
 
     count = sum(problem is not None for *_, problem in gpu_health())
     if count:

@@ -3,8 +3,7 @@
 import sys
 
 from rocm_sdk import _native
-
-from .output import complain, tell
+from rocm_sdk.terminal.output import complain, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -44,8 +43,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints what the libraries have for each GPU; status 1 if one lacks something, or nothing was checked."""
-    from rocm_sdk.targets.code_problems import problems_on
-    from rocm_sdk.targets.coverage import coverage, with_code
+    from rocm_sdk.gpu_support.code_problems import problems_on
+    from rocm_sdk.gpu_support.coverage import coverage, with_code
 
     names, products = chosen_gpus(options.gpu or ["machine"])
     if not names:
@@ -69,8 +68,8 @@ def run(options: "Namespace") -> int:
 
 def print_coverage(names: list[str], products: list[str]) -> None:
     """What the libraries of the installed SDK have for each GPU."""
-    from rocm_sdk.targets.code_problems import problems_on
-    from rocm_sdk.targets.coverage import coverage
+    from rocm_sdk.gpu_support.code_problems import problems_on
+    from rocm_sdk.gpu_support.coverage import coverage
 
     found = coverage(names)
     _print_coverage(found, names, products, [problems_on(found, index) for index in range(len(names))])
@@ -130,7 +129,7 @@ def _print_gpu(found: "Coverage", index: int, problems: "Iterable[Problem]") -> 
 
 def _print_dependence() -> None:
     """What unofficial code depends on, as far as it can be found out."""
-    from rocm_sdk.targets.runtime_patches import comgr_tries_other_processors
+    from rocm_sdk.gpu_support.runtime_patches import comgr_tries_other_processors
 
     words = {
         True: "finds code for another processor: it is patched",
@@ -146,7 +145,7 @@ def _print_unused(found: "Coverage") -> None:
     """The code that none of the GPUs runs."""
     unused = [each for each in found.targets if not each.used]
     if unused:
-        from rocm_sdk.value_text import size_text
+        from rocm_sdk.base.value_text import size_text
 
         names = ", ".join(f"{each.target or 'unknown target'} {size_text(each.size)}" for each in unused)
         plain = sum(each.size for each in found.targets)
@@ -236,7 +235,7 @@ def _print_json(
         "faults": [_fields(each) for each in found.faults],
     }
     if _is_best_effort(found):
-        from rocm_sdk.targets.runtime_patches import comgr_tries_other_processors
+        from rocm_sdk.gpu_support.runtime_patches import comgr_tries_other_processors
 
         content["comgr_tries_other_processors"] = comgr_tries_other_processors()
     json.dump(content, sys.stdout, indent=2)

@@ -2,7 +2,7 @@
 
 import sys
 
-from .output import complain, complain_of, tell
+from rocm_sdk.terminal.output import complain, complain_of, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _tell(code: "DeviceCode", for_programs: bool) -> None:
 
 
 def _print_code(code: "DeviceCode") -> None:
-    from rocm_sdk.value_text import size_text
+    from rocm_sdk.base.value_text import size_text
 
     tell(f"{code.path}   {size_text(code.size)}   {_summary(code)}")
     if code.kernel_name is not None:
@@ -107,7 +107,7 @@ def _summary(code: "DeviceCode") -> str:
         if code.kernel_name is not None:
             return "its code is in kpack archives"
         return "its GPU code was removed: a separated debug file?" if code.removed else "no GPU code"
-    from rocm_sdk.value_text import counted, size_text
+    from rocm_sdk.base.value_text import counted, size_text
 
     count = counted(len(code.bundles), _kind(code))
     if code.compressed_count == 0:

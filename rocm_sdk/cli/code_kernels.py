@@ -8,9 +8,9 @@ import tempfile
 from functools import partial
 
 from rocm_sdk.gpu_code.kernels import Kernel, kernels_in
+from rocm_sdk.terminal.output import complain, succeeds, tell
 
 from .demangled import demangled
-from .output import complain, succeeds, tell
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 # What is shown of a kernel: the key in its metadata, and a label.

@@ -5,11 +5,10 @@ rocm-sdk-build writes them; it runs as a process of its own, because the loader 
 
 import signal
 
-from rocm_sdk.build_command import NotInstalledError, build_command
+from rocm_sdk.base.build_command import NotInstalledError, build_command
+from rocm_sdk.base.starting import run_shown
 from rocm_sdk.gpu_code.options import words_of
-from rocm_sdk.starting import run_shown
-
-from .output import complain, end_without_output
+from rocm_sdk.terminal.output import complain, end_without_output
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than listing does
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def _codes() -> list[str]:
 
 
 def _subjects() -> list[str]:
-    from rocm_sdk.selftest.subject_table import SUBJECTS
+    from rocm_sdk.doctor.subject_table import SUBJECTS
 
     return [*SUBJECTS, *_codes()]
 
@@ -103,7 +103,7 @@ def _chosen_gpus() -> list[str]:
 
 
 def _layers() -> list[str]:
-    from rocm_sdk.targets.gpu_choice import LAYERS
+    from rocm_sdk.gpu_support.gpu_choice import LAYERS
 
     return list(LAYERS)
 

@@ -3,11 +3,11 @@
 import os
 
 from rocm_sdk._native import locate, package_directory
-from rocm_sdk.named_tuple import NamedTuple
-from rocm_sdk.value_text import quoted_for_shell
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.value_text import quoted_for_shell
+from rocm_sdk.terminal.output import complain
 
 from .gpu_option import add_gpu_options, chosen_variables
-from .output import complain
 from .path import directory_in
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from rocm_sdk.devel.reporter import Reporter
+    from rocm_sdk.terminal.reporter import Reporter
 
 EXAMPLE = 'eval "$(rocm-sdk env)" && cmake -B build'
 DESCRIPTION = """\
@@ -142,7 +142,7 @@ PURPOSES = {"build": build_variables, "torch-extension": extension_variables}
 
 
 def _reporter() -> "Reporter":
-    from rocm_sdk.devel.reporter import reporter_of_environment
+    from rocm_sdk.terminal.reporter import reporter_of_environment
 
     return reporter_of_environment()
 
@@ -171,7 +171,7 @@ def _targets(selection: str) -> tuple[str, ...]:
     """The user may compile for targets that the SDK's libraries have no code for."""
     from rocm_sdk import targets
     from rocm_sdk.errors import EmptySelectionError
-    from rocm_sdk.targets.selection import select
+    from rocm_sdk.gpu_support.selection import select
 
     if selection not in {"machine", "sdk"}:
         return targets.expand(selection)

@@ -2,7 +2,7 @@
 
 import sys
 
-from .output import complain, tell, tell_json
+from rocm_sdk.terminal.output import complain, tell, tell_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ def _entry_document(code: str) -> "dict[str, object]":
 
 def _print_page(code: str) -> None:
     from rocm_sdk.problems.page import page
-
-    from .terminal import style, width_of, wrapped
+    from rocm_sdk.terminal.style import style, width_of, wrapped
 
     title, paragraphs = page(code)
     tell_title = style("bold", sys.stdout)
@@ -83,7 +82,7 @@ def _print_here(code: str) -> None:
     """Whether this installation has the problem, as far as a test of its subjects tells, and what to do about it."""
     found, subjects = _found_here(code)
     for each in found:
-        from rocm_sdk.selftest.report.text import problem_text
+        from rocm_sdk.doctor.report.text import problem_text
 
         print(f"\nHere:\n{problem_text(each)}")
     if not found and subjects:
@@ -92,16 +91,16 @@ def _print_here(code: str) -> None:
 
 def _found_here(code: str) -> "tuple[list[Problem], list[str]]":
     """The problems of this code, and the subjects that were tested for it."""
-    from rocm_sdk.selftest.subject_table import SUBJECTS
+    from rocm_sdk.doctor.subject_table import SUBJECTS
 
     if not any(row.may_report(code) for row in SUBJECTS.values()):
         return [], []
-    from rocm_sdk.selftest import installation as installations
-    from rocm_sdk.selftest.grouping import grouped
-    from rocm_sdk.selftest.loading import default_parallel
-    from rocm_sdk.selftest.options import Options
-    from rocm_sdk.selftest.recorder import Recorder
-    from rocm_sdk.selftest.run import run as run_subjects
+    from rocm_sdk.doctor.grouping import grouped
+    from rocm_sdk.doctor.loading import default_parallel
+    from rocm_sdk.doctor.options import Options
+    from rocm_sdk.doctor.recorder import Recorder
+    from rocm_sdk.doctor.run import run as run_subjects
+    from rocm_sdk.installed import installation as installations
 
     recorders: list[Recorder] = []
     wanted = Options(parallel=default_parallel(), only=frozenset({code}))

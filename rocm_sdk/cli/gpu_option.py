@@ -26,7 +26,7 @@ def chosen_variables(options: "Namespace") -> "dict[str, str | None]":
     if options.gpu is None and options.layer is None:
         return {}
     from rocm_sdk.errors import RocmSdkError
-    from rocm_sdk.targets.gpu_choice import LAYERS, variables_for
+    from rocm_sdk.gpu_support.gpu_choice import LAYERS, variables_for
 
     layer = options.layer or "hip"
     if options.gpu is None:

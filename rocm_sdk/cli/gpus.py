@@ -3,8 +3,7 @@
 import sys
 
 from rocm_sdk import _native
-
-from .output import complain, tell, tell_json, tell_table
+from rocm_sdk.terminal.output import complain, tell, tell_json, tell_table
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ def _print_lines(names: "Iterable[str]", problems: "Iterable[Problem]") -> int:
 
 
 def _print_table(gpus: "Iterable[Gpu]") -> None:
-    from rocm_sdk.value_text import size_text
+    from rocm_sdk.base.value_text import size_text
 
     rows = [
         (
@@ -135,7 +134,7 @@ def _print_all(gpus: "Iterable[Gpu]") -> None:
 
 def _fact_text(name: str, value: object) -> str:
     """A field for people: identifiers as tools of the system write them, sizes with a unit, "-" for none."""
-    from rocm_sdk.value_text import size_text
+    from rocm_sdk.base.value_text import size_text
 
     if value is None or (name in _NONE_IF_ZERO and value == 0):
         return "-"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rocm_sdk import _native
 from rocm_sdk.devel.layout import tree_state
 from rocm_sdk.errors import RocmSdkError
-
-from .output import complain
+from rocm_sdk.terminal.output import complain
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -150,7 +149,7 @@ def _belongs_to(distribution: str) -> Callable[[str], bool]:
 
 def _harmless(value: Any) -> Any:
     """Makes every text in a document harmless. Whole lines would be too late: they contain styles."""
-    from rocm_sdk.value_text import harmless
+    from rocm_sdk.base.value_text import harmless
 
     if isinstance(value, dict):
         return {name: _harmless(each) for name, each in value.items()}
@@ -165,7 +164,7 @@ def _families(sdk: dict[str, Any]) -> Iterator[str]:
 
 
 def _lines(facts: dict[str, Any]) -> Iterator[str]:
-    from .terminal import style
+    from rocm_sdk.terminal.style import style
 
     strong, faint = style("bold", sys.stdout), style("faint", sys.stdout)
     sdk = facts["sdk"]

@@ -4,18 +4,18 @@ import os
 from typing import NamedTuple
 
 from rocm_sdk import _native
-from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.provenance.debug_names import (
+from rocm_sdk.doctor.provenance.debug_names import (
     DEFAULT_DIRECTORY,
     debug_directories,
     debug_file,
     debuginfod_path,
     installed_debug_file,
 )
-from rocm_sdk.selftest.installation import current
-from rocm_sdk.selftest.shared_objects import shared_objects
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.installation import current
+from rocm_sdk.installed.shared_objects import shared_objects
+from rocm_sdk.terminal.output import complain, complain_of, tell, tell_json, tell_table
 
-from .output import complain, complain_of, tell, tell_json, tell_table
 from .path import complain_of_absence
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes

@@ -4,10 +4,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from rocm_sdk.provenance.collection import Library, Provenance, provenance
-from rocm_sdk.provenance.manifest import NAME
-
-from .output import complain, tell, tell_json, tell_table
+from rocm_sdk.doctor.provenance.collection import Library, Provenance, provenance
+from rocm_sdk.doctor.provenance.manifest import NAME
+from rocm_sdk.terminal.output import complain, tell, tell_json, tell_table
 
 _SCHEMA = 1  # of --json; incremented when the meaning of a field changes
 _UNKNOWN = "unknown"

@@ -4,10 +4,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rocm_sdk.targets.sizes import Sizes, sizes
-from rocm_sdk.value_text import size_text
-
-from .output import tell, tell_table
+from rocm_sdk.base.value_text import size_text
+from rocm_sdk.gpu_support.sizes import Sizes, sizes
+from rocm_sdk.terminal.output import tell, tell_table
 
 if TYPE_CHECKING:
     from rocm_sdk._native import DeviceTarget

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from rocm_sdk.terminal.output import complain, complain_fix, tell_json
+
 from .arguments import waiting_time
-from .output import complain, complain_fix, tell_json
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -36,9 +37,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints the directory of the tree; status 1 if `--check` finds a difference."""
     from rocm_sdk.devel.make_ready import DEFAULT_TIMEOUT, Request, make_ready
-    from rocm_sdk.devel.reporter import Reporter
-
-    from .progress import TerminalReporter
+    from rocm_sdk.terminal.progress import TerminalReporter
+    from rocm_sdk.terminal.reporter import Reporter
 
     timeout = DEFAULT_TIMEOUT if options.timeout is None else options.timeout
     reporter = Reporter() if options.quiet else TerminalReporter()

@@ -2,7 +2,7 @@
 
 import sys
 
-from .output import complain, complain_fix, tell
+from rocm_sdk.terminal.output import complain, complain_fix, tell
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def _install(
     options: "Namespace", choice: "Choice", gpus: "GpuChoice", destination: "Destination", index: "Index"
 ) -> int:
     """Shows the commands, asks, and runs them."""
+    from rocm_sdk.base.starting import run_shown
+    from rocm_sdk.base.value_text import quoted_for_shell
     from rocm_sdk.installing.asking import installer_environment, plain_options, start_directory
     from rocm_sdk.installing.forms import arguments, command
-    from rocm_sdk.starting import run_shown
-    from rocm_sdk.value_text import quoted_for_shell
 
     checking = _checks(gpus.targets, destination)
     tell(command(choice, destination, index))
@@ -143,7 +143,7 @@ def _install(
 
 def _checks(targets: tuple[str, ...], destination: "Destination") -> list[list[str]]:
     """What is run afterwards. AMD's `rocm` overwrites files of this package, which are taken over again."""
-    from rocm_sdk.starting import module_command
+    from rocm_sdk.base.starting import module_command
 
     checking = ["check", "--gpu", ",".join(targets)]
     if "rocm-sdk-loader" in destination.versions:

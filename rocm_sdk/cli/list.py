@@ -1,6 +1,6 @@
 """`rocm-sdk list`: the libraries that can be asked for by a short name, and where they are."""
 
-from .output import tell_json, tell_table
+from rocm_sdk.terminal.output import tell_json, tell_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints a table with a line for each library; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
+    from rocm_sdk.base.value_text import size_text
     from rocm_sdk.installed import chosen_site
-    from rocm_sdk.value_text import size_text
 
     chosen_site()  # an error about it is not one about each library
     libraries = [_document(shortname, package, optional) for shortname, package, *_, optional in catalog()]

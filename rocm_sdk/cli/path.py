@@ -7,16 +7,15 @@ often.
 import os
 
 from rocm_sdk._native import locate, package_directory
-
-from .output import complain, complain_of, tell_json
+from rocm_sdk.terminal.output import complain, complain_of, tell_json
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from rocm_sdk._native import LibraryLocation
-    from rocm_sdk.devel.reporter import Reporter
-    from rocm_sdk.file_location import FileLocation
+    from rocm_sdk.base.file_location import FileLocation
+    from rocm_sdk.terminal.reporter import Reporter
 
 EXAMPLE = "cmake -DCMAKE_PREFIX_PATH=$(rocm-sdk path --cmake) ..."
 
@@ -164,6 +163,6 @@ def _development_root() -> str:
 
 
 def _terminal_reporter() -> "Reporter":
-    from .progress import TerminalReporter
+    from rocm_sdk.terminal.progress import TerminalReporter
 
     return TerminalReporter()

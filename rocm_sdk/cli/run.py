@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from rocm_sdk._native import load_plan, locate_all, package_directory
-from rocm_sdk.starting import become, find_program
+from rocm_sdk.base.starting import become, find_program
+from rocm_sdk.terminal.output import complain
 
 from .gpu_option import add_gpu_options, chosen_variables
-from .output import complain
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -145,8 +145,7 @@ def _extracted_tool(program: str) -> list[str]:
     """The program's path in the tree, which is extracted for it; [] if it does not have it."""
     from rocm_sdk.devel.named_files import TOOL, find
     from rocm_sdk.errors import LibraryNotFoundError
-
-    from .progress import TerminalReporter
+    from rocm_sdk.terminal.progress import TerminalReporter
 
     with suppress(LibraryNotFoundError):
         return [find(TOOL, program, TerminalReporter).path]

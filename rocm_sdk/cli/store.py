@@ -3,8 +3,9 @@
 import os
 from typing import TYPE_CHECKING
 
+from rocm_sdk.terminal.output import complain, complain_of, tell_json
+
 from .arguments import waiting_time
-from .output import complain, complain_of, tell_json
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -34,11 +35,10 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Removes unused files, or prints damaged ones; status 1 if there are any, 2 if the directory is not a store."""
+    from rocm_sdk.base.value_text import size_text
     from rocm_sdk.devel.store import Store
     from rocm_sdk.devel.store_directory import NotAStoreError
-    from rocm_sdk.value_text import size_text
-
-    from .progress import TerminalReporter
+    from rocm_sdk.terminal.progress import TerminalReporter
 
     if not options.store:
         complain("no store is given; use --store DIR or set ROCM_SDK_STORE")

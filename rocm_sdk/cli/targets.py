@@ -1,8 +1,7 @@
 """`rocm-sdk targets`: the gfx targets of the SDK and of its packages, and flags to build for them."""
 
 from rocm_sdk._native import built_targets
-
-from .output import complain, tell, tell_json
+from rocm_sdk.terminal.output import complain, tell, tell_json
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ _FLAGS: "dict[str, Callable[[tuple[str, ...]], str]]" = {
 
 
 def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as_json: bool) -> int:
-    from rocm_sdk.targets.selection import select
+    from rocm_sdk.gpu_support.selection import select
 
     chosen, notes = select(selection)
     if as_json:
@@ -97,7 +96,7 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as
 
 
 def _print_installed(*, as_json: bool) -> int:
-    from rocm_sdk.targets.packages import supported_targets, supporting_packages
+    from rocm_sdk.gpu_support.packages import supported_targets, supporting_packages
 
     if as_json:
         packages = [{"distribution": package.distribution, "fault": package.fault} for package in supporting_packages()]
@@ -117,7 +116,7 @@ def _print_installed(*, as_json: bool) -> int:
 
 def _print_missing(*, as_json: bool) -> int:
     from rocm_sdk import _native
-    from rocm_sdk.targets.packages import install_command, missing_targets, requirement_for, supported_targets
+    from rocm_sdk.gpu_support.packages import install_command, missing_targets, requirement_for, supported_targets
 
     gpus = _native.gpus()
     missing = missing_targets(gpus, supported_targets())
@@ -135,7 +134,7 @@ def _print_missing(*, as_json: bool) -> int:
 
 
 def _print_check(*, as_json: bool) -> int:
-    from rocm_sdk.targets.consistency import check
+    from rocm_sdk.gpu_support.consistency import check
 
     result = check()
     if as_json:

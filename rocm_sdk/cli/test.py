@@ -3,20 +3,20 @@
 import os
 import sys
 
-from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.terminal.output import complain, tell
 
-from .output import complain, tell
 from .test_options import add_arguments, misuse, wanted_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from rocm_sdk.doctor.options import Options
+    from rocm_sdk.doctor.recorder import Recorder
+    from rocm_sdk.doctor.report.text import Paints
+    from rocm_sdk.installed.installation import Installation
     from rocm_sdk.problems import Problem
-    from rocm_sdk.selftest.installation import Installation
-    from rocm_sdk.selftest.options import Options
-    from rocm_sdk.selftest.recorder import Recorder
-    from rocm_sdk.selftest.report.text import Paints
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
 
@@ -32,7 +32,7 @@ def run(options: "Namespace") -> int:
         from .test_merge import run as run_merge
 
         return run_merge(options)
-    from rocm_sdk.selftest.grouping import grouped
+    from rocm_sdk.doctor.grouping import grouped
 
     wanted = wanted_options(options)
     if wanted is None:
@@ -73,14 +73,14 @@ class _Outcome(NamedTuple):
 
 
 def _installation(options: "Namespace") -> "Installation":
-    from rocm_sdk.selftest import installation as installations
+    from rocm_sdk.installed import installation as installations
 
     return installations.at(options.target, "--target") if options.target else installations.current()
 
 
 def _prefix(options: "Namespace") -> "Installation | None":
     """The prefix that --sdk names; None after a message."""
-    from rocm_sdk.selftest.installation import of_prefix
+    from rocm_sdk.installed.installation import of_prefix
 
     if not os.path.isdir(options.sdk):
         complain(f"--sdk: {options.sdk} is not a directory", "name the prefix that has lib, bin or include")
@@ -128,8 +128,8 @@ def _report(
 
 
 def _run_on_process(tested: "Installation", options: "Namespace") -> int:
-    from rocm_sdk.selftest.recorder import Recorder
-    from rocm_sdk.selftest.subjects.process import survey_process
+    from rocm_sdk.doctor.recorder import Recorder
+    from rocm_sdk.doctor.subjects.process import survey_process
 
     recorder = Recorder("process", "checked", tested.site)
     libraries, recorder.problems = survey_process(tested, options.pid)
@@ -148,8 +148,8 @@ def _run_on_process(tested: "Installation", options: "Namespace") -> int:
 
 
 def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
-    from rocm_sdk.selftest.report import text
-    from rocm_sdk.selftest.run import run as run_subjects
+    from rocm_sdk.doctor.report import text
+    from rocm_sdk.doctor.run import run as run_subjects
 
     if not options.json:
         print(text.heading(tested), flush=True)
@@ -160,24 +160,22 @@ def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Re
 
 
 def _paints() -> "Paints":
-    from rocm_sdk.selftest.report.text import Paints
-
-    from .terminal import style
+    from rocm_sdk.doctor.report.text import Paints
+    from rocm_sdk.terminal.style import style
 
     return Paints(**{name: style(name, sys.stdout) for name in Paints._fields})
 
 
 def _print_report(outcome: _Outcome, options: "Namespace") -> None:
-    from rocm_sdk.selftest.report import text
-    from rocm_sdk.selftest.report.json import as_document
-
-    from .terminal import width_of
+    from rocm_sdk.doctor.report import text
+    from rocm_sdk.doctor.report.json import as_document
+    from rocm_sdk.terminal.style import width_of
 
     tested, recorders, found, end, interrupted = outcome
     if options.json:
         import json
 
-        from rocm_sdk.selftest.nodes.facts import node_facts
+        from rocm_sdk.doctor.nodes.facts import node_facts
 
         document = as_document(tested, recorders, found, interrupted=interrupted)
         document["node"] = node_facts(tested, is_masked=not options.node)
@@ -198,7 +196,7 @@ def _print_report(outcome: _Outcome, options: "Namespace") -> None:
 def _write_document(pattern: str, document: str) -> None:
     """Raises OSError."""
     from rocm_sdk._native import report_name
-    from rocm_sdk.selftest.report.complete_file import complete_file
+    from rocm_sdk.doctor.report.complete_file import complete_file
 
     with complete_file(report_name(pattern), replaces=False) as file:
         file.write(f"{document}\n".encode("utf-8", errors="backslashreplace"))
@@ -206,10 +204,10 @@ def _write_document(pattern: str, document: str) -> None:
 
 def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
     """Writes the requested files; False after a message if that fails."""
-    from rocm_sdk.selftest.report import bundle, text
-    from rocm_sdk.selftest.report.complete_file import complete_file
-    from rocm_sdk.selftest.report.json import as_document
-    from rocm_sdk.selftest.report.junit import as_junit
+    from rocm_sdk.doctor.report import bundle, text
+    from rocm_sdk.doctor.report.complete_file import complete_file
+    from rocm_sdk.doctor.report.json import as_document
+    from rocm_sdk.doctor.report.junit import as_junit
 
     tested, recorders, found, end, interrupted = outcome
     path = ""
@@ -218,12 +216,12 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
             with complete_file(path) as file:
                 file.write(as_junit(tested, recorders, found).encode("utf-8", errors="backslashreplace"))
         if path := options.sarif:
-            from rocm_sdk.selftest.report.sarif import as_sarif
+            from rocm_sdk.doctor.report.sarif import as_sarif
 
             with complete_file(path) as file:
                 file.write(as_sarif(tested, found, interrupted=interrupted).encode())
         if path := options.html:
-            from rocm_sdk.selftest.report.html import write_html
+            from rocm_sdk.doctor.report.html import write_html
 
             write_html(path, tested, recorders, found, end)
         if path := options.report:
@@ -237,7 +235,7 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
 
 def _fix(tested: "Installation", recorders: "list[Recorder]") -> bool:
     """Repairs what can be repaired safely, and says what was done; whether there was anything."""
-    from rocm_sdk.selftest.repairs import repair
+    from rocm_sdk.doctor.repairs import repair
 
     lines = repair(tested, recorders)
     for line in lines or ["there is nothing that can be fixed safely"]:

@@ -3,25 +3,24 @@
 import os
 import sys
 
-from rocm_sdk.value_text import counted, harmless
-
-from .output import complain, tell
+from rocm_sdk.base.value_text import counted, harmless
+from rocm_sdk.terminal.output import complain, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
 
-    from rocm_sdk.selftest.nodes.comparison import Group, Merged
+    from rocm_sdk.doctor.nodes.comparison import Group, Merged
 
 _SHOWN = 8  # names of nodes
 
 
 def run(options: "Namespace") -> int:
     """Prints the comparison; 1 if nodes differ, are absent or have errors, 2 for a wrong list or an empty directory."""
-    from rocm_sdk.selftest.nodes.comparison import merge
-    from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
-    from rocm_sdk.selftest.nodes.reading import COUNT_LIMIT, names_of_reports
+    from rocm_sdk.doctor.nodes.comparison import merge
+    from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
+    from rocm_sdk.doctor.nodes.reading import COUNT_LIMIT, names_of_reports
 
     expected = options.expect if options.expect is not None else os.environ.get("SLURM_JOB_NODELIST", "")
     try:
@@ -55,7 +54,7 @@ def run(options: "Namespace") -> int:
 
 
 def _write_page(path: str, merged: "Merged") -> bool:
-    from rocm_sdk.selftest.nodes.page import write_page
+    from rocm_sdk.doctor.nodes.page import write_page
 
     try:
         write_page(path, merged)

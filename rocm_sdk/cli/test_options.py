@@ -1,13 +1,14 @@
 """The options of `rocm-sdk test`: which there are, which go together, and what they make the self test do."""
 
+from rocm_sdk.terminal.output import complain
+
 from .arguments import process_number
-from .output import complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from rocm_sdk.selftest.options import Options
+    from rocm_sdk.doctor.options import Options
 
 
 def add_arguments(parser: "ArgumentParser") -> None:
@@ -108,12 +109,11 @@ def _misuse_of_index(options: "Namespace") -> str:
 
 def wanted_options(options: "Namespace") -> "Options | None":
     """The options of the test; None after a message for a name that is neither a subject nor a code."""
+    from rocm_sdk.doctor.loading import default_parallel
+    from rocm_sdk.doctor.options import Options
+    from rocm_sdk.doctor.subject_table import SUBJECTS
     from rocm_sdk.problems import ENTRIES
-    from rocm_sdk.selftest.loading import default_parallel
-    from rocm_sdk.selftest.options import Options
-    from rocm_sdk.selftest.subject_table import SUBJECTS
-
-    from .progress import count_progress
+    from rocm_sdk.terminal.progress import count_progress
 
     only, skip = (frozenset(filter(None, names.split(","))) for names in (options.only, options.skip))
     if options.index_digests is None and "index" in only:

@@ -31,13 +31,12 @@ def run(options: "Namespace") -> int:
         )
     fallback = sdk_facts()["fallback"] if os.environ.get("ROCM_SDK_FALLBACK") else None
     if fallback is not None:
-        from .output import complain
+        from rocm_sdk.terminal.output import complain
 
         complain(f"no package of the SDK is installed: this is the ROCm of {fallback} (ROCM_SDK_FALLBACK)")
     if options.json:
         from rocm_sdk._native import loader_version
-
-        from .output import tell_json
+        from rocm_sdk.terminal.output import tell_json
 
         tell_json(1, version=version, loader=loader_version, root=sdk_facts()["root"], fallback=fallback)
     else:

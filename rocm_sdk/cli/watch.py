@@ -8,8 +8,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from rocm_sdk import _native
-
-from .output import complain
+from rocm_sdk.terminal.output import complain
 
 _POLL = 0.05  # seconds
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Protocol
 
-from rocm_sdk._zstd import ZSTD_MODULE
+from rocm_sdk.base.zstd import ZSTD_MODULE
 from rocm_sdk.errors import BadArchiveError, DevelopmentTreeError
 from rocm_sdk.problems.fixes import reinstall_fix
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from rocm_sdk.base.files import installed_file
+from rocm_sdk.base.inside import UnsafeNameError, parent_inside, parts_of
+from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.installed.distributions import Distribution, same_release, sdk_distributions
-from rocm_sdk.installed.files import installed_file
-from rocm_sdk.installed.inside import UnsafeNameError, parent_inside, parts_of
-from rocm_sdk.installed.moving import sync_file_system
 
 from .archive_rules import is_text, leads_into_package
 from .layout import DEVICE_LINKS, NOTES, nonce_of

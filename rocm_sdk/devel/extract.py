@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from rocm_sdk.base.moving import sync_file_system
+from rocm_sdk.base.removing import remove_directory
 from rocm_sdk.errors import DevelopmentTreeError
-from rocm_sdk.installed.moving import sync_file_system
-from rocm_sdk.removing import remove_directory
+from rocm_sdk.terminal.reporter import Progress, Reporter
 
 from .archive import Archive
 from .archive_rules import DIRECTORY, FILE, Member
@@ -22,7 +23,6 @@ from .manifest import Entry, Manifest, write_manifest
 from .preflight import require_space, require_space_for
 from .record import Record
 from .replace import replace_directory
-from .reporter import Progress, Reporter
 from .stamp import identify
 from .store import Store
 from .update import LinkUpdate, tree_rows, update_links, write_stamp

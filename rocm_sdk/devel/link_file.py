@@ -13,9 +13,9 @@ from collections import Counter
 from contextlib import suppress
 from typing import BinaryIO
 
-from rocm_sdk.installed.files import installed_file
-from rocm_sdk.installed.inside import parent_inside
-from rocm_sdk.installed.moving import refusal_to_move
+from rocm_sdk.base.files import installed_file
+from rocm_sdk.base.inside import parent_inside
+from rocm_sdk.base.moving import refusal_to_move
 
 # Links in a tree's bin directory that stay symbolic: LLVM's drivers choose what to do by the name they are called with.
 DRIVER_LINKS = {"amdclang", "amdclang++", "amdclang-cl", "amdclang-cpp", "amdflang", "amdlld", "amdllvm"}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from rocm_sdk._native import sdk_facts, sdk_root
 from rocm_sdk.errors import DevelopmentTreeError, PackageNotInstalledError, SystemManagedError
 from rocm_sdk.problems.fixes import install_fix, reinstall_fix
+from rocm_sdk.terminal.reporter import Reporter
 
 from .extract import Extraction, remove_archives
 from .layout import DISTRIBUTION, LOCK, find_archive, find_site, find_tree
@@ -17,7 +18,6 @@ from .manifest import is_extracted_from
 from .preflight import explained, is_writable, require_writable
 from .record import Record
 from .replace import staging_directory
-from .reporter import Reporter
 from .stamp import is_current
 from .store import Store
 from .update import LinkUpdate, update_tree

@@ -6,8 +6,8 @@ import json
 import os
 from typing import NamedTuple
 
+from rocm_sdk.base.inside import parts_of
 from rocm_sdk.errors import BadMetadataError
-from rocm_sdk.installed.inside import parts_of
 from rocm_sdk.problems.fixes import reinstall_fix
 
 from .archive_rules import DIRECTORY, FILE, LINK, RUNTIME, is_text, leads_into_package

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from rocm_sdk._native import nearest_names, package_directory
+from rocm_sdk.base.file_location import FileLocation
 from rocm_sdk.errors import LibraryNotFoundError, PackageNotInstalledError, UnknownLibraryError
-from rocm_sdk.file_location import FileLocation
 
 from .layout import EXTRACTED, tree_state
 from .root import development_root, ready_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .reporter import Reporter
+    from rocm_sdk.terminal.reporter import Reporter
 
 
 class Kind(NamedTuple):

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rocm_sdk.base.value_text import size_text
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
-from rocm_sdk.value_text import size_text
 
 from .layout import DISTRIBUTION, MODULE
 

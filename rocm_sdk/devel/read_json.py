@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rocm_sdk.installed.inside import Admit, read_inside
+from rocm_sdk.base.inside import Admit, read_inside
 
 LIMIT = 1 << 26  # bytes: some 300,000 entries
 

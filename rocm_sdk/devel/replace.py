@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from rocm_sdk.installed.inside import parent_inside
-from rocm_sdk.installed.moving import exchange
-from rocm_sdk.removing import remove, remove_directory
+from rocm_sdk.base.inside import parent_inside
+from rocm_sdk.base.moving import exchange
+from rocm_sdk.base.removing import remove, remove_directory
 
 from .layout import STAGING_PREFIX, find_leftovers
 

@@ -20,10 +20,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
+from rocm_sdk.base.files import chunks_of
+from rocm_sdk.base.inside import open_inside, parent_inside
+from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.errors import DevelopmentTreeError, RocmSdkError
-from rocm_sdk.installed.files import chunks_of
-from rocm_sdk.installed.inside import open_inside, parent_inside
-from rocm_sdk.installed.moving import sync_file_system
 
 from .archive_rules import FILE, Member
 from .link_file import LINK_REFUSED, copy_file, link_or_copy

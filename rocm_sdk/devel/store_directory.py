@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from rocm_sdk.base.moving import sync_directory
 from rocm_sdk.errors import DevelopmentTreeError
-from rocm_sdk.installed.moving import sync_directory
 
 from .read_json import read_json
 

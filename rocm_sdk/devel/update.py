@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from rocm_sdk.base.moving import sync_file_system
 from rocm_sdk.errors import SystemManagedError
 from rocm_sdk.installed import sdk_metadata
-from rocm_sdk.installed.moving import sync_file_system
 
 from .archive_rules import DIRECTORY, LINK, RUNTIME
 from .device_links import DeviceLinker

@@ -9,8 +9,8 @@ import zlib
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from rocm_sdk.base.files import chunks_of
 from rocm_sdk.installed.distributions import Distribution, sdk_distributions
-from rocm_sdk.installed.files import chunks_of
 from rocm_sdk.installed.installer import installation_facts
 from rocm_sdk.problems import Problem, problem
 

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Protocol
 
-from rocm_sdk._zstd import import_zstd
+from rocm_sdk.base.zstd import import_zstd
 
 from .refusal import refusal
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from .files import names_in, read_beginning
+from rocm_sdk.base.files import names_in, read_beginning
 
 TYPE_CHECKING = False  # for type checkers; what a message needs of this module imports nothing heavy
 if TYPE_CHECKING:

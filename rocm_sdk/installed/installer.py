@@ -11,11 +11,11 @@ import site as site_module
 import sys
 import sysconfig
 
-from rocm_sdk.starting import find_program
-from rocm_sdk.value_text import quoted_for_shell
+from rocm_sdk.base.files import names_in, read_beginning
+from rocm_sdk.base.starting import find_program
+from rocm_sdk.base.value_text import quoted_for_shell
 
 from .distributions import Distribution, name_of_directory, sdk_distributions
-from .files import names_in, read_beginning
 
 _LIMIT = 1 << 20  # bytes of each file
 _PIPX_FILE, _CONDA_DIRECTORY, _ENVIRONMENT_FILE = "pipx_metadata.json", "conda-meta", "pyvenv.cfg"

@@ -9,8 +9,9 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from rocm_sdk.base.files import read_beginning
+
 from .distributions import headers_of
-from .files import read_beginning
 
 if TYPE_CHECKING:
     from .distributions import Distribution

@@ -8,7 +8,7 @@ import io
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from .files import open_file
+from rocm_sdk.base.files import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

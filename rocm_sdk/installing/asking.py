@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.starting import Done, run
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.named_tuple import NamedTuple
-from rocm_sdk.starting import Done, run
-from rocm_sdk.value_text import quoted_for_shell
 
 from .refusal import InstallRefusedError
 

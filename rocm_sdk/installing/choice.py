@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.installed.distributions import is_placeholder_version, normalised, same_release
-from rocm_sdk.named_tuple import NamedTuple
 
 from .asking import Answer, Package, ask, offered
 from .gpu_choice import nearest_targets

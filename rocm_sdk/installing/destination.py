@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
+from rocm_sdk.base.files import names_in
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.starting import find_program, module_command, question, run
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.installed.files import names_in
 from rocm_sdk.installed.installer import further_places, installation_facts
-from rocm_sdk.named_tuple import NamedTuple
-from rocm_sdk.starting import find_program, module_command, question, run
 
 from .refusal import InstallRefusedError
 

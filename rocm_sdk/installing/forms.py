@@ -6,8 +6,8 @@ import json
 import os
 from tempfile import TemporaryDirectory
 
+from rocm_sdk.base.value_text import quoted_for_shell
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.value_text import quoted_for_shell
 
 from .asking import compiling, plain_options, pre_releases, run_installer, variables
 from .refusal import InstallRefusedError

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rocm_sdk import _native, targets
+from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import UnknownTargetError
-from rocm_sdk.named_tuple import NamedTuple
-from rocm_sdk.targets.packages import owner_of
+from rocm_sdk.gpu_support.packages import owner_of
 
 from .refusal import InstallRefusedError
 

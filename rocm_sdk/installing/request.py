@@ -6,8 +6,8 @@ import os
 from urllib.parse import urlsplit
 
 from rocm_sdk import _native
+from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.installed.distributions import normalised
-from rocm_sdk.named_tuple import NamedTuple
 
 from .refusal import InstallRefusedError
 

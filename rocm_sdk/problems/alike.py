@@ -2,7 +2,7 @@
 
 import os
 
-from rocm_sdk.value_text import one_line
+from rocm_sdk.base.value_text import one_line
 
 from .problem import Problem
 

@@ -3,8 +3,8 @@
 import os
 
 from rocm_sdk._native import problem_texts
-from rocm_sdk.named_tuple import NamedTuple
-from rocm_sdk.value_text import harmless, one_line
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.base.value_text import harmless, one_line
 
 from .registry import ENTRIES
 

@@ -1,7 +1,7 @@
 """The table of problems, as the C library has it (csrc/diagnosis/code_table.c)."""
 
 from rocm_sdk._native import problem_aliases, problem_fixes, problem_table
-from rocm_sdk.named_tuple import NamedTuple
+from rocm_sdk.base.named_tuple import NamedTuple
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the table
 if TYPE_CHECKING:

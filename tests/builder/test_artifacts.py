@@ -30,7 +30,7 @@ from small_debian import install
 from web_server import serving
 
 import rocm_sdk
-from rocm_sdk._zstd import import_zstd
+from rocm_sdk.base.zstd import import_zstd
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = "7.10.0"

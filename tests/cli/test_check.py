@@ -23,8 +23,8 @@ from sample_device_code import FLAGS, bundle, code_object, kernel_index, library
 from sample_site import CORE, LIBRARIES, Site, clean_environment
 from sample_site import compile_library as compile_into
 
-from rocm_sdk.verdicts.requirements import requirements
-from rocm_sdk.verdicts.subject import open_subject
+from rocm_sdk.doctor.verdicts.requirements import requirements
+from rocm_sdk.doctor.verdicts.subject import open_subject
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 SCRIPT = Path(sysconfig.get_path("scripts"), "rocm-sdk")

@@ -15,7 +15,7 @@ from sample_device_code import bundle, objects
 from sample_device_code import library as library_with_code
 from sample_site import clean_environment
 
-from rocm_sdk.value_text import harmless, one_line
+from rocm_sdk.base.value_text import harmless, one_line
 
 ROOT = Path(__file__).resolve().parents[2]
 EVIL = "\x9b31m\u202e\x1b]0;title\x07\u2066\u200b"

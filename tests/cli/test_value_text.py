@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from rocm_sdk.value_text import counted, quoted_for_shell, size_text
+from rocm_sdk.base.value_text import counted, quoted_for_shell, size_text
 
 
 @pytest.mark.parametrize(

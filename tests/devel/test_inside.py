@@ -1,4 +1,4 @@
-"""`rocm_sdk.installed.inside`: a name never leads out of the directory that it is relative to."""
+"""`rocm_sdk.base.inside`: a name never leads out of the directory that it is relative to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.installed.inside import UnsafeNameError, open_inside, parent_inside, parts_of, read_inside
+from rocm_sdk.base.inside import UnsafeNameError, open_inside, parent_inside, parts_of, read_inside
 
 UNSAFE = ["", "/", "/etc/passwd", "..", ".", "../a", "a/..", "a/../b", "a//b", "a/", "./a", "a\0b", "a/.\0"]
 

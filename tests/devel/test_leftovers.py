@@ -13,7 +13,7 @@ from deep_directories import make_deep
 from other_user import USER, OtherUser
 from sample_devel import DevelSite, as_root
 
-from rocm_sdk.removing import remove, remove_directory
+from rocm_sdk.base.removing import remove, remove_directory
 
 LEFTOVER = ".rocm_sdk_devel.staging-old"
 
@@ -52,7 +52,7 @@ def test_links_in_a_leftover_are_not_followed(devel_site: DevelSite) -> None:
 
 REMOVE = """
 import sys
-from rocm_sdk.removing import remove
+from rocm_sdk.base.removing import remove
 remove(sys.argv[1])
 """
 

@@ -311,7 +311,7 @@ def test_a_damaged_file_is_a_fault(tmp_path: Path, lib: Path) -> None:
 
 _FAULTS = """
 import sys
-from rocm_sdk.targets.coverage import coverage
+from rocm_sdk.gpu_support.coverage import coverage
 print([(fault.path, fault.code) for fault in coverage(["gfx1030"], sys.argv[1]).faults])
 """
 

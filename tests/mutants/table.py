@@ -29,7 +29,7 @@ _ROOM, _BROKEN = ("tests/rewriting/test_room.py",), ("tests/builder/test_broken_
 _FACTS = (f"{_FINISHED_TESTS}::test_each_fact_of_a_file_counts",)
 _FACTS_OF_INSTALLERS = ("tests/installation/test_installer_facts.py",)
 _SERVERS, _WEB = ("tests/builder/test_hostile_servers.py",), "rocm_sdk/web/server.py"
-_INDEX, _INDEX_TESTS = "rocm_sdk/selftest/subjects/index.py", ("tests/selftest/test_index.py",)
+_INDEX, _INDEX_TESTS = "rocm_sdk/doctor/subjects/index.py", ("tests/selftest/test_index.py",)
 _REMOTE, _PARTS = "rocm_sdk/web/remote_file.py", ("tests/selftest/test_remote_file.py",)
 _VERDICTS, _BINDINGS = "csrc/loader/binding_verdict.c", ("tests/loader/test_bindings.py",)
 _SPLIT, _SPLIT_TESTS = "builder/rocm_sdk_build/code/debug_split.py", ("tests/builder/test_split_debug.py",)
@@ -70,7 +70,7 @@ MUTATIONS = (
     Mutation("rocm_sdk/adoption/adopt.py", "            os.fsync(file.fileno())\n", "", _ADOPT),
     Mutation("rocm_sdk/adoption/adopt.py", "fcntl.flock(descriptor, fcntl.LOCK_EX)", "pass", _ADOPT),
     # what may be written, removed and linked
-    Mutation("rocm_sdk/installed/inside.py", "_open(part, _DIRECTORY | os.O_NOFOLLOW,", "_open(part, _DIRECTORY,", ("tests/devel/test_inside.py",)),
+    Mutation("rocm_sdk/base/inside.py", "_open(part, _DIRECTORY | os.O_NOFOLLOW,", "_open(part, _DIRECTORY,", ("tests/devel/test_inside.py",)),
     Mutation("rocm_sdk/devel/device_links.py", "        parts_of(path)\n    except", "        pass\n    except", ("tests/devel/test_hostile_notes.py",)),
     Mutation("rocm_sdk/devel/device_links.py", "is_device = distribution.name == DEVICE or", "is_device = distribution.name != DEVICE or", _LINKS),
     Mutation("rocm_sdk/devel/layout.py", "    if os.path.islink(tree):", "    if False:", (f"{_NOTES}::test_a_tree_that_is_a_link",)),
@@ -84,9 +84,9 @@ MUTATIONS = (
     Mutation("rocm_sdk/devel/store_directory.py", "& 0o022:", "& 0o002:", (f"{_STORES}::test_a_store_that_others_may_write",)),
     Mutation("rocm_sdk/devel/store_directory.py", "if owner not in {0, os.geteuid()}:", "if False:", (f"{_STORES}::test_a_store_that_another_user_can_change",)),
     Mutation("rocm_sdk/devel/link_file.py", "if not stat.S_ISREG(facts.st_mode) or (", "if (", (f"{_ARCHIVES}::test_a_link_into_a_package_must_lead_to_a_regular_file",)),
-    Mutation("rocm_sdk/removing.py", "os.O_DIRECTORY | os.O_NOFOLLOW |", "os.O_DIRECTORY |", ("tests/devel/test_leftovers.py",)),
+    Mutation("rocm_sdk/base/removing.py", "os.O_DIRECTORY | os.O_NOFOLLOW |", "os.O_DIRECTORY |", ("tests/devel/test_leftovers.py",)),
     # programs that may crash
-    Mutation("rocm_sdk/selftest/children.py", "resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))", "pass",
+    Mutation("rocm_sdk/doctor/children.py", "resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (1, 1))", "pass",
              ("tests/selftest/test_children.py",)),
     # the linker's search
     Mutation("csrc/loader/linker_search.c", "entry.flags == OWN_CACHE_FLAGS && entry.hwcap == 0 &&", "entry.flags == OWN_CACHE_FLAGS &&",
@@ -152,11 +152,11 @@ MUTATIONS = (
     Mutation("csrc/device_code/kernel_database.c", "return file->size <= PLAIN_LIMIT ? take(r) :", "return true ? take(r) :",
              ("tests/device_code/test_kernel_tables.py",)),
     # what a check leaves behind, and how deep it goes
-    Mutation("rocm_sdk/scratch.py", "                finally:\n                    _remove(directory)\n", "                finally:\n                    pass\n",
+    Mutation("rocm_sdk/base/scratch.py", "                finally:\n                    _remove(directory)\n", "                finally:\n                    pass\n",
              ("tests/cli/test_check.py::test_a_signal_leaves_nothing",)),
     Mutation("rocm_sdk/cli/check.py", "        with removed_at_signals():", "        if True:", ("tests/cli/test_check.py::test_a_signal_leaves_nothing",)),
-    Mutation("rocm_sdk/walking.py", "    if depth > DEPTH_LIMIT:", "    if depth >= DEPTH_LIMIT:", ("tests/test_walking.py::test_the_limit",)),
-    Mutation("rocm_sdk/verdicts/wheel.py", "        if len(parts) > DEPTH_LIMIT:", "        if False:", ("tests/cli/test_check.py::test_a_wheel_with_deep_directories",)),
+    Mutation("rocm_sdk/base/walking.py", "    if depth > DEPTH_LIMIT:", "    if depth >= DEPTH_LIMIT:", ("tests/test_walking.py::test_the_limit",)),
+    Mutation("rocm_sdk/doctor/verdicts/wheel.py", "        if len(parts) > DEPTH_LIMIT:", "        if False:", ("tests/cli/test_check.py::test_a_wheel_with_deep_directories",)),
     # what a name or a word stands for
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("_.", *from) != NULL;', ("test_record",)),
     Mutation("csrc/sdk/record.c", 'strchr("-_.", *from) != NULL;', 'strchr("-_", *from) != NULL;', ("test_record",)),
@@ -310,9 +310,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "rocm_sdk/devel/link_file.py": ("tests/devel/test_device_links.py", "tests/devel/test_extraction.py", "tests/devel/test_overlay.py"),
     "rocm_sdk/devel/write_tree.py": ("tests/devel/test_extraction.py", "tests/devel/test_verify.py", "tests/devel/test_refusals.py"),
     "rocm_sdk/devel/replace.py": (*_ORDER, "tests/devel/test_leftovers.py", "tests/devel/test_extraction.py", "tests/devel/test_overlay.py"),
-    "rocm_sdk/removing.py": ("tests/devel/test_leftovers.py",),
+    "rocm_sdk/base/removing.py": ("tests/devel/test_leftovers.py",),
     "rocm_sdk/devel/manifest.py": ("tests/devel/test_verify.py", "tests/devel/test_hostile_notes.py"),
-    "rocm_sdk/installed/inside.py": ("tests/devel/test_inside.py", "tests/devel/test_hostile_notes.py"),
+    "rocm_sdk/base/inside.py": ("tests/devel/test_inside.py", "tests/devel/test_hostile_notes.py"),
     "rocm_sdk/adoption/adopt.py": ("tests/adoption/test_adoption.py", "tests/adoption/test_hostile_names.py", *_ADOPT),
     "csrc/loader/linker_search.c": ("test_linker_search", "test_plan", "test_load_failures", "test_binding", "test_out_of_memory"),
     "csrc/loader/preloader.c": ("test_preload", "test_load_failures", "test_binding", "test_out_of_memory"),
@@ -345,7 +345,7 @@ MODULES: dict[str, tuple[str, ...]] = {
                     ("tests/rewriting/test_executable_stack.py", "tests/builder/test_executable_stack.py", "tests/rewriting/test_outputs.py")),
     **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("dlopen_dependencies", "dynamic_section", "patchelf", "search_path", "sparse_copy")),
                     ("tests/builder/test_sparse_copy.py", "tests/builder/test_reading_elf.py", "tests/builder/test_artifacts.py", "tests/builder/test_debian.py")),
-    **dict.fromkeys(("rocm_sdk/scratch.py", *(f"{_FILES}/{name}.py" for name in ("new_file", "input_file", "members"))),
+    **dict.fromkeys(("rocm_sdk/base/scratch.py", *(f"{_FILES}/{name}.py" for name in ("new_file", "input_file", "members"))),
                     ("tests/rewriting/test_outputs.py", "tests/rewriting/test_sync.py", "tests/rewriting/test_trees.py", "tests/builder/test_wheels.py",
                      "tests/builder/test_finished.py")),
     **dict.fromkeys((f"{_FILES}/{name}.py" for name in ("deflate", "digest", "rest", "source_date", "tree_order", "wheels", "zip_writer")),
@@ -369,16 +369,17 @@ MODULES: dict[str, tuple[str, ...]] = {
     "builder/rocm_sdk_build/closure/trace.py": ("tests/closure/test_trace.py",),
     **dict.fromkeys((f"{_CLOSURE}/forms/{name}.py" for name in ("containers", "images", "programs", "table", "tree", "wheels")),
                     ("tests/closure/test_forms.py", "tests/closure/test_containers.py", "tests/closure/test_images.py")),
-    **dict.fromkeys((f"rocm_sdk/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
+    **dict.fromkeys((f"rocm_sdk/doctor/verdicts/{name}.py" for name in ("device_packages", "host", "judge", "miopen_caches", "requirements", "subject", "tags", "wheel")),
                     ("tests/cli/test_check.py", "tests/cli/test_check_gpu.py")),
     **dict.fromkeys((f"rocm_sdk/installing/{name}.py" for name in ("asking", "choice", "destination", "forms", "gpu_choice", "request")),
                     ("tests/installing/test_install.py",)),
-    "rocm_sdk/starting.py": ("tests/test_hostile_directory.py", "tests/cli/test_run.py"),
+    "rocm_sdk/base/starting.py": ("tests/test_hostile_directory.py", "tests/cli/test_run.py"),
     **dict.fromkeys((f"rocm_sdk/web/{name}.py" for name in ("links", "remote_file", "simple_index", "wheels")),
                     ("tests/selftest/test_index.py",)),
-    **dict.fromkeys((f"rocm_sdk/selftest/nodes/{name}.py" for name in ("comparison", "facts", "host_list", "page", "reading")),
+    **dict.fromkeys((f"rocm_sdk/doctor/nodes/{name}.py" for name in ("comparison", "facts", "host_list", "page", "reading")),
                     ("tests/selftest/test_nodes.py",)),
-    **dict.fromkeys((f"rocm_sdk/selftest/prefixes/{name}.py" for name in ("cmake", "compiler", "links", "place", "programs", "search", "texts", "versions")),
+    **dict.fromkeys((*(f"rocm_sdk/doctor/prefixes/{name}.py" for name in ("cmake", "compiler", "links", "programs", "search", "texts", "versions")),
+                     "rocm_sdk/installed/prefix.py", "rocm_sdk/installed/prefix_versions.py"),
                     ("tests/selftest/test_prefix.py", "tests/selftest/test_prefix_cmake.py")),
     **dict.fromkeys((f"csrc/loader/{name}.c" for name in ("binding_verdict", "bindings", "symbol_lookup")),
                     ("test_binding", "tests/failures/test_same_function.py", "tests/loader/test_bindings.py")),
@@ -392,7 +393,7 @@ ARGUED: dict[tuple[str, str, str], str] = {
     ("rocm_sdk/devel/archive.py", "_BUFFER = 1 << 20", "_BUFFER = 1 << 21"): "the size of a buffer",
     ("rocm_sdk/devel/archive.py", "if size > _LONGEST_HEADER:", "if size >= _LONGEST_HEADER:"): "no header is near that long",
     ("rocm_sdk/devel/archive.py", "_LONGEST_HEADER = 1 << 20", "_LONGEST_HEADER = 2 << 20"): "no header is near that long",
-    ("rocm_sdk/_zstd.py", 'ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"',
+    ("rocm_sdk/base/zstd.py", 'ZSTD_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"',
      'ZSTD_MODULE = "compression.zstd" if sys.version_info > (3, 14) else "backports.zstd"'): "a version has more than two parts",
     ("rocm_sdk/devel/link_file.py", "shutil.copyfileobj(original, copy, 1 << 20)", "shutil.copyfileobj(original, copy, 2 << 20)"):
         "the size of a buffer",
@@ -430,13 +431,13 @@ ARGUED: dict[tuple[str, str, str], str] = {
     ("csrc/device_code/extent.c", "uint64_t left = offset < extent->size ? extent->size - offset : 0;",
      "uint64_t left = offset <= extent->size ? extent->size - offset : 0;"): "their difference is 0",
     ("csrc/device_code/extent.c", "*got = left < size ? (size_t)left : size;", "*got = left <= size ? (size_t)left : size;"): "the minimum of two numbers",
-    ("rocm_sdk/verdicts/miopen_caches.py", "TYPE_CHECKING = False  # for type checkers", "TYPE_CHECKING = True  # for type checkers"):
+    ("rocm_sdk/doctor/verdicts/miopen_caches.py", "TYPE_CHECKING = False  # for type checkers", "TYPE_CHECKING = True  # for type checkers"):
         "what is imported for type checkers is there",
-    ("rocm_sdk/selftest/nodes/comparison.py", "values = dict(islice(_values(report.document), _FACTS + 1))",
+    ("rocm_sdk/doctor/nodes/comparison.py", "values = dict(islice(_values(report.document), _FACTS + 1))",
      "values = dict(islice(_values(report.document), _FACTS + 2))"): "one fact more than is compared shows that there are more",
-    ("rocm_sdk/selftest/nodes/facts.py", "_RECORD_LIMIT = 1 << 28", "_RECORD_LIMIT = 1 << 29"): "a limit for files without end; twice as much is one, too",
-    ("rocm_sdk/selftest/nodes/host_list.py", "if not first <= last < first + _LIMIT:", "if not first <= last <= first + _LIMIT:"):
+    ("rocm_sdk/doctor/nodes/facts.py", "_RECORD_LIMIT = 1 << 28", "_RECORD_LIMIT = 1 << 29"): "a limit for files without end; twice as much is one, too",
+    ("rocm_sdk/doctor/nodes/host_list.py", "if not first <= last < first + _LIMIT:", "if not first <= last <= first + _LIMIT:"):
         "the number of names has the same limit",
-    ("rocm_sdk/selftest/nodes/reading.py", "total += size if size <= REPORT_LIMIT else 0", "total += size if size <= REPORT_LIMIT else 1"):
+    ("rocm_sdk/doctor/nodes/reading.py", "total += size if size <= REPORT_LIMIT else 0", "total += size if size <= REPORT_LIMIT else 1"):
         "a byte for a report that is refused",
 }  # fmt: skip

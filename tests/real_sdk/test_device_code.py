@@ -13,7 +13,7 @@ from sample_machine import Machine
 from sample_site import clean_environment
 
 from rocm_sdk import coverage, device_code
-from rocm_sdk.targets.coverage import with_code
+from rocm_sdk.gpu_support.coverage import with_code
 
 TARGETS = ["gfx803", "gfx900:xnack-", "gfx906:xnack-", "gfx908:xnack-", "gfx90a:xnack+", "gfx90a:xnack-", "gfx1030"]
 CLANG = shutil.which("clang")
@@ -79,7 +79,7 @@ def test_coverage(debian_sdk: Callable[[str], Path]) -> None:
 
 def test_comgr_is_not_patched(debian_sdk: Callable[[str], Path]) -> None:
     """Debian 12's finds code for the exact target only."""
-    program = "from rocm_sdk.targets.runtime_patches import comgr_tries_other_processors as ask; print(ask())"
+    program = "from rocm_sdk.gpu_support.runtime_patches import comgr_tries_other_processors as ask; print(ask())"
     variables = clean_environment() | {"PYTHONPATH": str(debian_sdk("none"))}
     assert subprocess.check_output([sys.executable, "-c", program], text=True, env=variables) == "False\n"
 

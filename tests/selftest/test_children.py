@@ -6,8 +6,8 @@ import resource
 
 import pytest
 
-from rocm_sdk.selftest.children import run_program
-from rocm_sdk.starting import own_code
+from rocm_sdk.base.starting import own_code
+from rocm_sdk.doctor.children import run_program
 
 SHOW_LIMIT = """
 import resource, time

@@ -29,11 +29,11 @@ from sample_report import install, run_test
 from sample_site import CORE, Site, clean_environment
 
 from rocm_sdk._dist_info import ALL_LIBRARIES
-from rocm_sdk.selftest import run as run_module
-from rocm_sdk.selftest.installation import at
-from rocm_sdk.selftest.options import Options
-from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.subject_table import SUBJECTS
+from rocm_sdk.doctor import run as run_module
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.subject_table import SUBJECTS
+from rocm_sdk.installed.installation import at
 
 
 def command(site: Site, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:

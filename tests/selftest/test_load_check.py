@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sample_site import compile_library
 
-from rocm_sdk.selftest.loading import PROGRAM, LoadResult, load_all
+from rocm_sdk.doctor.loading import PROGRAM, LoadResult, load_all
 
 HEADERS = "#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
 DAEMON = """
@@ -117,7 +117,7 @@ def test_load_check_killed_by_another(build: Build, tmp_path: Path) -> None:
 def test_results_that_are_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, said: str) -> None:
     (tmp_path / "load_check").write_text(program)
     (tmp_path / "load_check").chmod(0o755)
-    monkeypatch.setattr("rocm_sdk.selftest.loading.PROGRAM", str(tmp_path / "load_check"))
+    monkeypatch.setattr("rocm_sdk.doctor.loading.PROGRAM", str(tmp_path / "load_check"))
     with pytest.raises(RuntimeError, match=said):
         load("/a.so", "/b.so")
 
@@ -203,7 +203,7 @@ def test_a_daemon_dies_with_whoever_started_the_test(build: Build, tmp_path: Pat
     """The Python process is killed and can clean up nothing; load_check, its child and a daemon end all the same."""
     path = build(DAEMON + "for (;;) pause();")
     program = f"""
-        from rocm_sdk.selftest.loading import load_all
+        from rocm_sdk.doctor.loading import load_all
         list(load_all([{path!r}], 600, 1))
     """
     environment = {**os.environ, "PID_FILE": str(tmp_path / "pid")}

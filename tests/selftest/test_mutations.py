@@ -13,10 +13,10 @@ import pytest
 from sample_devel import DevelSite, device_files
 from sample_report import run_test
 
-from rocm_sdk.selftest.installation import at
-from rocm_sdk.selftest.options import Options
-from rocm_sdk.selftest.recorder import Recorder
-from rocm_sdk.selftest.run import run
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.run import run
+from rocm_sdk.installed.installation import at
 
 DEEP = Options(deep=True, seconds=5)
 

@@ -17,10 +17,10 @@ from sample_report import install
 from sample_site import Site, clean_environment
 
 from rocm_sdk._native import report_name
-from rocm_sdk.selftest.nodes import reading
-from rocm_sdk.selftest.nodes.host_list import BadHostListError, hosts
-from rocm_sdk.selftest.nodes.reading import NodeReport, Unreadable, names_of_reports, read_reports
-from rocm_sdk.selftest.report.complete_file import complete_file
+from rocm_sdk.doctor.nodes import reading
+from rocm_sdk.doctor.nodes.host_list import BadHostListError, hosts
+from rocm_sdk.doctor.nodes.reading import NodeReport, Unreadable, names_of_reports, read_reports
+from rocm_sdk.doctor.report.complete_file import complete_file
 
 HOST = socket.gethostname()
 

@@ -16,7 +16,7 @@ from other_user import become_possible, open_directory
 from sample_prefix import LOCATION, Stage, run_on_prefix, sound_stage
 from sample_site import clean_environment
 
-from rocm_sdk.selftest.prefixes.version_texts import Said, agree
+from rocm_sdk.installed.prefix_versions import Said, agree
 
 
 @pytest.fixture

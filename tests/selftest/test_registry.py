@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rocm_sdk import _native
+from rocm_sdk.doctor.report.text import problem_text
+from rocm_sdk.doctor.subject_table import SUBJECTS
 from rocm_sdk.problems import ALIASES, ENTRIES, in_general, problem
 from rocm_sdk.problems.page import markdown
-from rocm_sdk.selftest.report.text import problem_text
-from rocm_sdk.selftest.subject_table import SUBJECTS
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile(r"(?:\b|RSDK_)([EWN])[-_]([A-Z]+)[-_](\d{3})\b")
@@ -36,7 +36,7 @@ def test_the_types_know_the_codes() -> None:
 
 def test_a_subject_runs_for_the_codes_in_its_module() -> None:
     """`rocm-sdk test --only CODE` would pass without a look, and `explain CODE` say that all is well."""
-    modules = {name: ROOT / f"rocm_sdk/selftest/subjects/{name}.py" for name in SUBJECTS}
+    modules = {name: ROOT / f"rocm_sdk/doctor/subjects/{name}.py" for name in SUBJECTS}
     codes = {name: {"-".join(each) for each in CODE.findall(path.read_text())} for name, path in modules.items()}
     for code in set().union(*codes.values()):
         rows = [SUBJECTS[name] for name in SUBJECTS if code in codes[name]]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rocm_sdk.selftest.report.complete_file import complete_file
+from rocm_sdk.doctor.report.complete_file import complete_file
 
 CONTENT = b"a report\n"
 

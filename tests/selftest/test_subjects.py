@@ -16,7 +16,7 @@ from sample_report import install, run_test
 from sample_site import CORE, LIBRARIES, Site, compile_library
 
 import rocm_sdk
-from rocm_sdk.selftest.subjects.devel import _cmake_fault
+from rocm_sdk.doctor.subjects.devel import _cmake_fault
 
 # ---- packages
 

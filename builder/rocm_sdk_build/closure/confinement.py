@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rocm_sdk import starting
+from rocm_sdk.base import starting
 from rocm_sdk_build.errors import PackagingError
 
 from .namespaces import CHANGED, COPIES, MAPPED, OWN

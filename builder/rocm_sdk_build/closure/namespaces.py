@@ -28,7 +28,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from rocm_sdk import starting
+from rocm_sdk.base import starting
 
 # Ways to have no rights. The first three differ in who the program is.
 MAPPED = "mapped"  # root: a user namespace whose only user is NOBODY

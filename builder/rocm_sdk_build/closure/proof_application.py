@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from rocm_sdk.walking import walk
+from rocm_sdk.base.walking import walk
 from rocm_sdk_build.files.scratch import PREFIX
 from rocm_sdk_build.inputs.file_kind import Kind, look_at
 

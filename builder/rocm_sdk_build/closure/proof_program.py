@@ -95,7 +95,7 @@ def import_packages(names: Sequence[str], files: Sequence[str]) -> None:
 
 def self_test() -> list[Wrong]:
     """The errors that `rocm-sdk test` has."""
-    from rocm_sdk import starting
+    from rocm_sdk.base import starting
 
     done = starting.run(starting.module_command("rocm_sdk", "test", "--target", CLOSURE, "--json"))
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk import RewriteError
-from rocm_sdk.starting import find_program, run
+from rocm_sdk.base.starting import find_program, run
 from rocm_sdk_build.errors import PackagingError
 
 from .elf64 import HEADER, SHT_NOBITS, Elf, read_elf, read_exactly

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from rocm_sdk import RocmSdkError
+from rocm_sdk.base.walking import refuse_deep
 from rocm_sdk.tooling import inspect_library
-from rocm_sdk.walking import refuse_deep
 from rocm_sdk_build.code.elf64 import SHT_NOBITS, read_elf
 from rocm_sdk_build.errors import PackagingError
 

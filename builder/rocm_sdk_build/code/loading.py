@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rocm_sdk.starting import own_code, run
+from rocm_sdk.base.starting import own_code, run
 from rocm_sdk.tooling import PACKAGE_PARENT
 
 _SECONDS = 120

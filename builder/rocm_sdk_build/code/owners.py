@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from rocm_sdk.base.starting import find_program, run
 from rocm_sdk.installed.record import read_record
-from rocm_sdk.starting import find_program, run
 
 _SECONDS = 10
 _LEVELS = 8  # of directories between a file and site-packages

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rocm_sdk.starting import find_program
+from rocm_sdk.base.starting import find_program
 from rocm_sdk_build import build_prefix as prefix
 from rocm_sdk_build.build import Wish
 from rocm_sdk_build.code.patchelf import Shape

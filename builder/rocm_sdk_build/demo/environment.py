@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rocm_sdk.starting import module_command, run
+from rocm_sdk.base.starting import module_command, run
 from rocm_sdk_build.errors import PackagingError
 
 _PIP = ("pip", "--disable-pip-version-check", "--quiet", "--python")

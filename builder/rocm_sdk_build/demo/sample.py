@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk.starting import run
+from rocm_sdk.base.starting import run
 from rocm_sdk_build import build_prefix as prefix
 from rocm_sdk_build.build import Wish
 from rocm_sdk_build.code.patchelf import Shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 import zipfile
 
-from rocm_sdk.walking import DEPTH_LIMIT
+from rocm_sdk.base.walking import DEPTH_LIMIT
 
 _RATIO = 1032  # deflate cannot do better
 _HEAD = 64  # bytes that a short member may have more

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from rocm_sdk.walking import walk
+from rocm_sdk.base.walking import walk
 from rocm_sdk_build.errors import PackagingError
 
 from .digest import sha256_of

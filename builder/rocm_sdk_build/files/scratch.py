@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from rocm_sdk import scratch
+from rocm_sdk.base import scratch
 
 PREFIX = ".rocm-sdk-build-"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from rocm_sdk.starting import find_program, run
+from rocm_sdk.base.starting import find_program, run
 from rocm_sdk.tooling import size_text
 from rocm_sdk_build.errors import PackagingError
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from rocm_sdk.archives.zip_archive import open_zip
+from rocm_sdk.base.starting import module_command, run
 from rocm_sdk.installed.record import digest_text, parse_record
-from rocm_sdk.starting import module_command, run
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.damaged import package_damage, read_small, refusing_damage
 from rocm_sdk_build.files.members import wrong_member, wrong_size

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from packaging.version import InvalidVersion, Version
 
-from rocm_sdk.starting import run
+from rocm_sdk.base.starting import run
 from rocm_sdk_build.errors import PackagingError
 
 _DATE = re.compile(r"\d{8}")

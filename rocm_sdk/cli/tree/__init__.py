@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import rocm_sdk
 from rocm_sdk.cli.arguments import process_number
-from rocm_sdk.cli.output import complain
+from rocm_sdk.terminal.output import complain
 
 from .bindings import arrows_of
 from .plan_tree import Tree, load_tree, plan_tree

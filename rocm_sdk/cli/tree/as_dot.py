@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rocm_sdk.value_text import size_text
+from rocm_sdk.base.value_text import size_text
 
 from .as_text import time_text
 from .plan_tree import Branch, Tree

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence, Set
 from html import escape
 from typing import NamedTuple
 
-from rocm_sdk.value_text import counted, harmless, size_text
+from rocm_sdk.base.value_text import counted, harmless, size_text
 
 from .as_text import time_text
 from .bindings import Arrow

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
-from rocm_sdk.cli.terminal import can_show, style
-from rocm_sdk.value_text import counted, harmless, size_text
+from rocm_sdk.base.value_text import counted, harmless, size_text
+from rocm_sdk.terminal.style import can_show, style
 
 from .plan_tree import Branch, Tree
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from rocm_sdk import Binding, BindingPair, Bindings
+from rocm_sdk.base.value_text import counted, harmless
 from rocm_sdk.cli.demangled import demangled
-from rocm_sdk.cli.terminal import style
-from rocm_sdk.value_text import counted, harmless
+from rocm_sdk.terminal.style import style
 
 if TYPE_CHECKING:
     from rocm_sdk._native import BindingVerdict

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from rocm_sdk import starting
+from rocm_sdk.base import starting
 from rocm_sdk_build.errors import PackagingError
 
 # Program -> the package of Debian and Fedora that has it.

@@ -1,0 +1,96 @@
+"""Why libraries cannot be loaded: which of them failed for want of an RPATH, and the problem behind each failure."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cached_property
+
+from rocm_sdk import _native
+from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.shared_objects import SharedObject
+from rocm_sdk.problems import Problem, problem, problem_of
+
+from .loading import LoadResult
+
+_OF_SYSTEMS = "rocm_sysdeps"  # the directory with libraries that systems have, too
+_MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No such file")
+
+
+class LoadFailures:
+    """Explains load failures, given all shared objects of an installation."""
+
+    def __init__(self, installation: Installation, objects: list[SharedObject]) -> None:
+        self._installation = installation
+        self._by_name: dict[str, SharedObject] = {}
+        self._by_path = {each.path: each for each in objects}
+        for each in objects:
+            self._by_name.setdefault(each.name, each)
+        for each in objects:  # a file whose name has the whole version is needed by its SONAME
+            if each.facts is not None and each.facts.soname is not None:
+                self._by_name.setdefault(each.facts.soname, each)
+
+    @cached_property
+    def directories(self) -> list[str]:
+        """The directories with libraries."""
+        return list(dict.fromkeys(os.path.dirname(each.path) for each in self._by_name.values()))
+
+    def is_unaided(self, result: LoadResult) -> bool:
+        """Whether it failed only because the linker does not search a directory of the SDK that the loader searches.
+
+        There are three cases. No RPATH leads into the SDK. The library is in another package, and no RPATH of this one
+        leads to others: those that lead into their own package are upstream's, not the packager's. The SDK brings a
+        system library that this system lacks, and the RPATH leads only to ROCm's own libraries.
+        """
+        match = _MISSING.search(result.dlerror_text) if result.outcome == "refused" else None
+        present = [each for each in self.directories if match and os.path.exists(os.path.join(each, match[1]))]
+        if match is None or not present:
+            return False
+        site = self._installation.site
+        needing = [each for each in self.needed_by(result.path) if match[1] in _needed(each)]
+        if all(_OF_SYSTEMS in each.split(os.sep) for each in present):
+            return True
+        packages = {each.package(site) for each in needing}
+        if any(_is_in(place, packages) for place in present):
+            return not any(each.searches_in(site) for each in needing)
+        of_packages = [each for each in self._by_path.values() if each.package(site) in packages]
+        return not any(each.searches_in_other_packages(site) for each in of_packages)
+
+    def problem_of(self, result: LoadResult) -> Problem:
+        """The problem behind a refusal, in the words of the exception that it would be."""
+        site = self._installation.site
+        fallback = self._installation.fallback
+        match = _MISSING.search(result.dlerror_text)
+        if self._installation.prefix is not None and match is not None:
+            return self._missing_in_prefix(result.path, match[1])
+        return problem_of(_native.explain_load(site, result.path, result.dlerror_text, fallback), site)
+
+    def _missing_in_prefix(self, path: str, name: str) -> Problem:
+        """The package of the file is not known: it is to be made, or is one of the build root's."""
+        needing = next((each for each in self.needed_by(path) if name in _needed(each)), None)
+        place = needing.path if needing is not None else path
+        facts = {**self._installation.owner_of(place), "needing": os.path.basename(place), "name": name}
+        return problem("E-PREFIX-005", place, self._installation.site, **facts)
+
+    def needed_by(self, path: str) -> list[SharedObject]:
+        """A library and all of the SDK that it needs, directly or not, itself first."""
+        pending, seen, found = [path], {path}, []
+        while pending:
+            each = self._by_path.get(pending.pop(0))
+            if each is None:
+                continue
+            found.append(each)
+            for name in _needed(each):
+                below = self._by_name.get(name)
+                if below is not None and below.path not in seen:
+                    seen.add(below.path)
+                    pending.append(below.path)
+        return found
+
+
+def _is_in(place: str, directories: set[str]) -> bool:
+    return any(place.startswith(f"{directory}{os.sep}") for directory in directories)
+
+
+def _needed(each: SharedObject) -> tuple[str, ...]:
+    return each.facts.needed if each.facts is not None else ()

@@ -1,0 +1,147 @@
+"""Loads libraries with the program load_check, each in a process of its own, several at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from rocm_sdk.base.starting import begin
+
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load_check")
+_OUTPUT_LIMIT = 2048  # bytes of a library's output
+_FIELDS = 6
+_BEGUN = "begun"
+_CHUNK = 1 << 16  # bytes
+
+
+class LoadResult(NamedTuple):
+    """The result of loading one library."""
+
+    path: str
+    outcome: str  # "loaded", "refused", "killed", "ended", "stuck", "lost" (load_check died while loading it)
+    number: int  # of the signal, or the exit status
+    seconds: float
+    dlerror_text: str
+    output: str  # what the library printed
+
+
+def load_all(
+    paths: Iterable[str], seconds: int, parallel: int, library_path: str | None = None
+) -> Iterator[LoadResult]:
+    """Loads each path alone with RTLD_NOW; yields results as they come, one for each path.
+
+    seconds: the time limit of each. library_path: LD_LIBRARY_PATH of the processes; None: unchanged. If the program is
+    killed, the result of the current library is "lost", and the program is started again with the rest. Raises OSError
+    if the program does not start, and RuntimeError with its message if it fails.
+    """
+    waiting = list(paths)
+    while waiting:
+        begun: set[int] = set()
+        in_hand: set[int] = set()
+        try:
+            for index, result in _load_once(waiting, seconds, parallel, library_path):
+                if result.outcome == _BEGUN:
+                    begun.add(index)
+                    in_hand.add(index)
+                elif index in in_hand:
+                    in_hand.remove(index)
+                    yield result
+                else:
+                    raise RuntimeError(f"load_check: a result for {result.path}, which was not in hand")
+        except _LoadCheckKilledError as killed:
+            if not begun:
+                raise RuntimeError(str(killed)) from killed
+            for index in sorted(in_hand):
+                yield LoadResult(waiting[index], "lost", killed.signal, 0.0, "", "")
+        waiting = [path for index, path in enumerate(waiting) if index not in begun]
+
+
+@contextmanager
+def search_path(directories: Iterable[str]) -> Iterator[str]:
+    """LD_LIBRARY_PATH for the directories. A colon or semicolon would end a name there: links replace such names."""
+    directories = list(directories)
+    if not any({":", ";"} & set(directory) for directory in directories):
+        yield ":".join(directories)  # also where no temporary file can be made
+        return
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as links:
+        names = []
+        for number, directory in enumerate(directories):
+            names.append(directory)
+            if {":", ";"} & set(directory):
+                names[-1] = os.path.join(links, str(number))
+                os.symlink(directory, names[-1])
+        yield ":".join(names)
+
+
+class _LoadCheckKilledError(Exception):
+    """load_check was killed."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(f"load_check was killed by signal {signal} before it loaded anything")
+        self.signal = signal
+
+
+def _load_once(
+    wanted: list[str], seconds: int, parallel: int, library_path: str | None
+) -> Iterator[tuple[int, LoadResult]]:
+    """The records of one load_check, in their order, each with the index of its path.
+
+    Raises _LoadCheckKilledError after those of one that is killed.
+    """
+    process = begin(
+        [PROGRAM, str(parallel), str(seconds), str(_OUTPUT_LIMIT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        variables={"LD_LIBRARY_PATH": library_path} if library_path is not None else None,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    ended = 0
+    try:
+        with suppress(BrokenPipeError):
+            process.stdin.write(b"".join(os.fsencode(path) + b"\0" for path in wanted))
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        output = process.stdout.fileno()
+        for fields in _records(iter(lambda: os.read(output, _CHUNK), b"")):
+            index, result = _result(wanted, fields)
+            ended += result.outcome != _BEGUN
+            yield index, result
+        message = process.stderr.read().decode(errors="replace").strip()
+        status = process.wait()
+    finally:
+        process.terminate()  # it kills its children and their descendants first
+        process.stdout.close()
+        process.stderr.close()
+        process.wait()
+    if status < 0:
+        raise _LoadCheckKilledError(-status)
+    if status != 0 or message or ended != len(wanted):
+        raise RuntimeError(message or f"load_check: exit status {status}, {ended} results for {len(wanted)} libraries")
+
+
+def _records(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    rest = b""
+    for chunk in chunks:
+        *fields, rest = (rest + chunk).split(b"\0")
+        while len(fields) >= _FIELDS:
+            yield fields[:_FIELDS]
+            fields = fields[_FIELDS:]
+        rest = b"\0".join([*fields, rest])
+
+
+def _result(paths: list[str], fields: list[bytes]) -> tuple[int, LoadResult]:
+    index, outcome, number, microseconds, dlerror_text, output = (field.decode(errors="replace") for field in fields)
+    path = paths[int(index)]
+    return int(index), LoadResult(path, outcome, int(number), int(microseconds) / 1e6, dlerror_text, output.strip())
+
+
+def default_parallel() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,85 @@
+"""What a report says of the node that it was made on."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from rocm_sdk import _native
+from rocm_sdk.base.files import read_beginning
+from rocm_sdk.doctor.report.mask import make_mask, reported_environment
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.installation import Installation
+
+_NODES = "sys/class/kfd/kfd/topology/nodes"
+_FIRMWARE = ("fw_version", "sdma_fw_version")
+_LIMIT = 1 << 16  # bytes of an attribute of the kernel
+_RECORD_LIMIT = 1 << 28
+
+
+def node_facts(installation: Installation, *, is_masked: bool) -> dict[str, Any]:
+    """The key `node` of the document. is_masked: names of users and hosts are left out of all texts."""
+    facts: dict[str, Any] = {
+        "host": os.uname().nodename,
+        "name": _native.report_name("%n"),
+        "kernel": os.uname().release,
+        "driver": _attribute("sys/module/amdgpu/version"),
+        "firmware": _firmware(),
+        "gpus": _gpus(),
+        "environment": reported_environment(),
+        "record_digests": _record_digests(installation),
+    }
+    if not is_masked:
+        return facts
+    mask = make_mask()
+    facts |= {"host": mask(facts["host"]), "name": mask(facts["name"])}
+    facts["environment"] = {name: mask(value) for name, value in facts["environment"].items()}
+    return facts
+
+
+def _gpus() -> list[dict[str, Any]]:
+    try:
+        return [{"target": gpu.target, "name": gpu.name, "usable": gpu.usable} for gpu in _native.gpus()]
+    except RocmSdkError:  # which the subject `gpus` reports
+        return []
+
+
+def _firmware() -> list[dict[str, str]]:
+    """The versions of each GPU's firmware, as KFD has them."""
+    found = []
+    try:
+        numbers = sorted(map(int, filter(str.isdecimal, os.listdir(_path(_NODES)))))
+    except OSError:
+        return []
+    for number in numbers:
+        rows = (line.split() for line in (_attribute(f"{_NODES}/{number}/properties") or "").splitlines())
+        values = {row[0]: row[1] for row in rows if len(row) == 2}
+        if values.get("simd_count", "0") != "0":  # the others are processors
+            found.append({name: values[name] for name in _FIRMWARE if name in values})
+    return found
+
+
+def _record_digests(installation: Installation) -> dict[str, str]:
+    """SHA-256 of each package's RECORD, which has the digests of all its files."""
+    found = ((each.name, _digest(each.record)) for each in installation.distributions)
+    return {name: digest for name, digest in found if digest is not None}
+
+
+def _digest(path: str) -> str | None:
+    import hashlib
+
+    try:
+        return hashlib.sha256(read_beginning(path, _RECORD_LIMIT)).hexdigest()
+    except OSError:  # which the subject `packages` reports
+        return None
+
+
+def _attribute(name: str) -> str | None:
+    try:
+        return read_beginning(_path(name), _LIMIT).decode("utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def _path(name: str) -> str:
+    return os.path.join(os.environ.get("ROCM_SDK_ROOTFS") or "/", name)

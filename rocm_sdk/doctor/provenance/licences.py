@@ -1,0 +1,86 @@
+"""Finds the licence of a file among those that the packages carry: the nearest one, by its component or its directory.
+
+Licence texts are not interpreted: a licence is the expression of METADATA, or the path of a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from rocm_sdk.base.files import names_in
+from rocm_sdk.base.inside import UnsafeNameError, parts_of
+
+if TYPE_CHECKING:
+    from rocm_sdk.installed.origin import Origin
+
+_NAME = re.compile(r"(?i)(licen[cs]e|copying|copyright)([-._].*)?")
+_DOCUMENTS = "share/doc"
+
+
+class Licence(NamedTuple):
+    """A licence, and how it was found."""
+
+    expression: str | None  # SPDX expression of METADATA
+    file: str | None  # absolute path of the text
+    found_by: Literal["component", "directory", "package"]
+
+
+class Licences:
+    """The licences in directories, each read once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, str | None] = {}
+        self._components: dict[str, dict[str, str]] = {}
+
+    def of(self, path: str, linker_name: str, top: str, origin: Origin | None, dist_info: str | None) -> Licence | None:
+        """The licence of a library; None: unknown.
+
+        linker_name: "libx.so". top: the directory of its package, that of the licences of components. origin,
+        dist_info: those of the distribution that it belongs to, if one does.
+        """
+        component = self._component_directories(top).get(_component(linker_name))
+        if component is not None and (file := self._file_in(component)) is not None:
+            return Licence(None, file, "component")
+        directory = os.path.dirname(path)
+        while directory.startswith(top + os.sep):
+            if (file := self._file_in(directory)) is not None:
+                return Licence(None, file, "directory")
+            directory = os.path.dirname(directory)
+        if (file := self._file_in(top)) is not None:
+            return Licence(None, file, "directory")
+        return _of_package(origin, dist_info)
+
+    def _file_in(self, directory: str) -> str | None:
+        """The first licence file in a directory, by name."""
+        if directory not in self._files:
+            paths = (os.path.join(directory, name) for name in names_in(directory) if _NAME.fullmatch(name))
+            self._files[directory] = next(filter(os.path.isfile, paths), None)
+        return self._files[directory]
+
+    def _component_directories(self, top: str) -> dict[str, str]:
+        """The directories of `share/doc` by the names of components."""
+        if top not in self._components:
+            documents = os.path.join(top, _DOCUMENTS)
+            self._components[top] = {_component(name): os.path.join(documents, name) for name in names_in(documents)}
+        return self._components[top]
+
+
+def _component(name: str) -> str:
+    """A name as libraries and directories of documents share it: "rocblas" of "librocblas.so", "amdcomgr"."""
+    return name.removesuffix(".so").removeprefix("lib").replace("-", "").replace("_", "").lower()
+
+
+def _of_package(origin: Origin | None, dist_info: str | None) -> Licence | None:
+    """The licence of the whole distribution; of several files none is that of one library."""
+    if origin is None or dist_info is None:
+        return None
+    file = None
+    if len(origin.licence_files) == 1:
+        try:
+            file = os.path.join(dist_info, "licenses", *parts_of(origin.licence_files[0]))
+        except UnsafeNameError:
+            file = None
+        file = file if file is not None and os.path.isfile(file) else None
+    return Licence(origin.licence, file, "package") if origin.licence or file else None

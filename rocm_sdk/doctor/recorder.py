@@ -1,0 +1,65 @@
+"""The results of a subject: counts, problems, and what was not tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rocm_sdk.base.value_text import one_line
+from rocm_sdk.installed.installer import installation_facts
+from rocm_sdk.problems import Problem, problem
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+    from rocm_sdk.problems.problem import Known
+
+
+@dataclass
+class Recorder:
+    """The results of one subject."""
+
+    subject: str
+    unit: str  # what is counted: "checks", "loaded"
+    site: str | None = None  # of the tested installation
+    count: int = 0  # of what was checked, good or bad
+    problems: list[Problem] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)  # for --checks
+    not_tried: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    known: Known = field(default_factory=lambda: lru_cache(installation_facts), repr=False)  # asked once a package
+
+    def good(self, what: str, *, counts: bool = True) -> None:
+        """Records a check that passed. counts: whether it is one of what the subject counts."""
+        self.count += counts
+        self.passed.append(one_line(what))
+
+    def skip(self, what: str) -> None:
+        """Records something that was not checked, with the reason."""
+        self.not_tried.append(one_line(what))
+
+    def bad(self, code: Code, path: str | None = None, breaks: str | None = None, /, **facts: object) -> None:
+        """Counts a check that failed, as an entry of the table with the facts that it names.
+
+        breaks: what does not work because of it.
+        """
+        self.add(self._problem(code, path, facts), breaks)
+
+    def add(self, found: Problem, breaks: str | None = None) -> None:
+        """Counts a check that failed, as a problem."""
+        self.count += 1
+        self.problems.append(
+            found._replace(breaks=(*found.breaks, one_line(breaks)) if breaks is not None else found.breaks)
+        )
+
+    def say(self, code: Code, path: str | None = None, /, **facts: object) -> None:
+        """Records a problem of something that is counted elsewhere."""
+        self.problems.append(self._problem(code, path, facts))
+
+    def _problem(self, code: Code, path: str | None, facts: dict[str, object]) -> Problem:
+        return problem(code, path, self.site, self.known, **facts)
+
+    @property
+    def failed(self) -> int:
+        """The number of errors, each failed check for itself."""
+        return sum(found.severity == "error" for found in self.problems)

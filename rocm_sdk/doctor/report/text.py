@@ -1,0 +1,144 @@
+"""The report as text: a line for each subject, then each problem with what it breaks and its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rocm_sdk.base.value_text import counted, harmless, one_line
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.installed.installation import Installation
+from rocm_sdk.problems import Problem
+
+_SHOWN = 6  # names of what a problem breaks
+_CHECK = "check "
+
+Paint = Callable[[str], str]
+
+
+class Paints(NamedTuple):
+    """How parts of the report are painted; as they are, by default."""
+
+    error: Paint = str
+    warning: Paint = str
+    note: Paint = str
+    good: Paint = str
+    faint: Paint = str
+
+
+PLAIN = Paints()
+
+
+def heading(installation: Installation) -> str:
+    """The line about the tested installation."""
+    if installation.fallback is not None:
+        place = f"{installation.fallback} (ROCM_SDK_FALLBACK)"
+        return one_line(f"ROCm {installation.version} in {installation.site}") + f"    taken from {harmless(place)}"
+    if installation.prefix is not None:
+        place = installation.prefix.installed(installation.site)
+        installed = f"    for {harmless(place)}" if place != installation.site else ""
+        return one_line(f"ROCm {installation.version} in {installation.site}") + installed
+    parts = [each.name.removeprefix("rocm-sdk-") for each in installation.distributions if each.has_sdk_files]
+    packages = harmless(", ".join(parts)) or "no packages"
+    chosen = f" ({installation.chosen_by})" if installation.chosen_by else ""
+    return one_line(f"SDK {installation.version} in {installation.site}{chosen}") + f"    {packages}"
+
+
+def line_of(recorder: Recorder, paints: Paints = PLAIN) -> str:
+    """The line about a subject: its count, unit and result."""
+    warnings = sum(found.severity == "warning" for found in recorder.problems)
+    verdict = paints.good("ok")
+    if recorder.failed:
+        verdict = paints.error(f"{recorder.failed:,} failed")
+    elif warnings:
+        verdict = paints.warning(counted(warnings, "warning"))
+    return f"{recorder.subject:<12}{recorder.count:>7,} {recorder.unit:<8} {verdict}"
+
+
+def passed(recorders: Iterable[Recorder]) -> Iterator[str]:
+    """What passed, a line each."""
+    for recorder in recorders:
+        yield from (f"    ok  {recorder.subject}: {what}" for what in recorder.passed)
+
+
+def not_tried(recorders: Iterable[Recorder]) -> Iterator[str]:
+    """What was not tried, a line each."""
+    for recorder in recorders:
+        yield from (f"    not tried  {recorder.subject}: {what}" for what in recorder.not_tried)
+
+
+def problems(
+    found: Sequence[Problem], end: str, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None
+) -> Iterator[str]:
+    """Each problem, and the summary. verbose: notes, and all names too. width: in columns, for lists of names."""
+    for each in found:
+        if verbose or each.severity != "note":
+            yield f"\n{problem_text(each, verbose=verbose, paints=paints, width=width)}"
+    yield f"\n{summary(found, end, verbose=verbose)}"
+
+
+def whole(
+    installation: Installation, recorders: Sequence[Recorder], found: Sequence[Problem], end: str
+) -> Iterator[str]:
+    """The complete report."""
+    yield heading(installation)
+    yield from (line_of(recorder) for recorder in recorders)
+    yield from passed(recorders)
+    yield from not_tried(recorders)
+    yield from problems(found, end, verbose=True)
+
+
+def problem_text(found: Problem, *, verbose: bool = False, paints: Paints = PLAIN, width: int | None = None) -> str:
+    """A problem: its title, its cause if that says something about this case, what it breaks, its fix."""
+    paint = {"error": paints.error, "warning": paints.warning, "note": paints.note}[found.severity]
+    lines = [f"{paint(found.code)}  {found.title}"]
+    if found.entry.cause_has_facts or "count" in found.facts or verbose:
+        lines.append(f"  {paints.faint('cause')}    {found.cause}")
+    if found.breaks:
+        lines.append(f"  {paints.faint('breaks')}   {breaks_text(found.breaks, verbose=verbose, width=width)}")
+    if found.fix is not None:
+        lines.append(f"  {paints.faint('fix')}      {found.fix}")
+    return "\n".join(lines)
+
+
+def breaks_text(breaks: Sequence[str], *, verbose: bool = False, width: int | None = None) -> str:
+    """What a problem breaks: libraries by name, checks by their number; with `verbose` all of them."""
+    if verbose:
+        return ", ".join(breaks)
+    names = [each for each in breaks if not each.startswith(_CHECK)]
+    checked = len(breaks) - len(names)
+    shown = names[: _shown_number(names, width)]
+    rest = [f"{len(names) - len(shown):,} more"] if len(shown) < len(names) else []
+    rest += [counted(checked, "check")] if checked else []
+    text = ", ".join(shown)
+    if not rest:
+        return text
+    joined = " and ".join(rest)
+    return f"{text} and {joined}      (-v lists them)" if text else f"{joined}      (-v lists them)"
+
+
+def _shown_number(names: Sequence[str], width: int | None) -> int:
+    """How many names fit beside what follows them."""
+    number = min(len(names), _SHOWN)
+    while width is not None and number > 1 and len(", ".join(names[:number])) > max(width - 55, 20):
+        number -= 1
+    return number
+
+
+def summary(found: Iterable[Problem], end: str, *, verbose: bool) -> str:
+    """The last line. end: how the test ended, "Exit status 1."."""
+    found = list(found)
+    warnings = sum(each.severity == "warning" for each in found)
+    notes = 0 if verbose else sum(each.severity == "note" for each in found)
+    parts = [errors_text(found)]
+    if warnings:
+        parts.append(counted(warnings, "warning"))
+    if notes:
+        parts.append(f"{counted(notes, 'note')} (-v shows them)")
+    return f"{', '.join(parts)}. {end}"
+
+
+def errors_text(found: Iterable[Problem]) -> str:
+    """How many errors there are: "no problems", "2 problems"."""
+    errors = sum(each.severity == "error" for each in found)
+    return counted(errors, "problem") if errors else "no problems"

@@ -1,0 +1,94 @@
+"""Runs the subjects of the self test, one after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from time import perf_counter
+from typing import Final
+
+from rocm_sdk.errors import LibraryAccessError
+from rocm_sdk.installed.installation import Installation
+
+from .grouping import MADE_OF
+from .options import Options
+from .recorder import Recorder
+from .subject_table import INDEX, SUBJECTS, Subject
+
+Check = Callable[[Installation, Recorder, Options], None]
+
+_SUBJECT_FAILED: Final = "E-TEST-001"
+
+
+def run(installation: Installation, options: Options, recorders: list[Recorder]) -> Iterator[Recorder]:
+    """Yields the results of each subject when it ends. An exception in a subject is a problem of its own.
+
+    Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
+    """
+    for name, row in SUBJECTS.items():
+        if not _applies(row, installation) or not _is_wanted(name, row, installation, options):
+            continue
+        recorder = Recorder(name, row.unit, installation.site)
+        recorders.append(recorder)
+        begin = perf_counter()
+        try:
+            check: Check = import_module(f"{__package__}.subjects.{name}").check
+            check(installation, recorder, options)
+            untested = _untested(name, installation, recorder, is_chosen=name in options.only)
+            if untested is not None:
+                recorder.bad("E-TEST-002", subject=name, detail=untested)
+        except LibraryAccessError as error:  # of a directory in which others lie too deep
+            recorder.bad(error.code, error.path, detail=error.detail)
+        except Exception as error:
+            recorder.bad(_SUBJECT_FAILED, subject=name, detail=f"{type(error).__name__}: {error}")
+        finally:
+            recorder.seconds = perf_counter() - begin
+            recorder.problems = [found for found in recorder.problems if _is_code_wanted(found.code, name, options)]
+        yield recorder
+
+
+def _untested(name: str, installation: Installation, recorder: Recorder, *, is_chosen: bool) -> str | None:
+    """What a subject should have tested but skipped without a reason; None if all is well.
+
+    is_chosen: the user wants this subject, so that nothing else tests the prefix.
+    """
+    if installation.prefix is not None and is_chosen and not recorder.count and not recorder.problems:
+        return f"{installation.site} has nothing that it could test"
+    if recorder.count or recorder.problems or recorder.not_tried:
+        return None
+    if name == "files" and installation.owners:
+        return f"RECORD lists {len(installation.owners):,} files, and none was looked at"
+    if name == "libraries":
+        listed = [path for path, owner in installation.owners.items() if owner.has_sdk_files]
+        paths = [path for path in listed if ".so" in os.path.basename(path) and "_devel/" not in path]
+        present = [path for path in paths if os.path.exists(os.path.join(installation.site, path))]
+        return f"there are {len(present):,} libraries, and none was loaded" if present else None
+    return None
+
+
+def _applies(row: Subject, installation: Installation) -> bool:
+    if installation.prefix is not None:
+        return bool(row.prefix_codes)
+    return bool(row.codes) and (installation.is_current or not row.needs_this_process)
+
+
+def _is_wanted(name: str, row: Subject, installation: Installation, options: Options) -> bool:
+    """A subject runs if it or one of its codes is requested."""
+    if name == INDEX and options.index is None:
+        return False
+    return name not in options.skip and (
+        not options.only
+        or name in options.only
+        or any(
+            row.may_report(code, of_prefix=installation.prefix is not None)
+            for code in options.only
+            if code not in SUBJECTS
+        )
+    )
+
+
+def _is_code_wanted(code: str, name: str, options: Options) -> bool:
+    wanted = {*options.only, *(MADE_OF[each] for each in options.only if each in MADE_OF)}
+    is_requested = not wanted or name in wanted or code in wanted or code == _SUBJECT_FAILED
+    return is_requested and code not in options.skip

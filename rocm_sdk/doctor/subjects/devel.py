@@ -1,0 +1,219 @@
+"""Subject `devel`: whether the development tree is complete, its CMake packages are sound, and its compiler works."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+
+from rocm_sdk._native import gpus
+from rocm_sdk.base.files import read_beginning
+from rocm_sdk.devel import layout
+from rocm_sdk.devel.compilers import device_libraries, find_any_driver, hip_flags
+from rocm_sdk.devel.stamp import is_current
+from rocm_sdk.devel.verify import difference, verify_tree
+from rocm_sdk.doctor.children import run_program
+from rocm_sdk.doctor.loading import search_path
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.prefixes.cmake import check_paths
+from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.prefix import Prefix
+from rocm_sdk.installed.shared_objects import search_directories
+
+_PROGRAM = """\
+#include <hip/hip_runtime.h>
+#include <vector>
+__global__ void nothing() {}
+int main() { std::vector<int> numbers(1); nothing<<<1, 1>>>(); return numbers[0]; }
+"""
+_HIP_HEADER = "include/hip/hip_runtime.h"
+_COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Checks nothing if the development package is not installed, or not extracted yet."""
+    if installation.prefix is not None:
+        _check_prefix(installation, installation.prefix, recorder, options)
+        return
+    state = layout.tree_state(installation.site)
+    if state == layout.ABSENT:
+        return
+    tree = layout.find_tree(installation.site)
+    if state == layout.INTERRUPTED:
+        leftovers = layout.find_leftovers(installation.site)
+        detail = f"{leftovers[0]} is left" if leftovers else "the archive is still there"
+        recorder.bad("W-DEVEL-001", installation.site, detail=detail)
+    elif state == layout.LOST:
+        module = os.path.join(installation.site, layout.MODULE)
+        recorder.add(difference(module, "has neither the archive nor the tree", "reinstall"))
+    elif state == layout.PACKED:
+        recorder.bad("N-DEVEL-013", os.path.join(installation.site, layout.MODULE))
+    elif tree is not None:
+        is_whole = _check_tree(tree, recorder)
+        if is_whole and not is_current(installation.site, tree):
+            recorder.bad("W-DEVEL-007", tree)
+        _check_cmake(installation, tree, recorder)
+        _check_compiler(installation, tree, recorder, options)
+        _check_clang_of_the_system(tree, recorder, options)
+
+
+def _check_tree(tree: str, recorder: Recorder) -> bool:
+    """Whether the tree itself is unchanged. If not, the fix for the tree makes its links too."""
+    try:
+        differences = verify_tree(tree)
+    except (RocmSdkError, OSError, RecursionError) as error:  # RecursionError: deeply nested JSON
+        recorder.add(difference(tree, f"cannot be compared with its manifest: {error}", "reinstall"))
+        return False
+    for found in differences:
+        recorder.add(found)
+    if not differences:
+        recorder.good("every file of the development tree")
+    return all(found.code != "E-DEVEL-002" for found in differences)
+
+
+def _check_cmake(installation: Installation, tree: str, recorder: Recorder) -> None:
+    """Checks that the files of each package are text with balanced parentheses, as CMake requires."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
+        _read_cmake(installation, tree, path, recorder)
+
+
+def _read_cmake(installation: Installation, tree: str, path: str, recorder: Recorder) -> str | None:
+    """The text of a sound file; None after a complaint."""
+    try:
+        text = read_beginning(path, _CMAKE_LIMIT).decode("utf-8")
+        fault = _cmake_fault(text)
+    except OSError as error:
+        fault = error.strerror
+    except UnicodeDecodeError as error:
+        fault = str(error)
+    if fault is None:
+        recorder.good(os.path.relpath(path, tree))
+        return text
+    recorder.bad("E-DEVEL-003", path, detail=fault, **installation.owner_of(path))
+    return None
+
+
+_CMAKE_LIMIT = 1 << 24  # bytes
+
+# The beginning of a text in which parentheses do not count: bracket argument or comment, comment, string.
+_CMAKE_TEXT = re.compile(r'#?(?<![^\s(#])\[(=*)\[|#|"|\\.', re.DOTALL)
+_STRING = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+def _cmake_fault(text: str) -> str | None:
+    if "\0" in text or not text.strip():
+        return "it is empty, or not text"
+    code, position = [], 0
+    while (match := _CMAKE_TEXT.search(text, position)) is not None:
+        code.append(text[position : match.start()])
+        position = _end_of_text(text, match)
+        if position < 0:
+            return f"the text that begins with {match[0]} does not end"
+    code.append(text[position:])
+    opened, closed = (sum(part.count(sign) for part in code) for sign in "()")
+    return None if opened == closed else f"its parentheses are not balanced: {opened} are opened, {closed} closed"
+
+
+def _end_of_text(text: str, match: re.Match[str]) -> int:
+    """The position of its end; -1 if there is none."""
+    if match[1] is not None:
+        end = text.find(f"]{match[1]}]", match.end())
+        return end + len(match[1]) + 2 if end >= 0 else -1
+    if match[0] == "#":
+        end = text.find("\n", match.end())
+        return end if end >= 0 else len(text)
+    if match[0] == '"':
+        string = _STRING.match(text, match.end())
+        return string.end() if string is not None else -1
+    return match.end()
+
+
+# ---- a prefix that is to be packaged
+
+
+def _check_prefix(installation: Installation, prefix: Prefix, recorder: Recorder, options: Options) -> None:
+    """Checks its CMake packages, and its compiler if it has one."""
+    for path in prefix.files:
+        if path.endswith(".cmake") and not os.path.islink(path):
+            text = _read_cmake(installation, prefix.root, path, recorder)
+            if text is not None:
+                check_paths(prefix, path, text, recorder)
+    clang = clang_of(prefix)
+    if clang is None:
+        recorder.skip("the compiler: the prefix has none")
+        return
+    with search_path(search_directories(installation)) as path:
+        check_resource_directory(prefix, clang, path, recorder, options)
+        check_device_libraries(prefix, clang, path, recorder, options)
+
+
+# ---- the compiler
+
+
+def _check_compiler(installation: Installation, tree: str, recorder: Recorder, options: Options) -> None:
+    clang = os.path.join(tree, "lib/llvm/bin/clang")
+    if os.path.exists(clang):
+        _check_resource_directory(installation, clang, recorder, options)
+    hipcc = os.path.join(tree, "bin/hipcc")
+    if os.path.exists(hipcc) and os.path.exists(clang):
+        _compile(tree, hipcc, recorder, options)
+
+
+def _check_resource_directory(installation: Installation, clang: str, recorder: Recorder, options: Options) -> None:
+    ended = run_program([clang, "-print-resource-dir"], options.seconds)
+    directory = os.path.normpath(ended.last_line)
+    owner = installation.owner_of(clang)
+    if ended.status != 0 or not os.path.isabs(directory):
+        recorder.bad("E-TOOL-001", clang, tool="clang", detail=f"{ended.how}: {ended.last_line}", **owner)
+    elif os.path.isdir(directory):
+        recorder.good(f"clang's resource directory, {directory}")
+        kind = "the whole version" if "." in os.path.basename(directory) else "the major version"
+        recorder.say("N-DEVEL-006", directory, detail=kind)
+    else:
+        beside = os.path.dirname(directory)
+        found = ", ".join(sorted(os.listdir(beside))) if os.path.isdir(beside) else ""
+        recorder.bad("E-DEVEL-004", directory, found=found or "nothing", **owner)
+
+
+def _check_clang_of_the_system(tree: str, recorder: Recorder, options: Options) -> None:
+    """Tries a clang in PATH that is not the tree's, with what `rocm-sdk env --compiler` prints."""
+    driver = find_any_driver()
+    if driver is None or device_libraries(tree) is None or not os.path.exists(os.path.join(tree, _HIP_HEADER)):
+        return
+    if os.path.realpath(driver).startswith(f"{os.path.realpath(tree)}/"):
+        return
+    target = next((gpu.real_processor for gpu in gpus() if gpu.known), _COMMON_TARGET)
+    fault = _fault_of_compiling([driver, "-x", "hip", *hip_flags(tree, [target])], options)
+    if fault is None:
+        recorder.good(f"{driver} compiles a small HIP program for {target}")
+    else:
+        recorder.say("N-DEVEL-012", driver, target=target, detail=fault)
+
+
+def _compile(tree: str, hipcc: str, recorder: Recorder, options: Options) -> None:
+    variables = {"ROCM_PATH": tree, "HIP_PATH": tree}
+    fault = _fault_of_compiling([hipcc, "-x", "hip", "--offload-host-only"], options, variables)
+    if fault is None:
+        recorder.good("a small HIP program compiles")
+    else:
+        recorder.bad("E-DEVEL-005", hipcc, detail=fault)
+
+
+def _fault_of_compiling(command: list[str], options: Options, variables: Mapping[str, str] | None = None) -> str | None:
+    """What the compiler says of a small HIP program: its first error; None if there is none."""
+    with tempfile.TemporaryDirectory(prefix="rocm-sdk-test-") as scratch:
+        source = os.path.join(scratch, "probe.hip")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(_PROGRAM)
+        object_file = os.path.join(scratch, "probe.o")  # what makes it needs the linker and the bundler too
+        own = {"TMPDIR": scratch, **(variables or {})}  # what a compiler leaves behind goes, too
+        ended = run_program([*command, "-c", source, "-o", object_file], options.seconds, own)
+    if ended.status == 0:
+        return None
+    errors = (line.strip() for line in ended.output.splitlines() if "error" in line)
+    return next(errors, f"{ended.how}: {ended.last_line}")

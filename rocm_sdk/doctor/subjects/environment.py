@@ -1,0 +1,96 @@
+"""Subject `environment`: variables that lead to other files, are known to do harm, or hide GPUs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from rocm_sdk import _native
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.gpu_support.packages import supported_targets
+from rocm_sdk.installed.installation import Installation, refused_root
+from rocm_sdk.installed.shared_objects import linker_name, linker_names
+
+# Variable -> what it changes.
+_REPORTED = {
+    "PYTHONPATH": "where Python looks for modules, the SDK included",
+    "PYTHONHOME": "where Python finds its own files",
+    "PYTHONNOUSERSITE": "whether Python uses the user's site-packages",
+    "LD_PRELOAD": "what every program loads first",
+    "ROCM_SDK_ROOTFS": "where this package looks for GPUs",
+    "ROCM_SDK_ROOT": "which SDK is used",
+    "ROCM_SDK_TARGET_FAMILY": "which libraries package is used",
+    "HSA_MODEL_TOPOLOGY": "where ROCm looks for GPUs",
+}
+# The problems of GPUs that variables cause; the subject `gpus` reports the others.
+OF_ENVIRONMENT = frozenset({"W-GPU-024", "W-GPU-025", "W-GPU-026"})
+# In the order in which ROCm applies them.
+_VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
+
+
+def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+    """All checks."""
+    if (error := refused_root()) is not None:
+        recorder.bad(error.code, error.path, **error.facts)
+    for path, variable, library in _foreign_directories(installation):
+        recorder.bad("W-ENV-001", path, variable=variable, value=os.environ[variable], library=library)
+    if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:
+        recorder.bad("W-ENV-002", value=os.environ["HIP_USE_RUNTIME_UNBUNDLER"])
+    _check_gpu_variables(recorder)
+    for variable, what in _REPORTED.items():
+        if value := os.environ.get(variable):
+            recorder.say("N-ENV-006", variable=variable, value=value, what=what)
+    for variable, value in os.environ.items():
+        if variable.startswith("ROCM_SDK_LIBRARY_") and value:
+            recorder.say("N-ENV-006", variable=variable, value=value, what="which file is used for this library")
+    recorder.good("variables that lead to other files")
+
+
+def _foreign_directories(installation: Installation) -> Iterator[tuple[str, str, str]]:
+    """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
+    named = {name: os.environ[name].split(":") for name in ("LD_LIBRARY_PATH", *_ROCM_HOMES) if os.environ.get(name)}
+    ours = {*linker_names(installation), "libamdhip64.so"} if named else set()
+    site = os.path.realpath(installation.site)
+    for variable, entries in named.items():
+        for entry in filter(None, entries):
+            for path in dict.fromkeys((entry, os.path.join(entry, "lib"))):
+                library = _first_library(path, ours)
+                if library is not None and os.path.commonpath((site, os.path.realpath(path))) != site:
+                    yield path, variable, library
+
+
+def _first_library(directory: str, names: set[str]) -> str | None:
+    try:
+        return next((name for name in sorted(os.listdir(directory)) if linker_name(name) in names), None)
+    except OSError:
+        return None
+
+
+def _check_gpu_variables(recorder: Recorder) -> None:
+    try:
+        gpus, problems, hidden_by = _native.survey_gpus()
+        supported = supported_targets()
+    except RocmSdkError:
+        return  # the subjects `gpus` and `packages` report it
+    for found in problems:
+        if found.code in OF_ENVIRONMENT:
+            recorder.add(found)
+    if all(gpu.hip_index is None for gpu in gpus):
+        _tell_what_hides(gpus, hidden_by, recorder)
+    for gpu in gpus:
+        if gpu.overridden and supported and gpu.processor not in supported:
+            recorder.bad("E-ENV-004", target=gpu.processor, supported=", ".join(supported))
+        elif gpu.overridden and gpu.real_processor in supported:
+            detail = f"node {gpu.node} is {gpu.real_processor}, which the installed packages support"
+            recorder.bad("W-ENV-003", detail=detail)
+
+
+def _tell_what_hides(gpus: tuple[_native.Gpu, ...], hidden_by: tuple[str | None, ...], recorder: Recorder) -> None:
+    """Names the variable that hides the last of the GPUs; nothing if no variable does it."""
+    for variable in reversed(_VISIBILITY):
+        if variable in hidden_by:
+            recorder.bad("W-ENV-005", detail=gpus[hidden_by.index(variable)].why_not, variable=variable)
+            return

@@ -1,0 +1,223 @@
+"""Subject `libraries`: whether the shared objects are sound, and whether each can be loaded."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from typing import TYPE_CHECKING
+
+from rocm_sdk import _native
+from rocm_sdk.doctor.children import signal_name
+from rocm_sdk.doctor.library_table import reason_not_loaded_alone
+from rocm_sdk.doctor.load_failure import LoadFailures
+from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, parse_history
+from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.shared_objects import (
+    SharedObject,
+    library_name,
+    linker_name,
+    search_directories,
+    shared_objects,
+)
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+
+_VERSION = re.compile(r"\d+(?:\.\d+)*")
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """Checks the files; loads the sound ones, each in a process of its own."""
+    objects = shared_objects(installation)
+    if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
+        recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
+        return
+    _check_names(installation, objects, recorder)
+    of_compilers = [each for each in objects if installation.prefix is not None and _is_for_compilers(each)]
+    for each in of_compilers:
+        recorder.skip(f"{each.name}: for another machine, for which a compiler links it")
+    sound = [each for each in objects if each not in of_compilers and _check_file(installation, each, recorder)]
+    loadable = []
+    for each in sound:
+        reason = reason_not_loaded_alone(each.name)
+        if reason is None:
+            loadable.append(each)
+        else:
+            recorder.skip(f"{each.name}: {reason}")
+    _load(installation, objects, loadable, recorder, options)
+
+
+# ---- files
+
+
+def _check_file(installation: Installation, each: SharedObject, recorder: Recorder) -> bool:
+    """Whether it can be loaded as far as its file says."""
+    facts = installation.owner_of(each.path) | {"library": each.name}
+    if (fault := _fault_of(each)) is not None or each.facts is None:
+        recorder.bad(_code_of(each), each.path, library_name(each.path), detail=fault, **facts)
+        return False
+    if each.facts.text_relocations:
+        recorder.say("W-LIB-013", each.path, **facts)
+    if each.facts.executable_stack:
+        recorder.say("N-LIB-014", each.path, **facts)
+    if any(section.name == NOTE_SECTION for section in each.facts.sections):
+        _tell_history(each, recorder, facts)
+    _check_search_path(installation, each, recorder)
+    return _check_glibc(each, recorder)
+
+
+def _is_for_compilers(each: SharedObject) -> bool:
+    """Whether it is a library that a compiler links, perhaps for another machine."""
+    return _is_foreign(each) and reason_not_loaded_alone(each.name) is not None
+
+
+def _tell_history(each: SharedObject, recorder: Recorder, facts: dict[str, object]) -> None:
+    """Reports on every run what was done to a library; an unofficial change is a warning."""
+    text = _native.device_code(each.path).history
+    if text is not None:
+        unofficial = any(step.operation == "retarget" for step in parse_history(text, each.path).steps)
+        recorder.say(
+            "W-CODE-016" if unofficial else "N-CODE-015", each.path, detail=describe_history(text, each.path), **facts
+        )
+
+
+def _damages_of(each: SharedObject) -> tuple[_native.Damage, ...]:
+    return each.facts.damages if each.facts is not None else ()
+
+
+def _fault_of(each: SharedObject) -> str | None:
+    return each.fault or "; ".join(damage.message for damage in _damages_of(each)) or None
+
+
+def _is_foreign(each: SharedObject) -> bool:
+    return _code_of(each) == "E-LIB-012"
+
+
+def _code_of(each: SharedObject) -> Code:
+    """The code of its fault."""
+    codes = [damage.code for damage in _damages_of(each)]
+    return each.code or (codes[0] if codes else "E-LIB-006")
+
+
+def _check_glibc(each: SharedObject, recorder: Recorder) -> bool:
+    library, present = platform.libc_ver()
+    wanted = each.facts.newest_glibc if each.facts else None
+    if library != "glibc" or wanted is None or _numbers(wanted) <= _numbers(present):
+        return True
+    facts = {"library": each.name, "wanted": wanted, "present": present}
+    recorder.bad("E-LIB-005", each.path, library_name(each.path), **facts)
+    return False
+
+
+def _numbers(version: str) -> list[int]:
+    match = _VERSION.match(version)
+    return [int(part) for part in match[0].split(".")] if match else []
+
+
+def _check_search_path(installation: Installation, each: SharedObject, recorder: Recorder) -> None:
+    """Reports directories outside the SDK, which are those of the build machine."""
+    if each.search_path is None or installation.prefix is not None:  # the subject `prefix` reports those of a prefix
+        return
+    tag = "DT_RUNPATH" if each.facts and each.facts.runpath else "DT_RPATH"
+    for entry in each.foreign_entries(installation.site):
+        recorder.say("W-LIB-011", each.path, library=each.name, tag=tag, directory=entry)
+
+
+def _check_names(installation: Installation, objects: list[SharedObject], recorder: Recorder) -> None:
+    """Reports SONAMEs that are not the file's name, and those that two files have."""
+    by_soname: dict[str, list[SharedObject]] = {}
+    for each in objects:
+        soname = each.facts.soname if each.facts else None
+        if soname is None:
+            continue
+        by_soname.setdefault(soname, []).append(each)
+        beside = os.path.join(os.path.dirname(each.path), soname)
+        is_unlinked = installation.prefix is not None and linker_name(soname) == linker_name(each.name)
+        if soname != each.name and not os.path.exists(beside) and not is_unlinked:  # else the subject `prefix` says it
+            facts = installation.owner_of(each.path)
+            recorder.say("W-LIB-010", each.path, library=each.name, soname=soname, **facts)
+    for soname, found in by_soname.items():
+        first, *others = sorted(found, key=lambda each: each.name != soname)  # the one that is found by this name
+        for other in others:
+            if _is_name_to_preload(first, other):
+                continue
+            recorder.say("W-LIB-016", other.path, library=other.path, other=first.path, soname=soname)
+
+
+def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
+    """Whether it is a copy without version beside a profiler's library: wheels have no links, and users preload it."""
+    import filecmp
+
+    directory = os.path.dirname(first.path)
+    return (
+        "_rocm_profiler" in directory
+        and other.path == os.path.join(directory, f"{first.name.partition('.so.')[0]}.so")
+        and filecmp.cmp(first.path, other.path, shallow=False)
+    )
+
+
+# ---- loading
+
+
+def _load(
+    installation: Installation,
+    objects: list[SharedObject],
+    loadable: list[SharedObject],
+    recorder: Recorder,
+    options: Options,
+) -> None:
+    failures = LoadFailures(installation, objects)
+    paths, results, again = [each.path for each in loadable], [], list[str]()
+    if installation.prefix is not None:  # its search paths are checked by themselves
+        paths, again = [], paths
+    with options.progress("loading libraries", len(loadable)) as step:
+        for result in load_all(paths, options.seconds, options.parallel):
+            if failures.is_unaided(result):
+                again.append(result.path)
+            else:
+                results.append(result)
+                step(os.path.basename(result.path))
+        if again and installation.prefix is None:
+            recorder.say("N-LIB-019", installation.site)
+        with search_path(search_directories(installation) if installation.prefix else failures.directories) as path:
+            for result in load_all(again, options.seconds, options.parallel, path):
+                results.append(result)
+                step(os.path.basename(result.path))
+    ended = {result.path: result for result in results if result.outcome in _ENDINGS}
+    for result in sorted(results):
+        _judge(failures, result, ended, recorder, options)
+
+
+# Outcome of a process that a constructor ended -> code of the problem.
+_ENDINGS: dict[str, Code] = {"killed": "E-LIB-007", "stuck": "E-LIB-008", "ended": "E-LIB-009"}
+
+
+def _judge(
+    failures: LoadFailures, result: LoadResult, ended: dict[str, LoadResult], recorder: Recorder, options: Options
+) -> None:
+    name = library_name(result.path)
+    if result.outcome == "loaded":
+        recorder.good(f"{os.path.basename(result.path)} loaded in {result.seconds * 1e3:.1f} ms")
+    elif result.outcome == "refused":
+        recorder.add(failures.problem_of(result), name)
+    elif result.outcome == "lost":
+        facts = {"library": os.path.basename(result.path), "signal": signal_name(result.number)}
+        recorder.bad("E-LIB-021", result.path, name, **facts)
+    else:
+        below = [each.path for each in failures.needed_by(result.path) if each.path in ended]
+        guilty = ended[below[-1]]  # the library that is loaded last runs its constructors first
+        output = f'; it printed "{guilty.output}"' if guilty.output else ""
+        recorder.bad(
+            _ENDINGS[guilty.outcome],
+            guilty.path,
+            name,
+            library=os.path.basename(guilty.path),
+            signal=signal_name(guilty.number),
+            status=guilty.number,
+            seconds=options.seconds,
+            output=output,
+        )

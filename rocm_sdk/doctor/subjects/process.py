@@ -1,0 +1,303 @@
+"""A running process: the ROCm libraries in it, duplicates, their sources, and why they were loaded."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk._native import LibraryLocation, LoadedLibrary
+from rocm_sdk.base.files import open_file
+from rocm_sdk.doctor.binding_faults import binding_faults
+from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.distributions import path_before_closure
+from rocm_sdk.installed.installation import Installation, current
+from rocm_sdk.installed.shared_objects import OF_SYSTEMS, linker_name, rocm_linker_names
+from rocm_sdk.problems import Problem, problem
+
+# Libraries of which a process must have only one copy, of whatever version.
+_SINGLE = re.compile(
+    r"lib(amdhip64|hsa-runtime64|amd_comgr|LLVM|amd_smi|rocm_smi64|rocprofiler-sdk|hiprtc)(?:-\d\w*)?\.so(?:\.\w+)*"
+)
+_DELETED = " (deleted)"
+_OVERRIDE = "ROCM_SDK_LIBRARY_"
+_SYMBOL_VERSION = re.compile(rb"\0(LLVM_[\d.]{1,20})(?=\0)")
+_LONGEST_VERSION = 32  # bytes, of such a string with both its NULs
+_LARGEST_LLVM = 1 << 30  # bytes
+_CHUNK = 1 << 22  # bytes
+
+
+class MappedFile(NamedTuple):
+    """A file that is mapped into a process."""
+
+    path: str
+    identity: tuple[str, str]  # device and inode, as in maps
+    is_deleted: bool
+
+
+def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
+    """The ROCm libraries in a process, and what is wrong with it. A process that cannot be read is a problem too."""
+    try:
+        process = Process(installation, pid)
+    except OSError as error:
+        facts = _who_may(pid) if isinstance(error, PermissionError) else {}
+        return [], [problem("E-PROC-004", error.filename, pid=pid, detail=str(error.strerror), **facts)]
+    problems = [*_duplicates(process), *_foreign(process), *_deleted(process), *_misled(process, pid)]
+    return process.libraries, problems
+
+
+class Process:
+    """The files that are mapped into a process, and its environment at the start. Raises OSError."""
+
+    def __init__(self, installation: Installation, pid: int) -> None:
+        self.installation = installation
+        self.is_own = pid == os.getpid()
+        self.mapped = list(_mapped_files(pid, os.path.realpath(installation.site)))
+        variables = _environment_of(pid)
+        self.origins = Origins(self.mapped, variables)
+        self.overrides = _overrides(variables | os.environ if self.is_own else variables)
+
+    @cached_property
+    def libraries(self) -> list[LoadedLibrary]:
+        """The ROCm libraries: first those that this interpreter opened, in its order, then the others by path."""
+        opened = _native.preloaded_libraries() if self.is_own else ()
+        known = {os.path.realpath(each.location.path) for each in opened if each.location.path is not None}
+        names = _names_of_rocm(self.installation)
+        paths = {each.path for each in self.mapped if _is_rocm(each.path, names) or each.path in self.overrides}
+        return [*opened, *map(self._library, sorted(paths - known))]
+
+    def has_of_sdk(self, library: LoadedLibrary) -> bool:
+        """Whether a library is a file of the SDK."""
+        path = library.location.path
+        return path is not None and self.installation.has(os.path.realpath(path))
+
+    def _library(self, path: str) -> LoadedLibrary:
+        name = os.path.basename(path)
+        entries = [(row[0], row[1]) for row in _native.catalog() if fnmatchcase(name, row[2])]
+        shortname, package = entries[0] if entries else (None, None)
+        if path in self.overrides:
+            shortname, source, package = self.overrides[path], "override", None
+        elif self.installation.has(path):
+            source, package = "need", package or _package_of(path)
+        else:
+            source, package = self.origins.of(path), None
+        # Types that are made in C take one sequence.
+        location = LibraryLocation((shortname, path, _soname_of(path), package, source))  # type: ignore[arg-type,call-arg]
+        return LoadedLibrary((location, None, None, None, False))  # type: ignore[arg-type,call-arg]
+
+
+def _overrides(variables: Mapping[str, str]) -> dict[str, str]:
+    """The shortnames of the files that ROCM_SDK_LIBRARY_<shortname> puts in place of the SDK's own, by real path."""
+    named = {name.removeprefix(_OVERRIDE): path for name, path in variables.items() if name.startswith(_OVERRIDE)}
+    return {os.path.realpath(path): shortname for shortname, path in named.items() if path}
+
+
+def _package_of(path: str) -> str:
+    """The package that has a file, by the name of its directory in site-packages, or in an installer's cache."""
+    directory = next((part for part in path.split(os.sep) if part.startswith(("_rocm_sdk", "_rocm_profiler"))), "")
+    return next((name for name in ("libraries", "profiler", "devel") if name in directory), "core")
+
+
+def _soname_of(path: str) -> str | None:
+    try:
+        return _native.inspect_library(path).soname
+    except RocmSdkError:
+        return None
+
+
+def loaded_libraries(pid: int | None = None) -> tuple[LoadedLibrary, ...]:
+    """The ROCm libraries that are in a process (by default this one), whatever brought them in.
+
+    First those that this interpreter opened, in the order of opening, then the others by path. For a library from
+    outside the SDK, `package` is None, and `found_via` says what brought it in. Raises OSError if the process cannot be
+    read.
+    """
+    return tuple(Process(current(), os.getpid() if pid is None else pid).libraries)
+
+
+def _who_may(pid: int) -> dict[str, str | None]:
+    """Facts about who may inspect a process, if this user may not."""
+    if os.geteuid() == 0:
+        return {"capability": "SYS_PTRACE"}
+    return {"owner": _owner_of(pid)}
+
+
+def _owner_of(pid: int) -> str | None:
+    """The user of a process; None if it is gone."""
+    try:
+        uid = os.stat(f"/proc/{pid}").st_uid
+    except OSError:
+        return None
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def _names_of_rocm(installation: Installation) -> set[str]:
+    """The linker names of ROCm's libraries: those of the catalog, and those of the SDK but for host libraries."""
+    catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
+    return (catalog | rocm_linker_names(installation)) - OF_SYSTEMS
+
+
+def _is_rocm(path: str, names: set[str]) -> bool:
+    name = os.path.basename(path)
+    return _SINGLE.fullmatch(name) is not None or linker_name(name) in names
+
+
+def check_process(pid: int | None = None) -> tuple[Problem, ...]:
+    """What is wrong with a process, by default this one, for the installation that this process uses."""
+    return tuple(survey_process(current(), os.getpid() if pid is None else pid)[1])
+
+
+def _mapped_files(pid: int, site: str) -> Iterator[MappedFile]:
+    """The files by the names that they had before `closure --in-place`, which moves the old site-packages away."""
+    seen = set()
+    with open(f"/proc/{pid}/maps", "rb") as maps:
+        for line in maps:
+            fields = os.fsdecode(line.rstrip(b"\n")).split(None, 5)
+            if len(fields) == 6 and fields[5].startswith("/") and (fields[3], fields[4], fields[5]) not in seen:
+                seen.add((fields[3], fields[4], fields[5]))
+                named = fields[5].removesuffix(_DELETED)
+                now = named.replace(r"\012", "\n")  # the kernel escapes a line break in a name so, and nothing else
+                path = path_before_closure(now, site)
+                is_deleted = (named != fields[5] or path != now) and not _has_inode(path, fields[4])
+                yield MappedFile(path, (fields[3], fields[4]), is_deleted)
+
+
+def _has_inode(path: str, number: str) -> bool:
+    """Whether the file is there: the client of a file server may have dropped its name, and read it again."""
+    try:
+        return str(os.stat(path).st_ino) == number
+    except OSError:
+        return False
+
+
+def _environment_of(pid: int) -> dict[str, str]:
+    """Its environment at the start; {} if it is not readable."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            text = file.read().decode(errors="replace")
+    except PermissionError:
+        return {}
+    return dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+
+
+def _duplicates(process: Process) -> Iterator[Problem]:
+    origins = process.origins
+    by_name: dict[str, dict[tuple[str, str], str]] = {}
+    for each in process.mapped:
+        match = _SINGLE.fullmatch(os.path.basename(each.path))
+        if match and not each.is_deleted:
+            by_name.setdefault(match[1], {}).setdefault(each.identity, each.path)
+    for name, copies in by_name.items():
+        first, *others = copies.values()
+        for other in others:
+            if name != "LLVM" or _may_collide(first, other):
+                source, other_source = origins.of(first), origins.of(other)
+                facts = {"source": source, "other": other, "other_source": other_source}
+                yield problem(
+                    "E-PROC-001", first, library=f"lib{name}", variable=_variable(source, other_source), **facts
+                )
+
+
+def _may_collide(path: str, other: str) -> bool:
+    """Whether two LLVMs have symbols of the same version: LLVM_17.0 and LLVM_18.1 do not collide."""
+    versions, other_versions = _symbol_versions(path), _symbol_versions(other)
+    return not versions or not other_versions or not versions.isdisjoint(other_versions)
+
+
+def _symbol_versions(path: str) -> set[bytes]:
+    """The names of LLVM's symbol versions, from the strings of the file; none of a file that is larger than any LLVM.
+
+    It is read, not mapped: another program may truncate it meanwhile.
+    """
+    found: set[bytes] = set()
+    try:
+        with open_file(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            for start in range(0, size if size <= _LARGEST_LLVM else 0, _CHUNK):
+                found.update(_SYMBOL_VERSION.findall(os.pread(file.fileno(), _CHUNK + _LONGEST_VERSION, start)))
+    except OSError:
+        return set()
+    return found
+
+
+def _variable(*sources: str) -> str:
+    return next((source for source in sources if source.startswith("LD_")), "what loads it")
+
+
+def _foreign(process: Process) -> Iterator[Problem]:
+    """ROCm libraries from outside the SDK, in a process that also has the SDK's."""
+    outside = [each for each in process.libraries if not process.has_of_sdk(each)]
+    if len(outside) == len(process.libraries):
+        return
+    for path in sorted({os.path.realpath(each.location.path) for each in outside if each.location.path is not None}):
+        source = process.origins.of(path)
+        facts = {"source": source, "site": process.installation.site, "variable": _variable(source)}
+        yield problem("W-PROC-002", path, **facts)
+
+
+def _deleted(process: Process) -> Iterator[Problem]:
+    for path in sorted({each.path for each in process.mapped if each.is_deleted}):
+        if process.installation.has(path):
+            yield problem("E-PROC-003", path)
+
+
+def _misled(process: Process, pid: int) -> Iterator[Problem]:
+    """ROCm libraries whose functions another file answers, or that answer those of others."""
+    rocm = {os.path.realpath(each.location.path) for each in process.libraries if each.location.path is not None}
+    try:
+        references = _native.process_bindings(pid).references
+    except OSError as error:  # whoever may see the maps of a process may not always read its memory
+        yield problem("N-PROC-005", pid=pid, detail=str(error))
+        return
+    yield from binding_faults(
+        each
+        for each in references
+        if rocm & {os.path.realpath(path) for path in (each.library, each.bound_to, each.instead) if path is not None}
+    )
+
+
+class Origins:
+    """The source of each file of a process."""
+
+    def __init__(self, mapped: list[MappedFile], variables: dict[str, str]) -> None:
+        self._preloaded = re.split(r"[:\s]+", variables.get("LD_PRELOAD", ""))
+        entries = variables.get("LD_LIBRARY_PATH", "").split(":")
+        self._directories = {os.path.realpath(entry) for entry in entries if entry}
+        self._mapped = list(dict.fromkeys(each.path for each in mapped if not each.is_deleted))
+
+    def of(self, path: str) -> str:
+        """The variable with its path or directory, else the library whose RPATH has it, else the system or its path."""
+        if any(os.path.realpath(name) == path for name in self._preloaded if name):
+            return "LD_PRELOAD"
+        needing = self._by_search_path.get(os.path.dirname(path), [])
+        rpaths = [f"the RPATH of {name}" for name, wanted in needing if os.path.basename(path) in wanted]
+        if os.path.dirname(path) in self._directories:
+            return "LD_LIBRARY_PATH"
+        if rpaths:
+            return rpaths[0]
+        if path.startswith(("/usr/lib", "/lib")):
+            return "the system's directories"
+        return "its path"
+
+    @cached_property
+    def _by_search_path(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """Directory -> the names of the libraries whose RPATH or RUNPATH has it, and their dependencies."""
+        found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for path in self._mapped:
+            try:
+                facts = _native.inspect_library(path)
+            except RocmSdkError:
+                continue
+            for entry in (facts.runpath or facts.rpath or "").split(":"):
+                directory = re.sub(r"\$(ORIGIN|\{ORIGIN\})", os.path.dirname(path), entry)
+                if entry:
+                    found.setdefault(os.path.realpath(directory), []).append((os.path.basename(path), facts.needed))
+        return found

@@ -1,0 +1,194 @@
+"""Subject `tools`: whether each console script of the packages starts, and finds the program behind it."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.base.files import read_beginning
+from rocm_sdk.devel import layout
+from rocm_sdk.devel.make_ready import make_ready
+from rocm_sdk.doctor.children import Ended, run_programs
+from rocm_sdk.doctor.load_failure import LoadFailures
+from rocm_sdk.doctor.loading import LoadResult, search_path
+from rocm_sdk.doctor.options import Options
+from rocm_sdk.doctor.prefixes.programs import check_programs
+from rocm_sdk.doctor.recorder import Recorder
+from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.shared_objects import inspect, search_directories, shared_objects
+from rocm_sdk.problems import problem_of
+from rocm_sdk.terminal.reporter import Reporter
+
+# What the dynamic linker says when a program cannot be started.
+_NOT_LOADED = re.compile(r"error while loading shared libraries: (.+)")
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+
+_ENTRY_POINTS_LIMIT = 1 << 20  # bytes
+
+# Parts of the message of a script whose program does not exist.
+_NO_PROGRAM = ("FileNotFoundError", "No such file or directory", "ImportError", "ModuleNotFoundError")
+_NOT_FOUND = 127  # status of a shell that does not find a program
+_OF_KERNEL = "'/sys/"  # a file of the driver, as Python names it
+
+
+class Tool(NamedTuple):
+    """A console script."""
+
+    name: str
+    path: str
+    row: ToolRow
+    owner: Distribution
+
+
+def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+    """The development tree is extracted only if the options allow it."""
+    if installation.prefix is not None:
+        with search_path(search_directories(installation)) as path:
+            check_programs(installation.prefix, path, recorder, options)
+        return
+    tools = list(_tools(installation))
+    state = layout.tree_state(installation.site)
+    waits = state in {layout.PACKED, layout.INTERRUPTED}
+    if waits and options.may_extract and any(tool.row.needs_tree for tool in tools):
+        make_ready(Reporter())
+        waits = False
+    ready = []
+    for tool in tools:
+        if tool.row.broken is not None:
+            recorder.skip(f"{tool.name}: {tool.row.broken}")
+        elif waits and tool.row.needs_tree:
+            recorder.say("N-TOOL-004", tool.path, tool=tool.name)
+        elif not os.path.exists(tool.path):
+            recorder.bad(
+                "E-TOOL-002", tool.path, tool=tool.name, detail=f"{tool.path} is not there", **tool.owner.facts
+            )
+        else:
+            ready.append(tool)
+    _try(installation, ready, recorder, options)
+
+
+def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, options: Options) -> None:
+    found = list(_run(ready, options))
+    again, directories = _unaided(installation, found)
+    for tool, ended in found:
+        if ended.status and (lack := _lack(installation, tool, ended)) is not None:
+            recorder.skip(f"{tool.name}: {lack}")
+        elif tool not in again:
+            _judge(installation, tool, ended, recorder, options)
+    if again:
+        recorder.say("N-LIB-019", installation.site)
+        with search_path(directories) as path:
+            for tool, ended in _run(again, options, {"LD_LIBRARY_PATH": path}):
+                _judge(installation, tool, ended, recorder, options)
+
+
+def _lack(installation: Installation, tool: Tool, ended: Ended) -> str | None:
+    """What a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None: nothing."""
+    is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
+    if is_alone and ended.status == _NOT_FOUND:
+        return f"this SDK has no compiler for it; HIP_CLANG_PATH names one: {ended.last_line}"
+    match = _NO_MODULE.search(ended.output)
+    names = (f"/{match[1]}.py", f"/{match[1]}/__init__.py") if match is not None else ()
+    if match is None or any(path.endswith(names) for path in installation.owners):
+        return None
+    return f"it needs the Python module {match[1]}, which is not installed"
+
+
+def _run(
+    tools: Sequence[Tool], options: Options, variables: Mapping[str, str] | None = None
+) -> Iterator[tuple[Tool, Ended]]:
+    commands = [[tool.path, *tool.row.arguments] for tool in tools]
+    return zip(tools, run_programs(commands, options.seconds, options.parallel, variables), strict=True)
+
+
+def _unaided(installation: Installation, found: Iterable[tuple[Tool, Ended]]) -> tuple[list[Tool], list[str]]:
+    """The tools whose programs no RPATH helps to find libraries, and the directories that have these."""
+    refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
+    if not refused:
+        return [], []
+    libraries = shared_objects(installation)
+    programs = {tool: inspect(_program_behind(installation, tool)) for tool, _ in refused}
+    failures = LoadFailures(installation, [*libraries, *programs.values()])
+    results = [(tool, LoadResult(programs[tool].path, "refused", 0, 0.0, ended.output, "")) for tool, ended in refused]
+    again = [tool for tool, result in results if failures.is_unaided(result)]
+    return again, list(dict.fromkeys(os.path.dirname(each.path) for each in libraries))
+
+
+def _tools(installation: Installation) -> Iterator[Tool]:
+    """The scripts of the SDK's distributions: those of entry points, and those that the wheel itself has."""
+    for distribution in installation.distributions:
+        if not distribution.has_sdk_files:
+            continue
+        recorded = {os.path.basename(file.path): file.path for file in distribution.files if _is_script(file.path)}
+        entry_points = _console_scripts(distribution)
+        for name in sorted(recorded):
+            if name in entry_points or os.path.exists(_in_core(installation, f"bin/{name}")):
+                path = os.path.normpath(os.path.join(installation.site, recorded[name]))
+                yield Tool(name, path, TOOLS.get(name, UNKNOWN_TOOL), distribution)
+
+
+def _is_script(path: str) -> bool:
+    """Whether a path in RECORD is outside the packages, where pip writes scripts."""
+    return path.startswith(("../", "bin/"))
+
+
+def _console_scripts(distribution: Distribution) -> list[str]:
+    parser = configparser.RawConfigParser(delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment, method-assign] # names keep their case
+    try:
+        text = read_beginning(os.path.join(distribution.directory, "entry_points.txt"), _ENTRY_POINTS_LIMIT)
+        parser.read_string(text.decode("utf-8"))
+        return sorted(parser["console_scripts"]) if parser.has_section("console_scripts") else []
+    except (configparser.Error, OSError, UnicodeDecodeError):
+        return []
+
+
+def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
+    facts: dict[str, object] = {"tool": tool.name, **tool.owner.facts}
+    program = _program_behind(installation, tool)
+    if os.path.exists(program) and not os.access(program, os.X_OK):
+        facts["program"] = program
+    breaks = f"check tools: {tool.name}"
+    if isinstance(ended.refusal, FileNotFoundError):
+        detail = f"the interpreter in the first line of {tool.path} is not there"
+        recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
+    elif ended.refusal is not None:
+        recorder.bad("E-TOOL-001", tool.path, detail=ended.how, **facts)
+    elif ended.status is None:
+        recorder.bad("E-TOOL-003", tool.path, tool=tool.name, seconds=options.seconds)
+    elif ended.status != 0 and (match := _NOT_LOADED.search(ended.output)) is not None:
+        finding = _native.explain_load(installation.site, _program_behind(installation, tool), match[1])
+        recorder.add(problem_of(finding, installation.site), breaks)
+    elif ended.status != 0 and any(text in ended.output for text in _NO_PROGRAM) and _OF_KERNEL not in ended.last_line:
+        detail = f"{ended.how}: {ended.last_line}"
+        if _is_recorded(installation, program) and not os.path.exists(program):
+            owner = installation.owner_of(program)
+            recorder.bad("E-FILE-001", program, breaks, name=tool.name, **owner)
+            return
+        if not _is_recorded(installation, program):
+            facts.pop("requirement")  # installing it again would not bring the program
+        recorder.bad("E-TOOL-002", tool.path, detail=detail, **facts)
+    elif ended.status < 0 or (ended.status != 0 and not tool.row.any_status):
+        recorder.bad("E-TOOL-001", tool.path, detail=f"{ended.how}: {ended.last_line}", **facts)
+    else:
+        recorder.good(f"{tool.name}: {ended.last_line}")
+
+
+def _program_behind(installation: Installation, tool: Tool) -> str:
+    """The program that a script of core starts, as far as its name says."""
+    return _in_core(installation, f"bin/{tool.name}")
+
+
+def _in_core(installation: Installation, name: str) -> str:
+    directory = next((path for path in installation.platform_directories if "_core" in os.path.basename(path)), "")
+    return os.path.join(directory or installation.site, name)
+
+
+def _is_recorded(installation: Installation, path: str) -> bool:
+    return os.path.relpath(path, installation.site) in installation.owners

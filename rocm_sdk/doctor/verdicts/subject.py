@@ -1,0 +1,164 @@
+"""What is checked: from a word of the user to the files that it stands for."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from rocm_sdk import _native
+from rocm_sdk.archives.candidate import CODE_ENDINGS, refusal
+from rocm_sdk.base.scratch import scratch_directory
+from rocm_sdk.base.walking import walk
+from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
+from rocm_sdk.gpu_support.coverage import sdk_directories
+
+from .requirements import requirements
+
+_ELF = b"\x7fELF"
+_SCRATCH = "rocm-sdk-check-"
+
+
+class Subject(NamedTuple):
+    """The files of one word.
+
+    name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files,
+    directories are searched for GPU code. needed_too are the distributions that it requires. names are pairs of a path
+    that is not the user's, and what it stands for in what is said.
+    """
+
+    name: str
+    kind: str  # "file", "wheel", "directory", "distribution", "SDK"
+    files: tuple[str, ...]
+    directories: tuple[str, ...]
+    root: str | None = None
+    needed_too: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
+
+    def shown(self, text: str) -> str:
+        """The text with the user's names of files."""
+        for path, name in self.names:
+            text = text.replace(path, name)
+        return text
+
+    @contextmanager
+    def refused_by_name(self) -> Iterator[None]:
+        """Errors of the block have the user's names of files."""
+        try:
+            yield
+        except RocmSdkError as error:
+            message, detail = self.shown(error.message), self.shown(error.detail)
+            if message == error.message:
+                raise
+            fix = None if error.fix is None else self.shown(error.fix)
+            raise type(error)(message, fix, self.shown(error.path or ""), error.code, detail=detail) from None
+
+
+@contextmanager
+def open_subject(word: str | None) -> Iterator[Subject]:
+    """The files of a word; None: of the installed SDK. Raises RocmSdkError if there is no such thing."""
+    if word is None:
+        directories = sdk_directories()
+        yield Subject("SDK", "SDK", tuple(elf_files(directories)), directories)
+    elif os.path.isdir(word):
+        yield Subject(word, "directory", tuple(elf_files((word,))), (word,))
+    elif word.endswith(".whl") and os.path.isfile(word):
+        from .wheel import unpacked  # here: what it imports takes longer than checking a file
+
+        with _scratch(word) as root:
+            files, needed = unpacked(word, root)
+            yield Subject(word, "wheel", files, (root,), root, needed, ((root, word),))
+    elif os.path.exists(word):
+        files = (word,) if _is_elf(word) and not word.endswith(CODE_ENDINGS) else ()
+        with _with_its_kernels(word) as (directories, names):
+            yield Subject(word, "file", files, directories, names=names)
+    else:
+        yield _distribution(word)
+
+
+def elf_files(directories: tuple[str, ...]) -> Iterator[str]:
+    """The shared libraries and programs below directories, each under its own name: links are not followed."""
+    for directory in directories:
+        for parent, names, files in walk(directory):
+            names.sort()
+            for name in sorted(files):
+                path = os.path.join(parent, name)
+                if not os.path.islink(path) and _is_elf(path) and not name.endswith(CODE_ENDINGS):
+                    yield path
+
+
+def shared_libraries(directories: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths below directories that have the names of shared libraries, links among them."""
+    return tuple(
+        os.path.join(parent, name)
+        for directory in directories
+        for parent, _, files in walk(directory)
+        for name in files
+        if ".so" in name
+    )
+
+
+def _is_elf(path: str) -> bool:
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read(len(_ELF)) == _ELF
+    except OSError:
+        return False
+
+
+@contextmanager
+def _scratch(word: str) -> Iterator[str]:
+    """A new directory, by its real path, which is that of errors."""
+    place = tempfile.gettempdir()
+    with ExitStack() as block:
+        try:
+            scratch = block.enter_context(scratch_directory(Path(place).resolve(), _SCRATCH))
+            (scratch / "files").mkdir()
+        except OSError as error:
+            why = f"a directory in {place} cannot be made: {error.strerror}; TMPDIR names another place"
+            raise refusal(word, why) from error
+        yield str(scratch / "files")
+
+
+@contextmanager
+def _with_its_kernels(path: str) -> Iterator[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]]:
+    """Directories that have the file, and what HIP and the library look up beside it, and as little else as can be.
+
+    With the names that are not the user's, and his.
+    """
+    directory, name = os.path.split(os.path.abspath(path))
+    kernels = os.path.join(directory, name.partition(".so")[0].removeprefix("lib"), "library")
+    try:
+        is_split = _native.device_code(path).kernel_name is not None
+    except RocmSdkError:
+        is_split = False  # what is wrong with the file is said by others
+    if is_split:  # the places of its archives are relative to its own
+        yield (directory,), ()
+        return
+    with _scratch(path) as place:
+        link = os.path.join(place, name)
+        os.symlink(os.path.realpath(path), link)
+        yield (place, kernels) if os.path.isdir(kernels) else (place,), ((link, path), (place, directory))
+
+
+def _distribution(name: str) -> Subject:
+    import importlib.metadata
+
+    try:
+        found = importlib.metadata.distribution(name)
+    except (importlib.metadata.PackageNotFoundError, ValueError) as error:
+        raise LibraryNotFoundError(
+            f"{name}: there is no such file, and no such distribution is installed",
+            "name a file, a wheel, a directory, or a distribution as `pip list` prints it",
+            name,
+        ) from error
+    site = str(found.locate_file(""))
+    own = [path for path in (str(found.locate_file(file)) for file in found.files or ()) if _is_elf(path)]
+    tops = dict.fromkeys(os.path.relpath(path, site).partition(os.sep)[0] for path in own)
+    directories = tuple(path for top in tops if os.path.isdir(path := os.path.join(site, top)))
+    return Subject(name, "distribution", tuple(own), directories, None, requirements(found.requires or []))

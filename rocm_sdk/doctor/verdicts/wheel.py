@@ -1,0 +1,126 @@
+"""The part of a wheel that a check reads, written to a directory: its ELF files, GPU code and tables of kernels.
+
+Databases of kernels are there without content: their names alone say what they are for.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import zipfile
+from email.parser import Parser
+from typing import IO, NamedTuple
+
+from rocm_sdk.archives.candidate import CODE_ENDINGS, damage, refusal
+from rocm_sdk.archives.zip_archive import DAMAGE, open_zip
+from rocm_sdk.base.walking import DEPTH_LIMIT
+from rocm_sdk.errors import BadArchiveError
+from rocm_sdk.gpu_support.image_kinds import DIRECTORY
+
+from .requirements import requirements
+
+_ELF = b"\x7fELF"
+_ENDINGS = (".dat", ".dat.zlib", ".co", ".hsaco", ".kpack")
+_DATABASES = (".db", ".kdb", ".fdb.txt", ".db.txt")
+_RATIO = 1032  # deflate cannot do better
+_HEADERS = 1 << 20  # bytes of METADATA that are read
+_HEAD = 64
+_BUFFER = 1 << 20
+
+
+class Unpacked(NamedTuple):
+    """The paths of the shared libraries and programs, and the names of the distributions that the wheel requires."""
+
+    files: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+def unpacked(path: str, root: str) -> Unpacked:
+    """Writes the files below `root`.
+
+    Raises BadArchiveError for a wheel that is not what it claims to be, LibraryAccessError if there is no room.
+    """
+    needed: tuple[str, ...] = ()
+    with open(path, "rb") as file, open_zip(path, file) as archive:
+        writer = _Writer(archive, path, root)
+        for member in archive.infolist():
+            name = f"{path}/{member.filename}"
+            try:
+                if member.filename.endswith(".dist-info/METADATA"):
+                    needed = _requirements(archive.open(member).read(_HEADERS))
+                elif not member.filename.endswith("/"):
+                    writer.take(member, name)
+            except BadArchiveError:
+                raise
+            except (FileExistsError, NotADirectoryError) as error:
+                raise damage(name, "another member is in its place") from error
+            except (*DAMAGE, OSError) as error:
+                if isinstance(error, OSError) and error.errno is not None:
+                    place = tempfile.gettempdir()
+                    why = f"it is unpacked to {place}: {error.strerror}; TMPDIR names another place"
+                    raise refusal(name, why) from error
+                raise damage(name, f"it cannot be read from the archive: {error}") from error
+    return Unpacked(tuple(sorted(writer.files)), needed)
+
+
+class _Writer:
+    """Writes members that are read. It looks at the first bytes of the others alone."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str, root: str) -> None:
+        self._archive, self._path, self._root = archive, path, root
+        self._made = {root}
+        self._room = _free(root)
+        self.files: list[str] = []
+
+    def take(self, member: zipfile.ZipInfo, name: str) -> None:
+        """Writes a member if it is read."""
+        parts = member.filename.split("/")
+        if any(part in ("", ".", "..") or "\0" in part for part in parts):
+            raise damage(name, "its name leads out of the wheel")
+        if len(parts) > DEPTH_LIMIT:
+            raise damage(f"{name[:200]}...", f"it lies in more than {DEPTH_LIMIT} directories")
+        if member.file_size > member.compress_size * _RATIO + _HEAD:
+            raise damage(
+                name, f"it claims {member.file_size} bytes, which {member.compress_size} compressed ones cannot hold"
+            )
+        with self._archive.open(member) as stream:
+            head = stream.read(_HEAD)
+            if DIRECTORY in parts[:-1]:  # which kinds of GPU there are says enough
+                self._make_directory(parts[: min(parts.index(DIRECTORY) + 2, len(parts) - 1)])
+            elif parts[-1].endswith(_DATABASES):
+                self._write(parts)
+            elif parts[-1].endswith(_ENDINGS):
+                self._write(parts, head, stream, member.file_size)
+            elif head.startswith(_ELF) and not parts[-1].endswith(CODE_ENDINGS):
+                self.files.append(self._write(parts, head, stream, member.file_size))
+
+    def _write(self, parts: list[str], head: bytes = b"", stream: IO[bytes] | None = None, size: int = 0) -> str:
+        """The zip reader stops at the size that the wheel's list says."""
+        if size > self._room:
+            why = f"what is read of it takes more bytes than {tempfile.gettempdir()} has; TMPDIR names another place"
+            raise refusal(self._path, why)
+        self._room -= size
+        self._make_directory(parts[:-1])
+        target = os.path.join(self._root, *parts)
+        with open(target, "xb") as file:
+            file.write(head)
+            if stream is not None and size > len(head):
+                shutil.copyfileobj(stream, file, min(size, _BUFFER))
+        return target
+
+    def _make_directory(self, parts: list[str]) -> None:
+        directory = os.path.join(self._root, *parts)
+        if directory not in self._made:
+            os.makedirs(directory, exist_ok=True)
+            self._made.add(directory)
+
+
+def _free(directory: str) -> int:
+    room = os.statvfs(directory)
+    return room.f_bavail * room.f_frsize
+
+
+def _requirements(text: bytes) -> tuple[str, ...]:
+    headers = Parser().parsestr(text.decode(errors="replace"), headersonly=True)
+    return requirements([str(value) for value in headers.get_all("Requires-Dist") or []])

@@ -1,0 +1,133 @@
+"""What libraries lack for a GPU, as problems with the command that installs it."""
+
+from __future__ import annotations
+
+import os
+
+from rocm_sdk import _native
+from rocm_sdk.base.named_tuple import NamedTuple
+from rocm_sdk.errors import RocmSdkError
+
+from .coverage import with_code
+
+TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
+    from rocm_sdk.problems import Problem
+
+_DESCRIBED = 3  # lacks that are described, of those of one problem
+_TARGETS = 8  # targets of a library that are named
+
+
+class _Package(NamedTuple):
+    """What brings the code for a GPU: a requirement; its distribution, if that is installed and faulty."""
+
+    requirement: str | None
+    distribution: str | None
+    site: str | None
+
+
+def problems_on(found: Coverage, index: int, *, installed: bool = True) -> tuple[Problem, ...]:
+    """What is wrong with the libraries on the GPU that was asked for at `index`.
+
+    installed: whether they are those of the installed SDK, for which packages can be named.
+    """
+    lacking: dict[Code, list[LibraryCoverage]] = {}
+    package = None
+    for library in with_code(found):
+        on = library.gpus[index]
+        if on.verdict == "none" and package is None:
+            package = _package_for(on.gpu) if installed else _Package(None, None, None)
+        for code in _codes_of(on, package):
+            lacking.setdefault(code, []).append(library)
+    return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
+
+
+def _codes_of(on: GpuCoverage, package: _Package | None) -> Iterator[Code]:
+    if on.verdict == "none" and package is not None:
+        if package.requirement is None and package.site is not None:
+            yield "W-CODE-006"
+        else:
+            yield "E-CODE-002" if on.lack in ("archive", "kernels") else "E-CODE-001"
+        return
+    is_partial = on.covered < on.total and on.verdict != "compiled at first use"
+    if is_partial or on.uncovered_modes:
+        yield "N-CODE-003"
+    if on.missing_table is not None:
+        yield "E-CODE-007"
+    if on.tables == "fallback":
+        yield "N-CODE-008"
+
+
+def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: _Package | None) -> Problem:
+    from rocm_sdk.problems import problem  # here: most GPUs have what they need
+
+    names = tuple(library.name for library in libraries)
+    said: dict[str, list[str]] = {}
+    for library in libraries:
+        said.setdefault(_description(code, library, library.gpus[index]), []).append(library.name)
+    shown = [f"{', '.join(named)}: {text}" for text, named in list(said.items())[:_DESCRIBED]]
+    if len(said) > _DESCRIBED:
+        shown.append("and others")
+    facts = {"target": libraries[0].gpus[index].gpu, "libraries": ", ".join(names), "detail": "; ".join(shown)}
+    found = problem(
+        code,
+        None,
+        package and package.site,
+        requirement=package and package.requirement,
+        distribution=package and package.distribution,
+        **facts,
+    )
+    return found._replace(breaks=names)
+
+
+def _package_for(gpu: str) -> _Package:
+    from .packages import package_to_install
+
+    try:
+        requirement, distribution = package_to_install(gpu)
+        site = os.path.dirname(_native.package_directory("core"))
+        return _Package(requirement=requirement, distribution=distribution, site=site)
+    except RocmSdkError:
+        return _Package(requirement=None, distribution=None, site=None)
+
+
+def _description(code: Code, library: LibraryCoverage, on: GpuCoverage) -> str:
+    if code == "E-CODE-007":
+        return f"{on.missing_table} is not there"
+    if code == "N-CODE-008":
+        return "the tables of kernels have only rows that are for any GPU"
+    return _lack(on) or _rest(library, on)
+
+
+def _lack(on: GpuCoverage) -> str | None:
+    """The file that lacks something for the GPU."""
+    if on.detail == "ROCM_KPACK_DISABLE":
+        return "ROCM_KPACK_DISABLE is set, and its kernels lie in an archive"
+    if on.lack == "archive":
+        return f"{on.detail} is not there or cannot be read"
+    if on.lack == "kernels":
+        return f"no kernels of it for this GPU are in {on.detail}"
+    if on.lack == "index" and on.detail is not None:
+        return f"{on.detail} does not name the GPU"
+    if on.lack == "index":
+        return "there are kernels, and no list of kernels (TensileLibrary) that names the GPU"
+    return None
+
+
+def _rest(library: LibraryCoverage, on: GpuCoverage) -> str:
+    if on.verdict != "none" and on.uncovered_modes:
+        return f"none for {', '.join(on.uncovered_modes)}"
+    if on.verdict != "none":
+        return f"in {on.covered} of {on.total} parts"
+    if on.covered > 0:
+        return "the library itself has code for it, the files with its kernels have none"
+    return f"code for {_targets(library)}"
+
+
+def _targets(library: LibraryCoverage) -> str:
+    names = [each.target or "an unknown target" for each in library.targets]
+    more = f" and {len(names) - _TARGETS} more" if len(names) > _TARGETS else ""
+    return ", ".join(names[:_TARGETS]) + more if names else "other targets"

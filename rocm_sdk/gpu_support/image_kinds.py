@@ -1,0 +1,43 @@
+"""AOTriton's images: kernels for attention, in a directory for each kind of GPU (`aotriton.images/amd-gfx11xx`)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from rocm_sdk.base.walking import walk
+
+DIRECTORY = "aotriton.images"
+_NAME = re.compile(r"amd-(gfx[0-9a-fx]+)")
+
+
+def image_kinds(directories: Iterable[str]) -> tuple[str, ...] | None:
+    """The kinds of GPU below directories that there are images for, "gfx90a", "gfx11xx"; None without AOTriton."""
+    kinds: list[str] = []
+    is_there = False
+    for directory in directories:
+        for parent, names, _ in walk(directory):
+            if os.path.basename(parent) == DIRECTORY:
+                is_there = True
+                kinds += filter(None, map(image_kind, sorted(names)))
+    return tuple(dict.fromkeys(kinds)) if is_there else None
+
+
+def image_kind(name: str) -> str | None:
+    """The kind of GPU that a directory of images is for, "gfx11xx" of "amd-gfx11xx"; None: it is for no kind."""
+    found = _NAME.fullmatch(name)
+    return found[1] if found else None
+
+
+def serves(kinds: Iterable[str], gpu: str) -> bool:
+    """Whether one of the kinds has the GPU: an x stands for any digit."""
+    processor = gpu.partition(":")[0]
+    return any(re.fullmatch(kind.replace("x", "[0-9a-f]").replace("gf[0-9a-f]", "gfx", 1), processor) for kind in kinds)
+
+
+def remarks(kinds: tuple[str, ...] | None, gpu: str) -> Iterator[str]:
+    """What a line says of a GPU."""
+    if kinds is not None and not serves(kinds, gpu):
+        listed = ", ".join(kinds) or "it has none at all"
+        yield f"AOTriton has no images for it ({listed}): attention takes slower kernels"

@@ -1,0 +1,91 @@
+"""The versions that the files of a prefix say."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from rocm_sdk.base.files import read_beginning
+
+from .prefix import Prefix
+
+_LIMIT = 1 << 18  # bytes of a file
+_NUMBERS = re.compile(r"\s*(\d+(?:\.\d+)+)")
+_PACKAGE_VERSION = re.compile(r'^\s*set\s*\(\s*PACKAGE_VERSION\s+"?(\d+(?:\.\d+)*)', re.MULTILINE | re.IGNORECASE)
+_MACRO = re.compile(r"^\s*#\s*define\s+(\w*VERSION_(MAJOR|MINOR|PATCH))\s+(\d+)\b", re.MULTILINE)
+_ASSIGNMENT = re.compile(r"^(HIP_VERSION_(MAJOR|MINOR|PATCH))=(\d+)", re.MULTILINE)
+_HEADER = re.compile(r"(\w+?)[-_]version\.h(?:pp)?")
+_CMAKE = re.compile(r"(.+?)-?config-?version\.cmake", re.IGNORECASE)
+_HIP_FILE = re.compile(r"libamdhip64\.so\.(\d+\.\d+\.\d+)")
+
+# What a file is about, where its name does not say it: the release of ROCm itself.
+_ROCM = frozenset({"rocm", "rocmcore"})
+RELEASE = "ROCm"
+
+# How many numbers must agree: the third of HIP counts its builds, and not all of its files have it.
+_NUMBERS_OF = {"hip": 2}
+_OTHERS = 3
+
+
+class Said(NamedTuple):
+    """A version that a file says."""
+
+    path: str
+    about: str  # "ROCm", "hip", "rocsparse"
+    version: str
+
+
+def release_of(prefix: Prefix) -> str:
+    """The version of ROCm that the prefix says it has, or else that of HIP; "unknown" without both."""
+    found = {said.about: said.version for said in reversed(list(versions(prefix)))}
+    return found.get(RELEASE) or found.get("hip") or "unknown"
+
+
+def agree(first: Said, other: Said) -> bool:
+    """Whether two versions of one thing are equal, as far as both say it."""
+    length = min(_NUMBERS_OF.get(first.about, _OTHERS), first.version.count(".") + 1, other.version.count(".") + 1)
+    return first.version.split(".")[:length] == other.version.split(".")[:length]
+
+
+def versions(prefix: Prefix) -> Iterator[Said]:
+    """What each file says that says one."""
+    info = os.path.join(prefix.root, ".info/version")
+    if (match := _NUMBERS.match(_text_of(info))) is not None:
+        yield Said(info, RELEASE, match[1])
+    for path in prefix.files:
+        name = os.path.basename(path)
+        version = None
+        if (match := _HIP_FILE.fullmatch(name)) is not None and not os.path.islink(path):
+            yield Said(path, "hip", match[1])
+            continue
+        if (match := _CMAKE.fullmatch(name)) is not None:
+            version = next((found[1] for found in _PACKAGE_VERSION.finditer(_text_of(path))), None)
+        elif (match := _HEADER.fullmatch(name)) is not None and not os.path.islink(path):
+            version = _of_assignments(_MACRO, _text_of(path))
+        elif name == ".hipVersion" or path.endswith("share/hip/version"):
+            version = _of_assignments(_ASSIGNMENT, _text_of(path))
+        if version is not None and version.strip("0."):
+            yield Said(path, _about(match[1] if match is not None else "hip"), version)
+
+
+def _about(name: str) -> str:
+    plain = re.sub(r"[-_]", "", name.lower())
+    return RELEASE if plain in _ROCM else plain
+
+
+def _of_assignments(pattern: re.Pattern[str], text: str) -> str | None:
+    """The version that three names say; None unless all of them do, each once."""
+    found: dict[str, set[str]] = {}
+    for _, part, value in pattern.findall(text):
+        found.setdefault(part, set()).add(value)
+    values = [found.get(part, set()) for part in ("MAJOR", "MINOR", "PATCH")]
+    return ".".join(next(iter(each)) for each in values) if all(len(each) == 1 for each in values) else None
+
+
+def _text_of(path: str) -> str:
+    try:
+        return read_beginning(path, _LIMIT).decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,183 @@
+"""The shared objects of an installation, and the facts that their files contain."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rocm_sdk import _native
+from rocm_sdk.base.files import NotAFileError, installed_file, names_in, read_beginning
+from rocm_sdk.base.walking import walk
+from rocm_sdk.errors import RocmSdkError
+
+from .installation import Installation
+
+if TYPE_CHECKING:
+    from rocm_sdk._native import Code
+
+_FILE_NAME = re.compile(r".+\.so(\.\w+)*", re.DOTALL)  # a name may hold line breaks
+_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
+_MAGIC = b"\x7fELF"
+_TYPE_OFFSET, _SHARED = 16, 3  # e_type, ET_DYN, in either byte order
+_MACHINE_OFFSET, _AMD_GPU = 18, 224  # EM_AMDGPU: code for a GPU
+
+# Linker names that other software has too.
+OF_SYSTEMS = frozenset({"", "libOpenCL.so"})
+
+# Directories of a platform directory whose shared objects are not for programs of this machine.
+_SKIPPED_PARTS = frozenset({".devel_links", ".kpack"})
+
+
+@dataclass(frozen=True)
+class SharedObject:
+    """A library of the installation."""
+
+    path: str
+    facts: _native.LibraryFacts | None  # None: the file cannot be used
+    fault: str | None  # why it cannot be used
+    code: Code | None = None  # of the fault
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.path)
+
+    @cached_property
+    def search_path(self) -> str | None:
+        """Its DT_RUNPATH, or its DT_RPATH."""
+        return (self.facts.runpath or self.facts.rpath) if self.facts else None
+
+    def foreign_entries(self, site: str) -> list[str]:
+        """The entries of its search path that lead out of the SDK: directories of the machine where it was built."""
+        return [entry for entry in self._entries if not _is_below(self._directory(entry), site)]
+
+    def searches_in(self, site: str) -> bool:
+        """Whether an entry of its search path leads into the SDK."""
+        return any(_is_below(self._directory(entry), site) for entry in self._entries)
+
+    def package(self, site: str) -> str:
+        """The platform directory of the package that has it."""
+        return os.path.join(site, os.path.relpath(self.path, site).split(os.sep)[0])
+
+    def searches_in_other_packages(self, site: str) -> bool:
+        """Whether an entry of its search path leads to another package of the SDK."""
+        own, places = self.package(site), map(self._directory, self._entries)
+        return any(_is_below(place, site) and not _is_below(place, own) for place in places)
+
+    @property
+    def _entries(self) -> list[str]:
+        """Without those that name what only the linker knows ($LIB, $PLATFORM)."""
+        entries = (self.search_path or "").split(":")
+        return [entry for entry in entries if entry and "$" not in self._directory(entry)]
+
+    def _directory(self, entry: str) -> str:
+        return os.path.normpath(_ORIGIN.sub(lambda _: os.path.dirname(self.path), entry))
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
+
+
+def shared_objects(installation: Installation) -> list[SharedObject]:
+    """All shared objects, each file once. The development tree is skipped: it has the same files."""
+    if installation.prefix is not None:
+        paths = (path for path in installation.prefix.libraries() if _is_library(path, os.path.basename(path)))
+        return sorted(map(inspect, paths), key=lambda each: each.path)
+    found: dict[tuple[int, int], SharedObject] = {}
+    directories = [path for path in installation.platform_directories if "devel" not in os.path.basename(path)]
+    for path, identity in (each for directory in directories for each in _candidates(directory)):
+        found.setdefault(identity, inspect(path))
+    if installation.fallback is not None:
+        found = {(0, number): inspect(path) for number, path in enumerate(_located())}
+    return sorted(found.values(), key=lambda each: each.path)
+
+
+def search_directories(installation: Installation) -> list[str]:
+    """The directories with libraries, and for a prefix what LD_LIBRARY_PATH has beside them."""
+    directories = [os.path.dirname(each.path) for each in shared_objects(installation)]
+    directories += installation.prefix.library_path if installation.prefix is not None else ()
+    return list(dict.fromkeys(directories))
+
+
+def _located() -> list[str]:
+    """The libraries of the catalog, for a ROCm whose libraries lie beside others."""
+    paths = set()
+    for name, *_ in _native.catalog():
+        with suppress(RocmSdkError):
+            paths.add(_native.locate(name).path)
+    return sorted(path for path in paths if path is not None)
+
+
+def linker_names(installation: Installation) -> set[str]:
+    """The linker names of the libraries: "libamdhip64.so"."""
+    paths = [path for directory in installation.platform_directories for path, _ in _candidates(directory)]
+    if installation.fallback is not None:
+        paths = _located()
+    return {linker_name(os.path.basename(path)) for path in paths}
+
+
+def rocm_linker_names(installation: Installation) -> set[str]:
+    """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
+    if installation.fallback is not None:
+        return linker_names(installation) - OF_SYSTEMS
+    directories = [os.path.join(directory, "lib") for directory in installation.platform_directories]
+    names = {linker_name(name) for directory in directories for name in names_in(directory)}
+    return names - OF_SYSTEMS
+
+
+def linker_name(name: str) -> str:
+    """ "libamdhip64.so" for "libamdhip64.so.7"; "" if this is not the name of a shared object."""
+    return "".join(name.partition(".so")[:2]) if ".so" in name else ""
+
+
+def library_name(path: str) -> str:
+    """ "amdhip64" for "/x/libamdhip64.so.7"."""
+    return linker_name(os.path.basename(path)).removeprefix("lib").removesuffix(".so") or os.path.basename(path)
+
+
+def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    for root, directories, names in walk(directory):
+        directories[:] = sorted(name for name in directories if name not in _SKIPPED_PARTS)
+        for name in sorted(names):
+            path = os.path.join(root, name)
+            if ".so" in name and not _is_alias(path) and (facts := _stat(path)) and _is_library(path, name):
+                yield path, (facts.st_dev, facts.st_ino)
+
+
+def _is_alias(path: str) -> bool:
+    """Whether it is a second name that the packager gave to a file."""
+    return os.path.islink(path) and installed_file(path) == path
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _is_library(path: str, name: str) -> bool:
+    """Whether it is a shared object for the host, or should be: named *.so or *.so.N, and not a linker script."""
+    if _FILE_NAME.fullmatch(name) is None:
+        return False
+    try:
+        head = read_beginning(path, 20)
+    except NotAFileError:
+        return False
+    except OSError:
+        return True
+    if head[:4] != _MAGIC:
+        return not head.startswith((b"/*", b"INPUT", b"GROUP"))  # a linker script
+    return not (len(head) == 20 and head[_MACHINE_OFFSET] == _AMD_GPU and head[_TYPE_OFFSET] == _SHARED)
+
+
+def inspect(path: str) -> SharedObject:
+    """The facts of a library or program."""
+    try:
+        return SharedObject(path, _native.inspect_library(path), None)
+    except RocmSdkError as error:
+        return SharedObject(path, None, error.message, error.code)

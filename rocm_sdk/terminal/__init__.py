@@ -1,0 +1,1 @@
+"""How commands write to a terminal, and to a pipe: lines, tables, JSON, colour, width, progress."""
