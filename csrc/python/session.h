@@ -18,6 +18,7 @@ typedef struct rsdk_session {
     rsdk_environment environment; /* which the SDK borrows */
     rsdk_error *failure;          /* takes the error that is raised; NULL: nobody wants it */
     bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
+    bool is_enough;               /* the operation says of RSDK_PACKAGE_NOT_INSTALLED: what it found will do */
     rsdk_sdk *sdk;
 } rsdk_session;
 
@@ -32,11 +33,14 @@ int rsdk_session_start(PyObject *module, rsdk_session *session);
  * none. They count before those of the environment. */
 int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback);
 
-/* Opens the SDK and runs the operation; where a package is not installed, asks the import system for it (an editable
- * installation) and tries once more, unless a root is the whole search path. */
+/* Opens the SDK and runs the operation; where a package is not installed, looks where it may be instead: behind the
+ * import system (an editable installation), then in places to fall back to. */
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context);
 
-/* Both. */
+/* RSDK_PACKAGE_NOT_INSTALLED where there is no SDK. */
+rsdk_status rsdk_session_need_sdk(rsdk_sdk *sdk, rsdk_error *error);
+
+/* Both of the two above, without choices. */
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context);
 
 void rsdk_session_end(rsdk_session *session);
