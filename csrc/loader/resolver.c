@@ -261,6 +261,27 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
     return RSDK_OK;
 }
 
+rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_location *locations, bool *lacks_packages,
+                                         rsdk_error *error) {
+    inventory->keeps_all = true;
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        const rsdk_catalog_entry *entry = &rsdk_library_table[i];
+        rsdk_error reason = RSDK_ERROR_INIT;
+        rsdk_status status = rsdk_resolver_find(inventory, entry, &locations[i], &reason);
+        if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED && status != RSDK_FILE_NOT_FOUND) {
+            return rsdk_fail_with(error, &reason);
+        }
+        rsdk_error_clear(&reason);
+        if (status != RSDK_OK) {
+            locations[i] = (rsdk_location){
+                .shortname = entry->shortname, .package = entry->package, .found_via = RSDK_ABSENT_OPTIONAL};
+        }
+        *lacks_packages |=
+            status == RSDK_PACKAGE_NOT_INSTALLED && !is_declared_without(inventory->sdk, entry->shortname);
+    }
+    return RSDK_OK;
+}
+
 rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,
                                    rsdk_error *error) {
     rsdk_inventory inventory = rsdk_inventory_make(sdk, false);
