@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "device_code/archive_search.h"
 #include "device_code/code_files.h"
+#include "device_code/code_of_file.h"
 #include "device_code/fits.h"
 #include "device_code/kernel_database.h"
 #include "device_code/tables.h"
@@ -200,16 +201,20 @@ static rsdk_status take_code(survey *s, const rsdk_code_file *file, const rsdk_d
 }
 
 /* Scripts and linker scripts have the names of programs and libraries. A file that cannot be read is not a script. */
-static bool is_script(const char *path) {
+static bool is_script(const rsdk_file *file) {
     unsigned char bytes[4] = {0};
-    rsdk_file file = {0};
-    bool result = false;
-    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
-        result = file.size < sizeof bytes || (rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
-                                              memcmp(bytes, "\177ELF", sizeof bytes) != 0);
-        rsdk_file_close(&file);
-    }
-    return result;
+    return file->size < sizeof bytes || (rsdk_file_read(file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
+                                         memcmp(bytes, "\177ELF", sizeof bytes) != 0);
+}
+
+/* *code stays NULL for a script. */
+static rsdk_status read_code(const rsdk_code_file *file, rsdk_device_code **code, rsdk_error *why) {
+    rsdk_file opened = {0};
+    RSDK_TRY(rsdk_file_open(file->path, &opened, why));
+    bool has_code = file->kind != RSDK_CODE_FILE_LIBRARY || !is_script(&opened);
+    rsdk_status status = has_code ? rsdk_code_of_file(&opened, code, why) : RSDK_OK;
+    rsdk_file_close(&opened);
+    return status;
 }
 
 static rsdk_status add_fault(survey *s, const char *path, const rsdk_error *why) {
@@ -223,12 +228,9 @@ static rsdk_status add_fault(survey *s, const char *path, const rsdk_error *why)
 static rsdk_status take_file(survey *s, const rsdk_code_file *file) {
     rsdk_error why = RSDK_ERROR_INIT;
     rsdk_device_code *code = NULL;
-    if (file->kind == RSDK_CODE_FILE_LIBRARY && is_script(file->path)) {
-        return RSDK_OK;
-    }
-    rsdk_status status = rsdk_device_code_read(file->path, &code, &why);
+    rsdk_status status = read_code(file, &code, &why);
     if (status == RSDK_OK) {
-        status = take_code(s, file, code);
+        status = code != NULL ? take_code(s, file, code) : RSDK_OK;
     } else if (status == RSDK_NO_MEMORY) {
         status = rsdk_fail_with(s->error, &why);
     } else {

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "device_code/bundle.h"
 #include "device_code/code_object.h"
+#include "device_code/code_of_file.h"
 #include "device_code/fat_binary.h"
 #include "device_code/host_elf.h"
 #include "device_code/kpack.h"
@@ -120,7 +121,8 @@ static rsdk_status read_into(owned_code *owned, const rsdk_file *file, rsdk_erro
     return finish(&listing, &owned->arena, &owned->code);
 }
 
-static rsdk_status read_file(const rsdk_file *file, rsdk_device_code **code, rsdk_error *error) {
+rsdk_status rsdk_code_of_file(const rsdk_file *file, rsdk_device_code **code, rsdk_error *error) {
+    *code = NULL;
     owned_code *owned = calloc(1, sizeof *owned);
     rsdk_status status = owned != NULL ? read_into(owned, file, error) : rsdk_fail_no_memory(error);
     if (status == RSDK_OK) {
@@ -135,7 +137,7 @@ rsdk_status rsdk_device_code_read(const char *path, rsdk_device_code **code, rsd
     rsdk_file file = {0};
     *code = NULL;
     RSDK_TRY(rsdk_file_open(path, &file, error));
-    rsdk_status status = read_file(&file, code, error);
+    rsdk_status status = rsdk_code_of_file(&file, code, error);
     rsdk_file_close(&file);
     return status;
 }
@@ -145,7 +147,7 @@ rsdk_status rsdk_device_code_read_part(int descriptor, uint64_t start, uint64_t 
     rsdk_file file = {0};
     *code = NULL;
     RSDK_TRY(rsdk_file_open_part(descriptor, start, size, name, &file, error));
-    return read_file(&file, code, error);
+    return rsdk_code_of_file(&file, code, error);
 }
 
 void rsdk_device_code_free(rsdk_device_code *code) {

@@ -49,6 +49,7 @@ typedef struct reading {
     bool wants_versions, checks_tables, takes_programs, wants_references;
     bool is_to_load;          /* the linker will map it soon */
     rsdk_elf_dynsym *symbols; /* NULL: not wanted */
+    bool *has_symbols;        /* NULL: damaged ones are a failure */
     size_t relocation_limit;
     rsdk_error *error;
     char *head; /* the first bytes of the file, as they are there */
@@ -457,6 +458,15 @@ static rsdk_status take_version_needs(reading *r) {
 
 /* ---- the whole ---- */
 
+static rsdk_status read_symbols(const reading *r, const rsdk_elf_image *image, const rsdk_elf_tables *tables) {
+    if (r->has_symbols == NULL) {
+        return rsdk_elf_dynsym_read(image, tables, r->wants_references, r->arena, r->symbols, r->error);
+    }
+    rsdk_status status = rsdk_elf_dynsym_read(image, tables, r->wants_references, r->arena, r->symbols, NULL);
+    *r->has_symbols = status == RSDK_OK;
+    return status == RSDK_NO_MEMORY ? rsdk_fail_no_memory(r->error) : RSDK_OK;
+}
+
 /* A library of another class or byte order is for another machine, which the caller will find. */
 static rsdk_status read_tables(const reading *r, const void *entries, size_t count) {
     unsigned own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
@@ -475,7 +485,7 @@ static rsdk_status read_tables(const reading *r, const void *entries, size_t cou
     rsdk_elf_tables tables = {.are_known = false};
     rsdk_status status = rsdk_elf_check(&image, r->relocation_limit, &tables, r->error);
     if (status == RSDK_OK && r->symbols != NULL) {
-        status = rsdk_elf_dynsym_read(&image, &tables, r->wants_references, r->arena, r->symbols, r->error);
+        status = read_symbols(r, &image, &tables);
     }
     rsdk_arena_clear(&scratch);
     return status;
@@ -561,6 +571,23 @@ rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit
                  .is_to_load = true,
                  .relocation_limit = relocation_limit,
                  .error = error};
+    return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_read_checked_with_symbols(const char *path, size_t relocation_limit, rsdk_arena *arena,
+                                                    rsdk_elf_file *file, struct rsdk_elf_dynsym *symbols,
+                                                    bool *has_symbols, rsdk_error *error) {
+    reading r = {.arena = arena,
+                 .result = file,
+                 .checks_tables = true,
+                 .is_to_load = true,
+                 .symbols = symbols,
+                 .has_symbols = has_symbols,
+                 .wants_references = true,
+                 .relocation_limit = relocation_limit,
+                 .error = error};
+    *symbols = (rsdk_elf_dynsym){.is_known = false};
+    *has_symbols = true;
     return read_file(path, &r);
 }
 

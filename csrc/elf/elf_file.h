@@ -61,6 +61,12 @@ rsdk_status rsdk_elf_file_read(const char *path, rsdk_arena *arena, rsdk_elf_fil
 rsdk_status rsdk_elf_file_read_checked(const char *path, size_t relocation_limit, rsdk_arena *arena,
                                        rsdk_elf_file *file, rsdk_error *error);
 
+/* The same with its dynamic symbols (elf_dynsym.h) and what its relocations refer to. *has_symbols is false where these
+ * are damaged, which is no failure: the linker may never come to them. */
+rsdk_status rsdk_elf_file_read_checked_with_symbols(const char *path, size_t relocation_limit, rsdk_arena *arena,
+                                                    rsdk_elf_file *file, struct rsdk_elf_dynsym *symbols,
+                                                    bool *has_symbols, rsdk_error *error);
+
 /* Whether the library calls definitions of its own by names that begin with one of `prefixes` (up to a NULL), so that
  * another library's definitions can take their place. */
 rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const prefixes[], bool *is_interposable,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "gpu/pci_gpu.h"
+#include "gpu/attribute.h"
 
 static const char wsl_device[] = "/dev/dxg", wsl_library[] = "/usr/lib/wsl/lib/libdxcore.so";
 
@@ -198,19 +198,23 @@ static rsdk_status explain_wsl(rsdk_access *access, const char *device, rsdk_err
 
 /* Whether the driver is being loaded or unloaded. One that is built into the kernel has no initstate. */
 static bool is_driver_in_motion(const char *initstate) {
-    char text[sizeof "live"] = "";
-    rsdk_file file;
-    bool is_in_motion = false;
-    if (rsdk_file_open(initstate, &file, NULL) == RSDK_OK) {
-        is_in_motion = rsdk_file_read(&file, 0, text, sizeof text - 1, NULL) == RSDK_OK && strcmp(text, "live") != 0;
-        rsdk_file_close(&file);
+    char text[sizeof "live"];
+    size_t length = 0;
+    (void)rsdk_attribute_read(AT_FDCWD, initstate, text, sizeof text, &length);
+    return length == sizeof text - 1 && strcmp(text, "live") != 0;
+}
+
+static rsdk_status explain_no_driver(rsdk_access *access, const char *driver, rsdk_error *error) {
+    RSDK_TRY(rsdk_pci_bus_read(access->bus, arena_of(access), error));
+    if (access->bus->gpus.count > 0) {
+        return add_problem(access, RSDK_W_GPU_010, driver, "an AMD GPU is on the PCI bus", error);
     }
-    return is_in_motion;
+    const char *detail = access->bus->exists ? "none is on the PCI bus" : "the kernel shows no PCI bus";
+    return add_problem(access, RSDK_N_GPU_011, driver, detail, error);
 }
 
 rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, rsdk_error *error) {
     const char *driver = NULL, *wsl = NULL, *initstate = NULL;
-    rsdk_pci_gpus on_bus = {0};
     RSDK_TRY(below_root(access, wsl_device, &wsl, error));
     RSDK_TRY(below_root(access, "/sys/module/amdgpu", &driver, error));
     RSDK_TRY(below_root(access, "/sys/module/amdgpu/initstate", &initstate, error));
@@ -218,13 +222,7 @@ rsdk_status rsdk_access_explain_no_gpu(rsdk_access *access, bool has_topology, r
         return explain_wsl(access, wsl, error);
     }
     if (!exists(driver)) {
-        RSDK_TRY(rsdk_pci_gpus_read(access->root, arena_of(access), &on_bus, error));
-    }
-    if (!exists(driver) && on_bus.count == 0) {
-        return add_problem(access, RSDK_N_GPU_011, driver, "none is on the PCI bus", error);
-    }
-    if (!exists(driver)) {
-        return add_problem(access, RSDK_W_GPU_010, driver, "an AMD GPU is on the PCI bus", error);
+        return explain_no_driver(access, driver, error);
     }
     if (is_driver_in_motion(initstate)) {
         return add_problem(access, RSDK_W_GPU_012, driver, "the module is being loaded or unloaded", error);

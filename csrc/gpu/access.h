@@ -5,12 +5,14 @@
 
 #include <stdbool.h>
 
+#include "gpu/pci_bus.h"
 #include "gpu/problem_list.h"
 
 typedef struct rsdk_access {
     const char *root; /* without '/' at its end */
     const rsdk_gpu_environment *environment;
     rsdk_problem_list *problems;
+    rsdk_pci_bus *bus; /* read where no driver tells of a GPU */
 } rsdk_access;
 
 typedef enum rsdk_device_state {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 int rsdk_attribute_read(int directory, const char *path, char *text, size_t size, size_t *length) {
@@ -21,4 +22,18 @@ int rsdk_attribute_read(int directory, const char *path, char *text, size_t size
     *length = got > 0 ? (size_t)got : 0;
     text[*length] = '\0';
     return reason;
+}
+
+bool rsdk_attribute_read_number(const char *path, int base, unsigned limit, unsigned *number) {
+    char text[16], *end = text;
+    size_t length = 0;
+    if (rsdk_attribute_read(AT_FDCWD, path, text, sizeof text, &length) != 0 || text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    unsigned long value = strtoul(text, &end, base);
+    if ((*end != '\0' && *end != '\n') || value > limit) {
+        return false;
+    }
+    *number = (unsigned)value;
+    return true;
 }

@@ -2,7 +2,7 @@
 #include "gpu/detection.h"
 
 #include "base/fail.h"
-#include "gpu/pci_gpu.h"
+#include "gpu/gpu_list.h"
 #include "gpu/tables.h"
 
 const char *rsdk_detection_source_name(rsdk_detection_source source) {
@@ -42,7 +42,7 @@ static const char *target_of_gc_version(const unsigned version[3]) {
     return NULL;
 }
 
-static const char *target_of_device(uint16_t device_id) {
+static const char *target_of_device(unsigned device_id) {
     for (size_t i = 0; i < rsdk_pci_device_table_size; i++) {
         if (device_id >= rsdk_pci_device_table[i].first && device_id <= rsdk_pci_device_table[i].last) {
             return rsdk_pci_device_table[i].target;
@@ -51,15 +51,16 @@ static const char *target_of_device(uint16_t device_id) {
     return NULL;
 }
 
-static rsdk_status add_from_bus(const char *root, rsdk_arena *arena, rsdk_detected_gpus *gpus, rsdk_error *error) {
-    rsdk_pci_gpus on_bus = {0};
-    RSDK_TRY(rsdk_pci_gpus_read(root, arena, &on_bus, error));
-    for (size_t i = 0; i < on_bus.count; i++) {
-        const rsdk_pci_gpu *gpu = &on_bus.items[i];
-        const char *target = gpu->has_gc_version ? target_of_gc_version(gpu->gc_version) : NULL;
+static rsdk_status add_from_bus(rsdk_gpu_list *list, rsdk_arena *arena, rsdk_detected_gpus *gpus, rsdk_error *error) {
+    const rsdk_pci_bus *bus = NULL;
+    RSDK_TRY(rsdk_gpu_list_bus(list, &bus, error));
+    for (size_t i = 0; i < bus->gpus.count; i++) {
+        const rsdk_pci_gpu *gpu = &bus->gpus.items[i];
+        const rsdk_pci_identity identity = rsdk_pci_bus_identify(bus, gpu);
+        const char *target = identity.has_gc_version ? target_of_gc_version(identity.gc_version) : NULL;
         rsdk_detection_source source = target != NULL ? RSDK_DETECTED_BY_DRIVER : RSDK_DETECTED_BY_PCI_ID;
-        target = target != NULL ? target : target_of_device(gpu->device_id);
-        RSDK_TRY(add(arena, gpus, target, source, gpu->address, error));
+        target = target != NULL ? target : target_of_device(identity.device_id);
+        RSDK_TRY(add(arena, gpus, target, source, rsdk_arena_copy(arena, gpu->address), error));
     }
     return RSDK_OK;
 }
@@ -68,9 +69,9 @@ rsdk_status rsdk_detection_read(const char *root, rsdk_arena *arena, rsdk_detect
     rsdk_gpu_list *list = NULL;
     RSDK_TRY(rsdk_gpu_list_new(&(rsdk_gpu_options){.root = root, .targets_only = true}, &list, error));
     rsdk_status status = add_from_kfd(list, arena, gpus, error);
-    rsdk_gpu_list_free(list);
-    if (status != RSDK_OK || gpus->count > 0) {
-        return status;
+    if (status == RSDK_OK && gpus->count == 0) {
+        status = add_from_bus(list, arena, gpus, error);
     }
-    return add_from_bus(root != NULL ? root : "", arena, gpus, error);
+    rsdk_gpu_list_free(list);
+    return status;
 }

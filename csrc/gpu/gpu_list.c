@@ -20,6 +20,7 @@ struct rsdk_gpu_list {
     RSDK_LIST(rsdk_gpu) gpus;
     rsdk_problem_list problems;
     size_t hidden_count;
+    rsdk_pci_bus bus;
 };
 
 typedef struct builder {
@@ -297,7 +298,9 @@ rsdk_status rsdk_gpu_list_new(const rsdk_gpu_options *options, rsdk_gpu_list **l
     made->problems.arena = &made->arena;
     builder b = {.list = made, .targets_only = options->targets_only};
     b.environment = options->environment != NULL ? options->environment : &nothing_set;
-    b.access = (rsdk_access){.root = root, .environment = b.environment, .problems = &made->problems};
+    made->bus.root = root;
+    b.access =
+        (rsdk_access){.root = root, .environment = b.environment, .problems = &made->problems, .bus = &made->bus};
     b.names = (rsdk_product_names){.root = root, .scratch = &b.scratch};
     rsdk_status status = build(&b, error);
     rsdk_arena_clear(&b.scratch);
@@ -318,6 +321,11 @@ void rsdk_gpu_list_free(rsdk_gpu_list *list) {
 
 rsdk_arena *rsdk_gpu_list_arena(rsdk_gpu_list *list) {
     return &list->arena;
+}
+
+rsdk_status rsdk_gpu_list_bus(rsdk_gpu_list *list, const rsdk_pci_bus **bus, rsdk_error *error) {
+    *bus = &list->bus;
+    return rsdk_pci_bus_read(&list->bus, &list->arena, error);
 }
 
 size_t rsdk_gpu_list_count(const rsdk_gpu_list *list) {

@@ -12,6 +12,7 @@
 #include "base/directory.h"
 #include "base/text.h"
 #include "gpu/attribute.h"
+#include "gpu/pci_bus.h"
 #include "gpu/problem_list.h"
 #include "gpu/properties.h"
 #include "gpu/tables.h"
@@ -348,21 +349,6 @@ static rsdk_status check_errors(examiner *x, rsdk_error *error) {
 
 /* ---- the checks of the machine ---- */
 
-/* A GPU of AMD that the amdgpu driver, or none, has: one that is passed on to a virtual machine is not missed. */
-static bool is_gpu_of_host(examiner *x, const char *device) {
-    const char *path = NULL;
-    char driver[64] = "";
-    if (read_file(x, device, "vendor", &path) != 0 || strncmp(x->text, "0x1002", 6) != 0 ||
-        read_file(x, device, "class", &path) != 0 ||
-        (strncmp(x->text, "0x03", 4) != 0 && strncmp(x->text, "0x12", 4) != 0)) {
-        return false;
-    }
-    const char *link = write_text(x, "%s/driver", device);
-    ssize_t length = link != NULL ? readlink(link, driver, sizeof driver - 1) : -1;
-    driver[length > 0 ? length : 0] = '\0';
-    return length <= 0 || ends_with(driver, "/amdgpu");
-}
-
 /* Partitions are functions of one device, so that only the rest of the address counts. */
 static bool is_listed(const examiner *x, const char *address) {
     size_t length = strcspn(address, ".");
@@ -376,26 +362,25 @@ static bool is_listed(const examiner *x, const char *address) {
 
 static rsdk_status check_bus(examiner *x, rsdk_error *error) {
     const char *devices = write_text(x, "%s/sys/bus/pci/devices", x->root);
-    rsdk_directory names = {0};
+    rsdk_pci_bus bus = {.root = x->root};
     rsdk_text missing = RSDK_TEXT_INIT;
     RSDK_NEED(devices, error);
     if (rsdk_gpu_list_hidden_count(x->list) > 0) {
         return add_item(x, RSDK_HEALTH_UNKNOWN, "KFD's list is not whole: the device cgroup hides GPUs", NULL, error);
     }
-    rsdk_status status = rsdk_directory_read(devices, &x->health->arena, &names, NULL);
-    for (size_t i = 0; status == RSDK_OK && i < names.names.count; i++) {
-        const char *device = write_text(x, "%s/%s", devices, names.names.items[i]);
-        if (device != NULL && is_gpu_of_host(x, device) && !is_listed(x, names.names.items[i])) {
-            rsdk_text_add_item(&missing, ", ", names.names.items[i]);
-        }
-    }
-    bool is_short = missing.failed || status == RSDK_NO_MEMORY;
-    const char *text = is_short ? NULL : rsdk_arena_copy(&x->health->arena, rsdk_text_get(&missing));
-    rsdk_text_clear(&missing);
-    RSDK_NEED(text, error);
-    if (status != RSDK_OK || !names.exists) {
+    RSDK_TRY(rsdk_pci_bus_read(&bus, &x->health->arena, error));
+    if (!bus.exists) {
         return add_item(x, RSDK_HEALTH_UNKNOWN, "the PCI bus cannot be listed", NULL, error);
     }
+    for (size_t i = 0; i < bus.gpus.count; i++) {
+        const rsdk_pci_gpu *gpu = &bus.gpus.items[i];
+        if (!gpu->is_lent && !is_listed(x, gpu->address)) {
+            rsdk_text_add_item(&missing, ", ", gpu->address);
+        }
+    }
+    const char *text = missing.failed ? NULL : rsdk_arena_copy(&x->health->arena, rsdk_text_get(&missing));
+    rsdk_text_clear(&missing);
+    RSDK_NEED(text, error);
     return *text == '\0' ? add_item(x, RSDK_HEALTH_GOOD, "KFD has every GPU of AMD that is on the PCI bus", NULL, error)
                          : add_bad(x, RSDK_W_GPU_027, devices,
                                    write_text(x, "%s: perhaps PCIe atomics or firmware", text), NULL, error);

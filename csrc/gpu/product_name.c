@@ -8,9 +8,10 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "gpu/attribute.h"
 #include "gpu/tables.h"
 
-enum { NAMES_LIMIT = 1 << 20, REVISION_SIZE = 8, KEY_SIZE = 32 };
+enum { NAMES_LIMIT = 1 << 20, KEY_SIZE = 32 };
 
 static rsdk_status read_names(rsdk_product_names *names, rsdk_error *error) {
     static const char *const places[] = {"/usr/share/libdrm/amdgpu.ids", "/opt/amdgpu/share/libdrm/amdgpu.ids"};
@@ -36,18 +37,9 @@ static rsdk_status read_names(rsdk_product_names *names, rsdk_error *error) {
 
 /* The number in a device's file `revision` ("0xc1"); false where it cannot be read. */
 static bool read_revision(const rsdk_product_names *names, const char *pci_address, unsigned *revision) {
-    char text[REVISION_SIZE] = "";
-    rsdk_file file;
     const char *path =
         rsdk_arena_format(names->scratch, "%s/sys/bus/pci/devices/%s/revision", names->root, pci_address);
-    if (path == NULL || rsdk_file_open(path, &file, NULL) != RSDK_OK) {
-        return false;
-    }
-    bool is_read = rsdk_file_read(&file, 0, text, sizeof "0xc1" - 1, NULL) == RSDK_OK;
-    rsdk_file_close(&file);
-    char *end = text;
-    *revision = (unsigned)strtoul(text, &end, 16);
-    return is_read && *end == '\0' && text[0] == '0' && text[1] == 'x';
+    return path != NULL && rsdk_attribute_read_number(path, 16, UINT8_MAX, revision);
 }
 
 /* KFD puts a partition's number into the place of the PCI function; the device itself is function 0. */

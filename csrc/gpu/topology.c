@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "gpu/attribute.h"
 
 /* A real machine has some dozens of nodes, and an attribute fits a page. What is larger is not KFD's. */
 enum { ATTEMPTS = 5, NODE_LIMIT = 1024, NAME_LIMIT = 8192, ATTRIBUTE_LIMIT = 16384, ATTRIBUTE_NAME_SIZE = 64 };
+enum { ATTRIBUTE_SIZE = ATTRIBUTE_LIMIT + 2 }; /* a byte too many, and a NUL */
 
 static const char topology_directory[] = "/sys/class/kfd/kfd/topology";
 
@@ -25,7 +27,7 @@ typedef struct reader {
     bool with_details;
     rsdk_arena *arena;
     char name[ATTRIBUTE_NAME_SIZE]; /* of the attribute, within the directory */
-    char *text; /* what it held; ATTRIBUTE_LIMIT + 1 bytes, not cleared for each attribute: it is large */
+    char *text; /* what it held; ATTRIBUTE_SIZE bytes, not cleared for each attribute: it is large */
     size_t length;
 } reader;
 
@@ -42,25 +44,9 @@ static rsdk_status fail_reading(const reader *r, const char *name, int reason, r
                         "%s: cannot be read: %s", path, strerror(reason));
 }
 
-/* One open, one read, one close; 0 or the reason. */
-static int read_once(reader *r) {
-    int descriptor = openat(r->descriptor, r->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    ssize_t got;
-    if (descriptor < 0) {
-        return errno;
-    }
-    do {
-        got = read(descriptor, r->text, ATTRIBUTE_LIMIT + 1);
-    } while (got < 0 && errno == EINTR);
-    int reason = got < 0 ? errno : 0;
-    (void)close(descriptor);
-    r->length = got > 0 ? (size_t)got : 0;
-    return reason;
-}
-
 /* Reads the attribute r->name; a refusal by the device cgroup is not an error where `is_hidden` is not NULL. */
 static rsdk_status read_attribute(reader *r, bool *is_hidden, rsdk_error *error) {
-    int reason = read_once(r);
+    int reason = rsdk_attribute_read(r->descriptor, r->name, r->text, ATTRIBUTE_SIZE, &r->length);
     if (reason == EPERM && is_hidden != NULL) {
         *is_hidden = true;
         return RSDK_OK;
@@ -231,7 +217,7 @@ static rsdk_status read_picture(reader *r, rsdk_topology *topology, rsdk_error *
 
 rsdk_status rsdk_topology_read(const char *root, bool with_details, rsdk_arena *arena, rsdk_topology *topology,
                                rsdk_error *error) {
-    char text[ATTRIBUTE_LIMIT + 1];
+    char text[ATTRIBUTE_SIZE];
     reader r = {.with_details = with_details, .arena = arena, .text = text};
     *topology = (rsdk_topology){0};
     r.path = rsdk_arena_format(arena, "%s%s", root, topology_directory);

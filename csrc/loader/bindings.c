@@ -8,7 +8,7 @@
 
 #include "loader/binding_verdict.h"
 #include "loader/load_lock.h"
-#include "loader/plan.h"
+#include "loader/planned_bindings.h"
 
 typedef struct record {
     rsdk_definition from; /* the reference: object and symbol */
@@ -19,9 +19,10 @@ typedef struct record {
 
 struct rsdk_bindings {
     rsdk_arena arena;
-    rsdk_plan *plan; /* owned; NULL: none */
-    rsdk_link_map map;
-    rsdk_linker_search search;
+    rsdk_plan *plan;       /* owned; NULL: none */
+    rsdk_link_map own_map; /* without a plan, which has its own, as with the next */
+    rsdk_linker_search own_search;
+    rsdk_link_map *map;
     rsdk_linker_state state;
     rsdk_symbol_lookup lookup;
     rsdk_binding_judge judge;
@@ -110,7 +111,7 @@ static bool read_slot(rsdk_bindings *b, rsdk_process_memory *memory, size_t inde
     if (address == 0) {
         return true;
     }
-    bound->to.object = rsdk_link_map_find_address(&b->map, address);
+    bound->to.object = rsdk_link_map_find_address(b->map, address);
     bool is_chosen = ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC; /* the same in both classes */
     bool is_own = symbol->st_shndx != SHN_UNDEF && address == object->base + symbol->st_value;
     if (bound->to.object == index && is_chosen) {
@@ -146,11 +147,12 @@ static rsdk_status read_object(rsdk_bindings *b, rsdk_process_memory *memory, si
 
 static rsdk_status read_process(rsdk_bindings *b, pid_t pid, rsdk_process_memory *memory, rsdk_error *error) {
     const char *ld_preload = NULL;
-    RSDK_TRY(rsdk_link_map_read_process(pid, &b->arena, &b->map, error));
-    RSDK_TRY(rsdk_linker_state_of_process(pid, &b->arena, &b->map, &b->state, error));
+    b->map = &b->own_map;
+    RSDK_TRY(rsdk_link_map_read_process(pid, &b->arena, b->map, error));
+    RSDK_TRY(rsdk_linker_state_of_process(pid, &b->arena, b->map, &b->state, error));
     RSDK_TRY(rsdk_process_memory_variable(pid, "LD_PRELOAD", &b->arena, &ld_preload, error));
     RSDK_TRY(rsdk_binding_judge_init(&b->state, ld_preload, &b->judge, error));
-    for (size_t i = 0; i < b->map.objects.count; i++) {
+    for (size_t i = 0; i < b->map->objects.count; i++) {
         RSDK_TRY(read_object(b, memory, i, error));
     }
     return RSDK_OK;
@@ -233,14 +235,25 @@ static rsdk_status count_pairs(rsdk_bindings *b, rsdk_error *error) {
 
 /* ---- the whole ---- */
 
-static rsdk_status foresee(rsdk_bindings *b, rsdk_sdk *sdk, const rsdk_load_options *options,
-                           const rsdk_opening *openings, size_t opening_count, rsdk_error *error) {
-    if (options != NULL) {
-        RSDK_TRY(rsdk_plan_make(sdk, options, true, &b->plan, error));
+/* The linker as it is: what the plan has read of it, or what is read now. */
+static rsdk_status take_linker(rsdk_bindings *b, rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose,
+                               rsdk_error *error) {
+    if (options == NULL) {
+        b->map = &b->own_map;
+        RSDK_TRY(rsdk_link_map_read(&b->arena, b->map, error));
+        RSDK_TRY(rsdk_linker_search_init(&b->arena, b->map, &b->own_search, error));
+        return rsdk_linker_state_init(&b->arena, b->map, &b->own_search, NULL, &b->state, error);
     }
-    RSDK_TRY(rsdk_link_map_read(&b->arena, &b->map, error));
-    RSDK_TRY(rsdk_linker_search_init(&b->arena, &b->map, &b->search, error));
-    RSDK_TRY(rsdk_linker_state_init(&b->arena, &b->map, &b->search, &b->state, error));
+    rsdk_load_options as_it_is = *options;
+    as_it_is.is_new_process = false;
+    purpose |= RSDK_PLAN_ASKS_LINKER | RSDK_PLAN_KEEPS_SYMBOLS;
+    RSDK_TRY(rsdk_plan_make(sdk, &as_it_is, purpose, &b->plan, error));
+    b->map = &b->plan->map;
+    return rsdk_linker_state_init(&b->arena, b->map, &b->plan->search, &b->plan->inventory, &b->state, error);
+}
+
+static rsdk_status foresee(rsdk_bindings *b, const rsdk_load_options *options, const rsdk_opening *openings,
+                           size_t opening_count, rsdk_error *error) {
     b->lookup.state = &b->state;
     RSDK_TRY(follow_all(b, openings, opening_count, error));
     RSDK_TRY(judge_records(b, options != NULL ? options->ld_preload : NULL, error));
@@ -257,15 +270,26 @@ static rsdk_status give(rsdk_bindings *fresh, rsdk_status status, rsdk_bindings 
     return status;
 }
 
-rsdk_status rsdk_bindings_read(rsdk_sdk *sdk, const rsdk_load_options *plan, const rsdk_opening *openings,
-                               size_t opening_count, rsdk_bindings **bindings, rsdk_error *error) {
+rsdk_status rsdk_bindings_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose,
+                               const rsdk_opening *openings, size_t opening_count, rsdk_bindings **bindings,
+                               rsdk_error *error) {
     *bindings = NULL;
     rsdk_bindings *fresh = calloc(1, sizeof *fresh);
     RSDK_NEED(fresh, error);
     rsdk_load_lock_take();
-    rsdk_status status = foresee(fresh, sdk, plan, openings, opening_count, error);
+    rsdk_status status = take_linker(fresh, sdk, options, purpose, error);
+    status = status == RSDK_OK ? foresee(fresh, options, openings, opening_count, error) : status;
     rsdk_load_lock_release();
     return give(fresh, status, bindings);
+}
+
+rsdk_status rsdk_bindings_read(rsdk_sdk *sdk, const rsdk_load_options *plan, const rsdk_opening *openings,
+                               size_t opening_count, rsdk_bindings **bindings, rsdk_error *error) {
+    return rsdk_bindings_make(sdk, plan, 0, openings, opening_count, bindings, error);
+}
+
+const rsdk_plan *rsdk_bindings_plan(const rsdk_bindings *bindings) {
+    return bindings->plan;
 }
 
 static rsdk_status of_process(rsdk_bindings *b, pid_t pid, rsdk_error *error) {

@@ -141,11 +141,22 @@ static rsdk_status add_first(rsdk_guard *guard, size_t index, const char *reason
     return RSDK_OK;
 }
 
+static rsdk_status is_interposable(const rsdk_guard *guard, const rsdk_node *node, const char *const prefixes[],
+                                   bool *result, rsdk_error *error) {
+    const rsdk_elf_file *file = NULL;
+    const rsdk_elf_dynsym *symbols = rsdk_inventory_symbols(guard->graph->inventory, node->location.path, &file);
+    if (symbols == NULL) {
+        return rsdk_elf_file_is_interposable(node->location.path, prefixes, result, error);
+    }
+    *result = rsdk_elf_dynsym_calls_own_by_name(symbols, prefixes);
+    return RSDK_OK;
+}
+
 /* The libraries of a group are kept apart if there are two of them in the plan, or one is in the global scope already,
  * and one calls its own functions by name. */
 static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition *row, rsdk_error *error) {
     RSDK_LIST(size_t) members = {0};
-    bool is_interposable = false;
+    bool calls_own = false;
     for (size_t i = 0; i < guard->graph->nodes.count; i++) {
         const rsdk_node *node = node_at(guard, i);
         if (node->is_sdk && node->mapped == NULL && is_library_of(row, name_of(node))) {
@@ -155,14 +166,14 @@ static rsdk_status apply_bound_first(rsdk_guard *guard, const rsdk_interposition
     const char *definer = members.count > 0 ? definer_of(row->probe) : NULL;
     for (size_t i = 0; i < members.count && members.count + (definer != NULL) > 1; i++) {
         const rsdk_node *node = node_at(guard, members.items[i]);
-        RSDK_TRY(rsdk_elf_file_is_interposable(node->location.path, row->symbols, &is_interposable, error));
-        if (is_interposable && definer != NULL) {
+        RSDK_TRY(is_interposable(guard, node, row->symbols, &calls_own, error));
+        if (calls_own && definer != NULL) {
             RSDK_TRY(warn_of_definer(guard, row, node, definer, error));
-        } else if (is_interposable) {
+        } else if (calls_own) {
             break;
         }
     }
-    for (size_t i = 0; i < members.count && members.count > 1 && is_interposable; i++) {
+    for (size_t i = 0; i < members.count && members.count > 1 && calls_own; i++) {
         RSDK_TRY(add_first(guard, members.items[i], row->reason, error));
     }
     return RSDK_OK;

@@ -119,6 +119,29 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
     return rsdk_fail(error, RSDK_BAD_ARGUMENT, NULL, "%s: not a library directory", relative);
 }
 
+/* A file whose symbols are damaged is read again by who binds them, and fails then. */
+static rsdk_status read_with_symbols(rsdk_inventory *inventory, const char *path, rsdk_elf_file *file,
+                                     rsdk_error *error) {
+    bool has_symbols = false;
+    rsdk_elf_dynsym *symbols = rsdk_arena_alloc(inventory->arena, 1, sizeof *symbols);
+    RSDK_NEED(symbols, error);
+    RSDK_TRY(rsdk_elf_file_read_checked_with_symbols(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->arena, file,
+                                                     symbols, &has_symbols, error));
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
+    RSDK_APPEND(inventory->arena, &inventory->symbols, has_symbols ? symbols : NULL, error);
+    return RSDK_OK;
+}
+
+const rsdk_elf_dynsym *rsdk_inventory_symbols(const rsdk_inventory *inventory, const char *path,
+                                              const rsdk_elf_file **file) {
+    size_t place = 0;
+    if (!inventory->keeps_symbols || !rsdk_name_table_find(&inventory->file_places, path, strlen(path), &place)) {
+        return NULL;
+    }
+    *file = inventory->files.items[place];
+    return inventory->symbols.items[place];
+}
+
 rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,
                                 rsdk_error *error) {
     size_t place = inventory->files.count;
@@ -128,7 +151,9 @@ rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, con
     }
     rsdk_elf_file *fresh = rsdk_arena_alloc(inventory->arena, 1, sizeof *fresh);
     RSDK_NEED(fresh, error);
-    RSDK_TRY(rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->arena, fresh, error));
+    RSDK_TRY(inventory->keeps_symbols
+                 ? read_with_symbols(inventory, path, fresh, error)
+                 : rsdk_elf_file_read_checked(path, RSDK_ELF_RELOCATIONS_TO_LOAD, inventory->arena, fresh, error));
     *file = fresh;
     RSDK_TRY(rsdk_name_table_set(&inventory->file_places, inventory->arena, path, strlen(path), place, error));
     /* NOLINTNEXTLINE(bugprone-sizeof-expression): a list of pointers */
@@ -210,21 +235,27 @@ static bool may_be_library(const char *name) {
     return strstr(name, ".so") != NULL || strncmp(name, "lib", 3) == 0;
 }
 
-/* Of what it reads of a file it keeps only the SONAME. */
+/* Damaged files count, too, as long as they have a SONAME. */
+static rsdk_status read_for_soname(rsdk_inventory *inventory, const char *path, rsdk_arena *scratch,
+                                   const rsdk_elf_file **file, rsdk_error *error) {
+    rsdk_elf_file *own = rsdk_arena_alloc(scratch, 1, sizeof *own);
+    const char *kept = inventory->keeps_all ? rsdk_arena_copy(inventory->arena, path) : NULL;
+    RSDK_NEED(own, error);
+    if (kept != NULL && rsdk_inventory_read(inventory, kept, file, error) == RSDK_OK) {
+        return RSDK_OK;
+    }
+    *file = own;
+    return rsdk_elf_file_read(path, scratch, own, error);
+}
+
+/* Of what it reads of a file it keeps only the SONAME, unless all is kept. */
 static rsdk_status take_soname(rsdk_inventory *inventory, rsdk_library_directory *directory, const char *name,
                                rsdk_arena *scratch, rsdk_error *error) {
-    rsdk_elf_file fresh;
-    const rsdk_elf_file *file = &fresh;
+    const rsdk_elf_file *file = NULL;
     rsdk_error reason = RSDK_ERROR_INIT;
-    size_t place = 0;
     const char *path = rsdk_path_join(scratch, directory->path, name);
     RSDK_NEED(path, error);
-    rsdk_status status = RSDK_OK;
-    if (rsdk_name_table_find(&inventory->file_places, path, strlen(path), &place)) {
-        file = inventory->files.items[place];
-    } else {
-        status = rsdk_elf_file_read(path, scratch, &fresh, &reason);
-    }
+    rsdk_status status = read_for_soname(inventory, path, scratch, &file, &reason);
     status = status == RSDK_OK ? rsdk_elf_machine_check(file, &reason) : status;
     rsdk_error_clear(&reason);
     if (status == RSDK_OK && file->soname != NULL) {

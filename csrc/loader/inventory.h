@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/directory.h"
 #include "base/name_table.h"
+#include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
 #include "rocm_sdk/sdk.h"
 
@@ -49,12 +50,15 @@ typedef struct rsdk_inventory {
     rsdk_sdk *sdk; /* borrowed */
     rsdk_arena *arena;
     bool supports_files; /* for files that were given, which may need libraries of any package */
+    bool keeps_symbols;  /* for bindings: each file is read with its symbols */
+    bool keeps_all;      /* for all libraries at once: what is read for its SONAME is not opened again */
     bool has_directories;
     RSDK_LIST(rsdk_library_directory) directories; /* of the installed packages, in search order */
     bool has_overrides;
     RSDK_LIST(rsdk_overriding_file) overrides;
     RSDK_LIST(rsdk_elf_file *) files;
-    rsdk_name_table file_places; /* by path */
+    RSDK_LIST(const rsdk_elf_dynsym *) symbols; /* of each file, with keeps_symbols; NULL: damaged ones */
+    rsdk_name_table file_places;                /* by path */
     RSDK_LIST(rsdk_known_directory) known;
     rsdk_name_table known_places; /* by spelling */
     RSDK_LIST(rsdk_linker_name) linker_names;
@@ -70,6 +74,10 @@ rsdk_status rsdk_inventory_directory(rsdk_inventory *inventory, rsdk_package_id 
 /* What the ELF file says; read at most once. `path` must live as long as the inventory. */
 rsdk_status rsdk_inventory_read(rsdk_inventory *inventory, const char *path, const rsdk_elf_file **file,
                                 rsdk_error *error);
+
+/* The symbols of a file that was read, which *file becomes; NULL where it was not, or without them. */
+const rsdk_elf_dynsym *rsdk_inventory_symbols(const rsdk_inventory *inventory, const char *path,
+                                              const rsdk_elf_file **file);
 
 /* The file that takes the place of a library; *override is NULL where there is none. An error names who wants it. */
 rsdk_status rsdk_inventory_find_override(rsdk_inventory *inventory, const rsdk_catalog_entry *entry,

@@ -69,6 +69,21 @@ static rsdk_status program_path(const rsdk_linker_state *state, const char **pat
     return RSDK_OK;
 }
 
+/* A file that the inventory has read is not opened again. */
+static rsdk_status read_file(const rsdk_linker_state *state, const char *path, bool wants_references,
+                             rsdk_linker_object *object, rsdk_error *error) {
+    const rsdk_elf_file *file = NULL;
+    const rsdk_elf_dynsym *symbols =
+        state->inventory != NULL ? rsdk_inventory_symbols(state->inventory, path, &file) : NULL;
+    if (symbols == NULL) {
+        return rsdk_elf_file_read_with_symbols(path, wants_references, state->arena, &object->file, &object->symbols,
+                                               error);
+    }
+    object->file = *file;
+    object->symbols = *symbols;
+    return RSDK_OK;
+}
+
 /* An object in a process. One whose file cannot be read (of the kernel, of memory, deleted) has no symbols. */
 static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_mapped_object *mapped,
                               rsdk_error *error) {
@@ -86,8 +101,7 @@ static rsdk_status add_mapped(rsdk_linker_state *state, pid_t pid, const rsdk_ma
     }
     rsdk_status status = rsdk_memory_object_has_path(mapped->path)
                              ? RSDK_FILE_NOT_FOUND
-                             : rsdk_elf_file_read_with_symbols(file_path, wants_references, state->arena, &object->file,
-                                                               &object->symbols, &reason);
+                             : read_file(state, file_path, wants_references, object, &reason);
     rsdk_error_clear(&reason);
     if (status == RSDK_NO_MEMORY) {
         return rsdk_fail_no_memory(error);
@@ -108,7 +122,7 @@ static rsdk_status take_file(rsdk_linker_state *state, const char *path, size_t 
     rsdk_linker_object *object = rsdk_arena_alloc(state->arena, 1, sizeof *object);
     RSDK_NEED(object, error);
     object->path = path;
-    RSDK_TRY(rsdk_elf_file_read_with_symbols(path, true, state->arena, &object->file, &object->symbols, error));
+    RSDK_TRY(read_file(state, path, true, object, error));
     if (rsdk_name_table_find(&state->identities, &object->file.identity, sizeof object->file.identity, index)) {
         return add_name(state, path, *index, error);
     }
@@ -428,8 +442,8 @@ static rsdk_status take_global_scope(rsdk_linker_state *state, rsdk_error *error
 }
 
 rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
-                                   rsdk_linker_state *state, rsdk_error *error) {
-    *state = (rsdk_linker_state){.arena = arena, .map = map, .search = search};
+                                   const rsdk_inventory *inventory, rsdk_linker_state *state, rsdk_error *error) {
+    *state = (rsdk_linker_state){.arena = arena, .map = map, .search = search, .inventory = inventory};
     state->program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
     for (size_t i = 0; i < map->objects.count; i++) {
         RSDK_TRY(add_mapped(state, 0, &map->objects.items[i], error));

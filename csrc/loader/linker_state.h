@@ -6,6 +6,7 @@
 
 #include "elf/elf_dynsym.h"
 #include "elf/elf_file.h"
+#include "loader/inventory.h"
 #include "loader/link_map.h"
 #include "loader/linker_search.h"
 
@@ -33,6 +34,7 @@ typedef struct rsdk_linker_state {
     rsdk_arena *arena;
     const rsdk_link_map *map;
     rsdk_linker_search *search;
+    const rsdk_inventory *inventory;         /* has files that were read; NULL: none */
     RSDK_LIST(rsdk_linker_object *) objects; /* loaded ones first, in the order of the link map */
     rsdk_object_list global;                 /* the global scope */
     RSDK_LIST(rsdk_object_list) groups;      /* of each opening: breadth first */
@@ -50,9 +52,10 @@ typedef struct rsdk_linker_state {
 rsdk_status rsdk_linker_state_of_process(pid_t pid, rsdk_arena *arena, const rsdk_link_map *map,
                                          rsdk_linker_state *state, rsdk_error *error);
 
-/* Takes in what this process has loaded. `map` and `search` are borrowed. The handle is given back by _clear. */
+/* Takes in what this process has loaded. `map`, `search` and `inventory`, from which files come that it has read with
+ * their symbols (NULL: none), are borrowed. The handle is given back by _clear. */
 rsdk_status rsdk_linker_state_init(rsdk_arena *arena, const rsdk_link_map *map, rsdk_linker_search *search,
-                                   rsdk_linker_state *state, rsdk_error *error);
+                                   const rsdk_inventory *inventory, rsdk_linker_state *state, rsdk_error *error);
 void rsdk_linker_state_clear(rsdk_linker_state *state);
 
 static inline rsdk_linker_object *rsdk_linker_state_at(const rsdk_linker_state *state, size_t index) {

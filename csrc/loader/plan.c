@@ -454,13 +454,16 @@ static rsdk_status make_hip_global(rsdk_plan *plan, const rsdk_load_options *opt
 
 /* ---- the whole ---- */
 
-static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *options, node_list *roots,
+static rsdk_status add_requested(rsdk_plan *plan, const rsdk_load_options *options, unsigned purpose, node_list *roots,
                                  rsdk_error *error) {
-    plan->requested_count = options->shortname_count;
-    plan->requested = rsdk_arena_alloc(&plan->arena, options->shortname_count + 1, sizeof *plan->requested);
+    const bool takes_installed = (purpose & RSDK_PLAN_OF_INSTALLED) != 0;
+    plan->requested_count = takes_installed ? rsdk_catalog_size() : options->shortname_count;
+    plan->requested = rsdk_arena_alloc(&plan->arena, plan->requested_count + 1, sizeof *plan->requested);
     RSDK_NEED(plan->requested, error);
-    RSDK_TRY(rsdk_resolver_find_all(&plan->inventory, options->shortnames, options->shortname_count, plan->requested,
-                                    error));
+    RSDK_TRY(takes_installed
+                 ? rsdk_resolver_find_installed(&plan->inventory, plan->requested, &plan->lacks_packages, error)
+                 : rsdk_resolver_find_all(&plan->inventory, options->shortnames, options->shortname_count,
+                                          plan->requested, error));
     for (size_t i = 0; i < plan->requested_count; i++) {
         size_t node = 0;
         if (plan->requested[i].path != NULL) {
@@ -502,7 +505,8 @@ static rsdk_status add_roots_of_files(rsdk_plan *plan, node_list *roots, rsdk_er
     return RSDK_OK;
 }
 
-static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, bool asks_linker, rsdk_error *error) {
+static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, unsigned purpose, rsdk_error *error) {
+    const bool asks_linker = (purpose & RSDK_PLAN_ASKS_LINKER) != 0;
     node_list roots = {0};
     RSDK_TRY(rsdk_link_map_read(&plan->arena, &plan->map, error));
     RSDK_TRY(rsdk_linker_search_init(&plan->arena, &plan->map, &plan->search, error));
@@ -519,7 +523,7 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
                                        .library_path = &plan->search.library_path,
                                        .ld_preload = options->ld_preload,
                                        .warnings = &plan->warnings};
-    RSDK_TRY(add_requested(plan, options, &roots, error));
+    RSDK_TRY(add_requested(plan, options, purpose, &roots, error));
     RSDK_TRY(add_files(plan, options, error));
     RSDK_TRY(rsdk_graph_complete(&plan->graph, error));
     RSDK_TRY(add_roots_of_files(plan, &roots, error));
@@ -532,13 +536,14 @@ static rsdk_status fill_plan(rsdk_plan *plan, const rsdk_load_options *options, 
     return make_hip_global(plan, options, error);
 }
 
-rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool asks_linker, rsdk_plan **plan,
+rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose, rsdk_plan **plan,
                            rsdk_error *error) {
     *plan = NULL;
     rsdk_plan *fresh = calloc(1, sizeof *fresh);
     RSDK_NEED(fresh, error);
     fresh->inventory = rsdk_inventory_make(sdk, options->file_count > 0);
-    rsdk_status status = fill_plan(fresh, options, asks_linker, error);
+    fresh->inventory.keeps_symbols = (purpose & RSDK_PLAN_KEEPS_SYMBOLS) != 0;
+    rsdk_status status = fill_plan(fresh, options, purpose, error);
     if (status != RSDK_OK) {
         rsdk_plan_free(fresh);
         return status;
@@ -548,7 +553,7 @@ rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool
 }
 
 rsdk_status rsdk_plan_new(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_plan **plan, rsdk_error *error) {
-    return rsdk_plan_make(sdk, options, true, plan, error);
+    return rsdk_plan_make(sdk, options, RSDK_PLAN_ASKS_LINKER, plan, error);
 }
 
 void rsdk_plan_free(rsdk_plan *plan) {

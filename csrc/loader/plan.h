@@ -41,10 +41,17 @@ struct rsdk_plan {
     uint64_t walk_count;
     rsdk_location *requested; /* as asked, absent ones too */
     size_t requested_count;
+    bool lacks_packages; /* of what is installed: a package of a library is not there */
 };
 
-/* Makes the plan; with `asks_linker` also looks for what is outside. */
-rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, bool asks_linker, rsdk_plan **plan,
+/* What a plan is made for. */
+enum {
+    RSDK_PLAN_ASKS_LINKER = 1,   /* it also looks for what is outside */
+    RSDK_PLAN_KEEPS_SYMBOLS = 2, /* its files are read with their symbols */
+    RSDK_PLAN_OF_INSTALLED = 4,  /* instead of shortnames: all libraries that are installed */
+};
+
+rsdk_status rsdk_plan_make(rsdk_sdk *sdk, const rsdk_load_options *options, unsigned purpose, rsdk_plan **plan,
                            rsdk_error *error);
 
 #endif

@@ -349,7 +349,7 @@ static rsdk_status run_steps(const preloader *p) {
 }
 
 static rsdk_status preload(rsdk_sdk *sdk, const rsdk_load_options *options, rsdk_loaded *loaded, rsdk_error *error) {
-    RSDK_TRY(rsdk_plan_make(sdk, options, false, &loaded->plan, error));
+    RSDK_TRY(rsdk_plan_make(sdk, options, 0, &loaded->plan, error));
     RSDK_TRY(rsdk_release_check(loaded->plan, sdk, error));
     preloader p = {.plan = loaded->plan, .options = options, .loaded = loaded, .error = error};
     report_absent(&p);

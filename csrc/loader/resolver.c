@@ -262,40 +262,40 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
     return RSDK_OK;
 }
 
-/* Whether a file has a name that the catalog gives the library. */
-static bool has_listed_name(rsdk_inventory *inventory, const rsdk_catalog_entry *entry) {
-    const rsdk_library_directory *directory = NULL;
-    rsdk_error reason = RSDK_ERROR_INIT;
-    bool result = false;
-    if (rsdk_inventory_directory(inventory, entry->package, entry->directory, &directory, &reason) == RSDK_OK) {
-        for (size_t i = 0; !result && i < directory->listing.names.count; i++) {
-            result = fnmatch(entry->so_pattern, directory->listing.names.items[i], 0) == 0;
-        }
-    }
-    rsdk_error_clear(&reason);
-    return result;
-}
-
-/* Those that are found by name come first: a search by SONAME, which looks at all files, then opens none of them again.
- */
 rsdk_status rsdk_resolver_find_catalog(rsdk_inventory *inventory, rsdk_location *locations, rsdk_error *failures,
                                        rsdk_error *error) {
     const rsdk_error *lack = NULL;
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < rsdk_catalog_size(); i++) {
-            const rsdk_catalog_entry *entry = rsdk_catalog_get(i);
-            if (has_listed_name(inventory, entry) != (pass == 0)) {
-                continue;
-            }
-            rsdk_status status =
-                rsdk_resolver_find_all(inventory, &entry->shortname, 1, &locations[i], &failures[i]);
-            if (status == RSDK_NO_MEMORY) {
-                return rsdk_fail_no_memory(error);
-            }
-            lack = status == RSDK_PACKAGE_NOT_INSTALLED ? &failures[i] : lack;
+    inventory->keeps_all = true;
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        const char *shortname = rsdk_library_table[i].shortname;
+        rsdk_status status = rsdk_resolver_find_all(inventory, &shortname, 1, &locations[i], &failures[i]);
+        if (status == RSDK_NO_MEMORY) {
+            return rsdk_fail_no_memory(error);
         }
+        lack = status == RSDK_PACKAGE_NOT_INSTALLED ? &failures[i] : lack;
     }
     return lack == NULL ? RSDK_OK : rsdk_fail(error, lack->status, lack->path, "%s", rsdk_error_message(lack));
+}
+
+rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_location *locations, bool *lacks_packages,
+                                         rsdk_error *error) {
+    inventory->keeps_all = true;
+    for (size_t i = 0; i < rsdk_library_count; i++) {
+        const rsdk_catalog_entry *entry = &rsdk_library_table[i];
+        rsdk_error reason = RSDK_ERROR_INIT;
+        rsdk_status status = rsdk_resolver_find(inventory, entry, &locations[i], &reason);
+        if (status != RSDK_OK && status != RSDK_PACKAGE_NOT_INSTALLED && status != RSDK_FILE_NOT_FOUND) {
+            return rsdk_fail_with(error, &reason);
+        }
+        rsdk_error_clear(&reason);
+        if (status != RSDK_OK) {
+            locations[i] = (rsdk_location){
+                .shortname = entry->shortname, .package = entry->package, .found_via = RSDK_ABSENT_OPTIONAL};
+        }
+        *lacks_packages |=
+            status == RSDK_PACKAGE_NOT_INSTALLED && !is_declared_without(inventory->sdk, entry->shortname);
+    }
+    return RSDK_OK;
 }
 
 rsdk_status rsdk_loader_locate_all(rsdk_sdk *sdk, const char *const *shortnames, size_t count, rsdk_location *locations,

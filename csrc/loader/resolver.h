@@ -18,4 +18,10 @@ rsdk_status rsdk_resolver_find_all(rsdk_inventory *inventory, const char *const 
 rsdk_status rsdk_resolver_find_catalog(rsdk_inventory *inventory, rsdk_location *locations, rsdk_error *failures,
                                        rsdk_error *error);
 
+/* All libraries of the catalog: room for rsdk_catalog_size() locations. What is not there is absent, and no failure;
+ * *lacks_packages: some of it because its package is not installed, though the SDK does not say that it was built
+ * without. */
+rsdk_status rsdk_resolver_find_installed(rsdk_inventory *inventory, rsdk_location *locations, bool *lacks_packages,
+                                         rsdk_error *error);
+
 #endif

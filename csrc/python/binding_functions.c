@@ -3,8 +3,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "exceptions.h"
 #include "load_arguments.h"
+#include "loader/planned_bindings.h"
 #include "loader/thread_stack.h"
 #include "methods.h"
 #include "result_types.h"
@@ -14,7 +16,7 @@ typedef struct foreseeing {
     rsdk_load_options options;
     rsdk_opening *openings;
     size_t opening_count;
-    rsdk_bindings *bindings;
+    rsdk_bindings *bindings; /* owned; NULL: none yet */
 } foreseeing;
 
 static rsdk_status foresee(rsdk_sdk *sdk, void *context, rsdk_error *error) {
@@ -109,6 +111,107 @@ PyObject *rsdk_sdk_answer_bindings(rsdk_session *session, PyObject *args, PyObje
     return result;
 }
 
+/* ---- a plan and its bindings ---- */
+
+typedef struct planning {
+    foreseeing foreseen;
+    rsdk_session session;
+    rsdk_plan *plan;  /* owned, without bindings */
+    const char *core; /* directory of the core package */
+    unsigned purpose;
+    bool is_bound; /* bindings are wanted */
+} planning;
+
+static const rsdk_plan *plan_of(const planning *p) {
+    return p->is_bound ? rsdk_bindings_plan(p->foreseen.bindings) : p->plan;
+}
+
+static void forget_plan(planning *p) {
+    rsdk_bindings_free(p->foreseen.bindings);
+    rsdk_plan_free(p->plan);
+    p->foreseen.bindings = NULL;
+    p->plan = NULL;
+}
+
+static rsdk_status make_plan(rsdk_sdk *sdk, void *context, rsdk_error *error) {
+    planning *p = context;
+    foreseeing *f = &p->foreseen;
+    forget_plan(p);
+    if ((p->purpose & RSDK_PLAN_OF_INSTALLED) != 0) {
+        RSDK_TRY(rsdk_session_need_sdk(sdk, error));
+    }
+    RSDK_TRY(p->is_bound
+                 ? rsdk_bindings_make(sdk, &f->options, p->purpose, f->openings, f->opening_count, &f->bindings, error)
+                 : rsdk_plan_make(sdk, &f->options, p->purpose, &p->plan, error));
+    RSDK_TRY(rsdk_sdk_package_directory(sdk, RSDK_CORE, &p->core, error));
+    p->session.is_enough = plan_of(p)->lacks_packages;
+    return p->session.is_enough ? RSDK_PACKAGE_NOT_INSTALLED : RSDK_OK;
+}
+
+static PyObject *build_plan(const planning *p) {
+    const rsdk_module_state *state = p->session.state;
+    const rsdk_shown_bindings shown = {.bindings = p->foreseen.bindings};
+    PyObject *plan = rsdk_result_build(state, RSDK_TYPE_PLAN, plan_of(p));
+    PyObject *found = NULL, *result = NULL;
+    if (plan != NULL) {
+        found = p->is_bound ? rsdk_result_build(state, RSDK_TYPE_BINDINGS, &shown) : Py_NewRef(Py_None);
+    }
+    if (found != NULL) {
+        result = Py_BuildValue("(OON)", plan, found, rsdk_result_path(p->core));
+    }
+    Py_XDECREF(plan);
+    Py_XDECREF(found);
+    if (result != NULL && rsdk_session_warn(&p->session) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+static PyObject *plan_with(PyObject *module, planning *p) {
+    const rsdk_keyword_arguments keywords = RSDK_KEYWORD_DEFAULTS;
+    PyObject *result = NULL;
+    bool is_started = rsdk_session_start(module, &p->session) == 0 &&
+                      rsdk_keyword_arguments_take_scope(&keywords, &p->session.environment, &p->foreseen.options) == 0;
+    p->foreseen.options.ld_preload = p->session.environment.ld_preload;
+    if (is_started && rsdk_session_perform(&p->session, make_plan, p) == 0 &&
+        rsdk_result_types_add_others(module, rsdk_state_get(module)) == 0) {
+        result = build_plan(p);
+    }
+    forget_plan(p);
+    rsdk_session_end(&p->session);
+    return result;
+}
+
+PyDoc_STRVAR(plan_and_bindings_doc,
+             "plan_and_bindings(shortnames, files, has_bindings, /)\n--\n\n"
+             "The LoadPlan of these libraries (tuple; None: all that are installed), with has_bindings their Bindings "
+             "with those of files that are opened after them (tuple), else None, and the directory of the core package "
+             "(str), of one look at the SDK. Raises what bindings() and package_directory() raise.");
+
+static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
+    PyObject *shortnames = NULL, *paths = NULL, *result = NULL;
+    rsdk_text_arguments names = {0}, files = {0};
+    planning p = {.purpose = RSDK_PLAN_ASKS_LINKER};
+    int has_bindings = 0;
+    if (!PyArg_ParseTuple(args, "OO!p", &shortnames, &PyTuple_Type, &paths, &has_bindings)) {
+        return NULL;
+    }
+    p.is_bound = has_bindings != 0;
+    p.purpose |= shortnames == Py_None ? RSDK_PLAN_OF_INSTALLED : 0U;
+    if ((shortnames == Py_None || rsdk_text_arguments_take_shortnames(&names, shortnames) == 0) &&
+        rsdk_text_arguments_take_files(&files, paths) == 0 && take_openings(&files, &p.foreseen) == 0) {
+        p.foreseen.options = (rsdk_load_options){
+            .shortnames = names.items, .shortname_count = names.count, .files = files.items, .file_count = files.count};
+        result = plan_with(module, &p);
+    }
+    free(p.foreseen.openings);
+    rsdk_text_arguments_clear(&names);
+    rsdk_text_arguments_clear(&files);
+    return result;
+}
+
+/* ---- a process ---- */
+
 /* A converter of PyArg_Parse: a number that a process can have, or 0 for this one. */
 static int take_process(PyObject *value, void *pid) {
     int overflow = 0;
@@ -196,6 +299,7 @@ static PyObject *stack_of_process(PyObject *module, PyObject *args) {
 
 PyMethodDef rsdk_binding_methods[] = {
     {"bindings", WITH_KEYWORDS(bindings), METH_VARARGS | METH_KEYWORDS, bindings_doc},
+    {"plan_and_bindings", plan_and_bindings, METH_VARARGS, plan_and_bindings_doc},
     {"process_bindings", WITH_KEYWORDS(process_bindings), METH_VARARGS | METH_KEYWORDS, process_bindings_doc},
     {"stack_of_process", stack_of_process, METH_VARARGS, stack_of_process_doc},
     {NULL, NULL, 0, NULL},

@@ -8,9 +8,7 @@
 
 static rsdk_status look(rsdk_sdk *sdk, void *context, rsdk_error *error) {
     (void)context;
-    const char *core = NULL;
-    /* An SDK behind an import hook is looked for only when the plain search says "not installed". */
-    return rsdk_sdk_version(sdk) != NULL ? RSDK_OK : rsdk_sdk_package_directory(sdk, RSDK_CORE, &core, error);
+    return rsdk_session_need_sdk(sdk, error);
 }
 
 static PyObject *build_families(const rsdk_sdk *sdk, rsdk_family_list list) {

@@ -85,6 +85,7 @@ static PyObject *bindings(PyObject *object, PyObject *args, PyObject *kwargs) {
 /* ---- all libraries of the catalog ---- */
 
 typedef struct locating {
+    rsdk_session *session;
     rsdk_location *locations;
     rsdk_error *failures;
 } locating;
@@ -95,7 +96,9 @@ static rsdk_status locate_catalog(rsdk_sdk *sdk, void *context, rsdk_error *erro
     for (size_t i = 0; i < rsdk_catalog_size(); i++) {
         rsdk_error_clear(&l->failures[i]); /* of a look before the import system was asked */
     }
-    return rsdk_resolver_find_catalog(&inventory, l->locations, l->failures, error);
+    rsdk_status status = rsdk_resolver_find_catalog(&inventory, l->locations, l->failures, error);
+    l->session->is_enough = status == RSDK_PACKAGE_NOT_INSTALLED; /* each library has its own error */
+    return status;
 }
 
 static PyObject *build_location(const rsdk_module_state *state, const void *list, size_t index) {
@@ -110,16 +113,14 @@ static int need_locations(sdk_object *self) {
         return 0;
     }
     size_t count = rsdk_catalog_size();
-    locating l = {calloc(count, sizeof *l.locations), calloc(count, sizeof *l.failures)};
+    locating l = {&self->session, calloc(count, sizeof *l.locations), calloc(count, sizeof *l.failures)};
     PyObject *locations = NULL;
     if (l.locations == NULL || l.failures == NULL) {
         PyErr_NoMemory();
     } else {
-        self->session.accepts_absence = true; /* each library has its own error */
         if (rsdk_session_perform(&self->session, locate_catalog, &l) == 0) {
             locations = rsdk_result_tuple(self->session.state, build_location, &l, count);
         }
-        self->session.accepts_absence = false;
         if (locations != NULL && rsdk_session_warn(&self->session) < 0) {
             Py_CLEAR(locations);
         }

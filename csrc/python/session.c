@@ -115,6 +115,7 @@ static int attempt(rsdk_session *session, rsdk_operation operation, void *contex
     inputs in = {0};
     int result = session->sdk == NULL ? take_inputs(session, &in) : 0;
     if (result == 0) {
+        session->is_enough = false;
         Py_BEGIN_ALLOW_THREADS *status =
             session->sdk == NULL ? rsdk_sdk_open(&in.options, &session->sdk, error) : RSDK_OK;
         if (*status == RSDK_OK) {
@@ -224,36 +225,79 @@ int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fa
     return result;
 }
 
+/* ---- looks ---- */
+
+/* A look prepares the session: 1 where there is something new to see, 0 where not, -1 with an exception. */
+
+/* Also what an earlier operation has opened. */
+static int look_on_search_path(rsdk_session *session) {
+    (void)session;
+    return 1;
+}
+
+static int look_behind_import_hooks(rsdk_session *session) {
+    return session->sdk != NULL && session->environment.root == NULL ? ask_import_system(session) : 0;
+}
+
+static int look_where_to_fall_back(rsdk_session *session) {
+    bool was_last = session->is_last_look;
+    session->is_last_look = was_last || (session->sdk != NULL && rsdk_sdk_version(session->sdk) == NULL);
+    return session->is_last_look && !was_last;
+}
+
+static const struct look {
+    int (*prepare)(rsdk_session *session);
+    int rounds;
+} looks[] = {
+    {look_on_search_path, 1},
+    /* Twice: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
+    {look_behind_import_hooks, 2},
+    {look_where_to_fall_back, 1},
+};
+
+/* Looks until no package is missing. */
+static int look(rsdk_session *session, rsdk_operation operation, void *context, rsdk_status *status,
+                rsdk_error *error) {
+    *status = RSDK_PACKAGE_NOT_INSTALLED;
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+        for (int round = 0; *status == RSDK_PACKAGE_NOT_INSTALLED && round < looks[i].rounds; round++) {
+            int is_new = looks[i].prepare(session);
+            if (is_new < 0) {
+                return -1;
+            }
+            if (is_new == 0) {
+                break;
+            }
+            rsdk_error_clear(error);
+            if (i > 0) {
+                close_sdk(session);
+            }
+            if (attempt(session, operation, context, status, error) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context) {
     rsdk_error error = RSDK_ERROR_INIT;
     rsdk_status status = RSDK_OK;
-    int result = attempt(session, operation, context, &status, &error);
-    /* Twice at most: the nonce in the platform packages' names is known once the first look has found rocm_sdk_core. */
-    for (int round = 0; result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && round < 2; round++) {
-        int is_known = session->sdk != NULL && session->environment.root == NULL ? ask_import_system(session) : 0;
-        result = is_known < 0 ? -1 : 0;
-        if (is_known <= 0) {
-            break;
-        }
-        rsdk_error_clear(&error);
-        close_sdk(session);
-        result = attempt(session, operation, context, &status, &error);
-    }
-    if (result == 0 && status == RSDK_PACKAGE_NOT_INSTALLED && session->sdk != NULL &&
-        rsdk_sdk_version(session->sdk) == NULL && !session->is_last_look) {
-        session->is_last_look = true;
-        rsdk_error_clear(&error);
-        close_sdk(session);
-        result = attempt(session, operation, context, &status, &error);
-    }
-    bool is_absent = status == RSDK_PACKAGE_NOT_INSTALLED && session->sdk != NULL && session->accepts_absence;
-    if (result == 0 && status != RSDK_OK && !is_absent) {
+    int result = look(session, operation, context, &status, &error);
+    bool is_enough = status == RSDK_OK || (status == RSDK_PACKAGE_NOT_INSTALLED && session->is_enough);
+    if (result == 0 && !is_enough) {
         rsdk_exceptions_raise(&error, session->sdk);
         (void)rsdk_fail_with(session->failure, &error);
         result = -1;
     }
     rsdk_error_clear(&error);
     return result;
+}
+
+rsdk_status rsdk_session_need_sdk(rsdk_sdk *sdk, rsdk_error *error) {
+    const char *core = NULL;
+    /* An SDK behind an import hook is looked for only when the plain search says "not installed". */
+    return rsdk_sdk_version(sdk) != NULL ? RSDK_OK : rsdk_sdk_package_directory(sdk, RSDK_CORE, &core, error);
 }
 
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context) {

@@ -19,7 +19,7 @@ typedef struct rsdk_session {
     rsdk_environment environment; /* which the SDK borrows */
     rsdk_error *failure;          /* takes the error that is raised; NULL: nobody wants it */
     bool is_last_look;            /* no SDK was found: places to fall back to count, and there may be none */
-    bool accepts_absence;         /* an operation that says RSDK_PACKAGE_NOT_INSTALLED in the end has done its work */
+    bool is_enough;               /* the operation says of RSDK_PACKAGE_NOT_INSTALLED: what it found will do */
     rsdk_sdk *sdk;
 } rsdk_session;
 
@@ -35,11 +35,14 @@ int rsdk_session_start(PyObject *module, rsdk_session *session);
 int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback);
 
 /* Opens the SDK, unless an earlier operation has opened it, and runs the operation; where a package is not installed,
- * asks the import system for it (an editable installation) and tries once more, with the SDK opened anew, unless a root
- * is the whole search path. */
+ * opens it anew where it may be instead: behind the import system (an editable installation), then in places to fall
+ * back to. */
 int rsdk_session_perform(rsdk_session *session, rsdk_operation operation, void *context);
 
-/* Both. */
+/* RSDK_PACKAGE_NOT_INSTALLED where there is no SDK. */
+rsdk_status rsdk_session_need_sdk(rsdk_sdk *sdk, rsdk_error *error);
+
+/* Both of the two above, without choices. */
 int rsdk_session_run(PyObject *module, rsdk_session *session, rsdk_operation operation, void *context);
 
 void rsdk_session_end(rsdk_session *session);

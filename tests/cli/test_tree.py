@@ -273,6 +273,12 @@ def test_bindings_as_a_picture(call: Call, form: str) -> None:
     assert "arrow" not in call("tree", "roctx64", "--bindings", form).stdout.rpartition("</style>")[2]
 
 
+def test_a_picture_of_what_a_file_needs(call: Call, sdk: Site, tmp_path: Path) -> None:
+    hip = sdk.path / "_rocm_sdk_core/lib/libamdhip64.so.7"
+    extension = compile_library(tmp_path / "extension.so", "extension.so", needed=(hip,))
+    assert FILES[2] in call("tree", "--bindings", "--for", str(extension), "--svg").stdout
+
+
 @pytest.mark.parametrize("words", [["--for", "x.so"], ["--pid", "1"], ["--bindings", "--pid", "1", "roctx64"]])
 def test_options_that_do_not_go_together(call: Call, words: list[str]) -> None:
     result = call("tree", *words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from sample_device_code import (
     message,
     objects,
 )
+from system_calls import opened
 
 import rocm_sdk
 from rocm_sdk import GpuCoverage, LibraryAccessError, LibraryNotFoundError, UnknownTargetError, coverage
@@ -307,6 +309,16 @@ def test_a_damaged_file_is_a_fault(tmp_path: Path, lib: Path) -> None:
         (str(lib / "x.hsaco"), "E-LIB-006"),
     ]
     assert all(each.path in each.message for each in found.faults)
+
+
+def test_each_file_is_opened_once(tmp_path: Path, lib: Path) -> None:
+    library(lib / "libblas.so.4", [bundle(objects("gfx1030"))])
+    write(lib / "libscript.so", b"INPUT(libblas.so.4)")
+    write(lib / "blas/library/kernels_gfx1030.hsaco", code_object(0x36))
+    command = [sys.executable, "-c", "import sys; from rocm_sdk import coverage; coverage(['gfx1030'], sys.argv[1])"]
+    found = opened([*command, str(tmp_path)], tmp_path, tmp_path / "calls")
+    assert found.keys() >= {"libblas.so.4", "libscript.so", "kernels_gfx1030.hsaco"}
+    assert set(found.values()) == {1}
 
 
 _FAULTS = """

@@ -54,6 +54,10 @@ def test_no_driver_and_no_gpu(tmp_path: Path, machine: Machine) -> None:
     (found,) = rocm_sdk.check_gpu_access(root=tmp_path / "nothing")
     assert (found.code, found.severity, found.facts.get("node")) == ("N-GPU-011", "note", None)
     assert found.title == "this machine has no AMD GPU"
+    assert found.cause.startswith("the kernel shows no PCI bus; ")
+    (tmp_path / "nothing/sys/bus/pci/devices").mkdir(parents=True)
+    (found,) = rocm_sdk.check_gpu_access(root=tmp_path / "nothing")
+    assert found.cause.startswith("none is on the PCI bus; ")
     assert rocm_sdk.gpus(root=machine.root) == ()
     assert [found.code for found in rocm_sdk.check_gpu_access(root=machine.root)] == ["W-GPU-014"]
 

@@ -8,7 +8,7 @@ from rocm_sdk.cli.arguments import process_number
 from rocm_sdk.terminal.output import complain
 
 from .bindings import arrows_of
-from .plan_tree import Tree, load_tree, plan_tree
+from .plan_tree import Tree, loaded, plan_tree
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -65,16 +65,15 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the tree."""
-    from rocm_sdk.installed.libraries import installed_libraries
-
     if (options.files or options.pid is not None) and not options.bindings:
         complain("--for and --pid are for --bindings: add it")
         return 2
     if options.pid is not None:
         return _show_process(options)
-    shortnames = options.shortnames or ([] if options.files else installed_libraries())
-    tree = (load_tree if options.load else plan_tree)(*shortnames)
-    bindings = rocm_sdk.bindings(*shortnames, files=options.files) if options.bindings else None
+    shortnames = tuple(options.shortnames) if options.shortnames or options.files else None
+    tree, bindings = plan_tree(shortnames, tuple(options.files), has_bindings=options.bindings)
+    if options.load:
+        tree = loaded(tree, shortnames)
     print(_text(tree, bindings, options.form))
     for soname in bindings.missing if bindings else tree.missing:
         complain(f"{soname} is needed, and is in neither the SDK nor the system")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from rocm_sdk._native import LoadStep, load_plan, package_directory, preload_libraries, preloaded_libraries
+from rocm_sdk._native import Bindings, LoadStep, plan_and_bindings, preload_libraries, preloaded_libraries
 
 
 class File(NamedTuple):
@@ -54,10 +54,15 @@ class Tree(NamedTuple):
         return sum(times) if times else None
 
 
-def plan_tree(*shortnames: str) -> Tree:
-    """The plan; loads nothing. Errors as of load_plan()."""
-    plan = load_plan(*shortnames)
-    site = os.path.dirname(package_directory("core"))
+def plan_tree(
+    shortnames: tuple[str, ...] | None, files: tuple[str, ...] = (), *, has_bindings: bool = False
+) -> tuple[Tree, Bindings | None]:
+    """The plan of these libraries (None: all that are installed), and its bindings; loads nothing.
+
+    One look at the SDK tells both. Errors as of load_plan() and bindings().
+    """
+    plan, bindings, core = plan_and_bindings(shortnames, files, has_bindings)
+    site = os.path.dirname(core)
     seen: set[str] = set()
     branches = []
     for step in plan.steps:
@@ -65,16 +70,16 @@ def plan_tree(*shortnames: str) -> Tree:
         new = [path for path in step.members if path not in seen]
         seen.update(new)
         branches.append(Branch(step, _file(step.path, site), tuple(_file(path, site) for path in new), None))
-    return Tree(tuple(branches), plan.missing)
+    return Tree(tuple(branches), plan.missing), bindings
 
 
-def load_tree(*shortnames: str) -> Tree:
-    """The plan after loading the libraries. Errors as of preload_libraries()."""
-    plan = plan_tree(*shortnames)
-    preload_libraries(*shortnames)
+def loaded(tree: Tree, shortnames: tuple[str, ...] | None) -> Tree:
+    """The tree after loading its libraries. Errors as of preload_libraries()."""
+    requested = (branch.step.shortname for branch in tree.branches if branch.step.requested)
+    preload_libraries(*(filter(None, requested) if shortnames is None else shortnames))
     seconds = dict(_own_seconds())
-    return plan._replace(
-        branches=tuple(branch._replace(seconds=seconds.get(branch.file.path)) for branch in plan.branches)
+    return tree._replace(
+        branches=tuple(branch._replace(seconds=seconds.get(branch.file.path)) for branch in tree.branches)
     )
 
 
