@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocm_sdk.doctor.options import Options
     from rocm_sdk.doctor.recorder import Recorder
     from rocm_sdk.doctor.report.text import Paints
-    from rocm_sdk.installed.installation import Installation
+    from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
 __all__ = ["EXAMPLE", "add_arguments", "run"]
@@ -65,20 +65,20 @@ def run(options: "Namespace") -> int:
 class _Outcome(NamedTuple):
     """What the printed report and the files are about."""
 
-    tested: "Installation"
+    tested: "Installed"
     recorders: "list[Recorder]"
     problems: "list[Problem]"
     end: str  # the last sentence
     interrupted: bool
 
 
-def _installation(options: "Namespace") -> "Installation":
+def _installation(options: "Namespace") -> "Installed":
     from rocm_sdk.installed import installation as installations
 
     return installations.at(options.target, "--target") if options.target else installations.current()
 
 
-def _prefix(options: "Namespace") -> "Installation | None":
+def _prefix(options: "Namespace") -> "Installed | None":
     """The prefix that --sdk names; None after a message."""
     from rocm_sdk.installed.installation import of_prefix
 
@@ -104,7 +104,7 @@ def _destdir_of(prefix: str, named: "str | None") -> "str | None":
 
 
 def _report(
-    tested: "Installation",
+    tested: "Installed",
     recorders: "list[Recorder]",
     found: "list[Problem]",
     options: "Namespace",
@@ -127,7 +127,7 @@ def _report(
     return status
 
 
-def _run_on_process(tested: "Installation", options: "Namespace") -> int:
+def _run_on_process(tested: "Installed", options: "Namespace") -> int:
     from rocm_sdk.doctor.recorder import Recorder
     from rocm_sdk.doctor.subjects.process import survey_process
 
@@ -147,7 +147,7 @@ def _run_on_process(tested: "Installation", options: "Namespace") -> int:
     return _report(tested, [recorder], recorder.problems, options)
 
 
-def _run_subjects(tested: "Installation", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
+def _run_subjects(tested: "Installed", wanted: "Options", recorders: "list[Recorder]", options: "Namespace") -> None:
     from rocm_sdk.doctor.report import text
     from rocm_sdk.doctor.run import run as run_subjects
 
@@ -233,7 +233,7 @@ def _write_files(outcome: _Outcome, options: "Namespace") -> bool:
     return True
 
 
-def _fix(tested: "Installation", recorders: "list[Recorder]") -> bool:
+def _fix(tested: "Installed", recorders: "list[Recorder]") -> bool:
     """Repairs what can be repaired safely, and says what was done; whether there was anything."""
     from rocm_sdk.doctor.repairs import repair
 

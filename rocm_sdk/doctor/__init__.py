@@ -1,5 +1,5 @@
 """The self test: checks an installation and shows how to fix what is wrong.
 
-`run` runs the subjects of `subjects/` on an `Installation`; each reports to a `Recorder`, and `report/` prints the
+`run` runs the subjects of `subjects/` on an `Installed`; each reports to a `Recorder`, and `report/` prints the
 results. `loading` loads libraries in processes of their own.
 """

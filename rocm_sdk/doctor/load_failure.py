@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 
 from rocm_sdk import _native
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem, problem, problem_of
 
@@ -20,7 +20,7 @@ _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No su
 class LoadFailures:
     """Explains load failures, given all shared objects of an installation."""
 
-    def __init__(self, installation: Installation, objects: list[SharedObject]) -> None:
+    def __init__(self, installation: Installed, objects: list[SharedObject]) -> None:
         self._installation = installation
         self._by_name: dict[str, SharedObject] = {}
         self._by_path = {each.path: each for each in objects}

@@ -10,14 +10,14 @@ from rocm_sdk.base.starting import run
 from rocm_sdk.devel.layout import find_site
 from rocm_sdk.devel.make_ready import Request, make_ready
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 from rocm_sdk.terminal.reporter import Reporter
 
 from .recorder import Recorder
 
 
-def repair(installation: Installation, recorders: Iterable[Recorder]) -> list[str]:
+def repair(installation: Installed, recorders: Iterable[Recorder]) -> list[str]:
     """Repairs what can be repaired; returns what was done and what failed, one line each."""
     found = [(each.entry.repair, each) for recorder in recorders for each in recorder.problems]
     lines = [_make_init_file(each) for repair, each in found if repair == "init-file"]
@@ -38,7 +38,7 @@ def _make_init_file(found: Problem) -> str:
     return f"created {path}"
 
 
-def _clear_executable_stack(installation: Installation, path: str) -> str:
+def _clear_executable_stack(installation: Installed, path: str) -> str:
     """rocm-sdk-build writes the library, because the loader only reads."""
     if installation.fallback is not None:
         return f"{path} is unchanged: it belongs to no package of Python"
@@ -52,7 +52,7 @@ def _clear_executable_stack(installation: Installation, path: str) -> str:
     return done.stdout.strip() or f"{path} is unchanged: {done.stderr.strip()}"
 
 
-def _finish_tree(installation: Installation) -> str:
+def _finish_tree(installation: Installed) -> str:
     if find_site() != installation.site:  # --target, or another development tree comes first on sys.path
         return f"the development tree is unchanged: run rocm-sdk init in the environment of {installation.site}"
     try:

@@ -9,19 +9,19 @@ from time import perf_counter
 from typing import Final
 
 from rocm_sdk.errors import LibraryAccessError
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 
 from .grouping import MADE_OF
 from .options import Options
 from .recorder import Recorder
 from .subject_table import INDEX, SUBJECTS, Subject
 
-Check = Callable[[Installation, Recorder, Options], None]
+Check = Callable[[Installed, Recorder, Options], None]
 
 _SUBJECT_FAILED: Final = "E-TEST-001"
 
 
-def run(installation: Installation, options: Options, recorders: list[Recorder]) -> Iterator[Recorder]:
+def run(installation: Installed, options: Options, recorders: list[Recorder]) -> Iterator[Recorder]:
     """Yields the results of each subject when it ends. An exception in a subject is a problem of its own.
 
     Each recorder is in `recorders` from its beginning, so that results so far survive an interruption.
@@ -48,7 +48,7 @@ def run(installation: Installation, options: Options, recorders: list[Recorder])
         yield recorder
 
 
-def _untested(name: str, installation: Installation, recorder: Recorder, *, is_chosen: bool) -> str | None:
+def _untested(name: str, installation: Installed, recorder: Recorder, *, is_chosen: bool) -> str | None:
     """What a subject should have tested but skipped without a reason; None if all is well.
 
     is_chosen: the user wants this subject, so that nothing else tests the prefix.
@@ -67,13 +67,13 @@ def _untested(name: str, installation: Installation, recorder: Recorder, *, is_c
     return None
 
 
-def _applies(row: Subject, installation: Installation) -> bool:
+def _applies(row: Subject, installation: Installed) -> bool:
     if installation.prefix is not None:
         return bool(row.prefix_codes)
     return bool(row.codes) and (installation.is_current or not row.needs_this_process)
 
 
-def _is_wanted(name: str, row: Subject, installation: Installation, options: Options) -> bool:
+def _is_wanted(name: str, row: Subject, installation: Installed, options: Options) -> bool:
     """A subject runs if it or one of its codes is requested."""
     if name == INDEX and options.index is None:
         return False

@@ -28,7 +28,7 @@ _PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
 
 
 @dataclass(frozen=True)
-class Installation:
+class Installed:
     """A site-packages directory with an SDK, or where one should be; or a ROCm that is not a package of Python."""
 
     site: str  # absolute; the prefix of such a ROCm
@@ -117,14 +117,14 @@ def _version_without_metadata(site: str) -> str | None:
     return versions[-1] if versions else None  # the last assignment counts
 
 
-def current() -> Installation:
+def current() -> Installed:
     """The installation that this process would use: the directory of ROCM_SDK_ROOT, or of core, else our own."""
     if (root := _native.sdk_root()) is not None:
         return replace(at(root, "ROCM_SDK_ROOT"), is_current=True)
     try:
         directory = _native.package_directory("core")
         if (fallback := _native.sdk_facts()["fallback"]) is not None:
-            return Installation(directory, True, fallback=fallback)
+            return Installed(directory, True, fallback=fallback)
         site = os.path.dirname(directory)
     except (ModuleNotFoundError, RocmSdkError):  # not installed, or too damaged to be found
         site = (
@@ -133,7 +133,7 @@ def current() -> Installation:
             or _site_of("rocm-")  # the selector alone, or a placeholder of its name
             or own_site()
         )
-    return Installation(site, True, tuple(sdk_distributions(site)))
+    return Installed(site, True, tuple(sdk_distributions(site)))
 
 
 def _site_of(*beginnings: str) -> str | None:
@@ -155,7 +155,7 @@ def refused_root() -> RocmSdkError | None:
     return None
 
 
-def of_prefix(directory: str, destdir: str) -> Installation:
+def of_prefix(directory: str, destdir: str) -> Installed:
     """A prefix that is to be packaged. destdir: the staging directory that it is below; "": none.
 
     Unsets the variables that lead this process, and those that it starts, to another SDK.
@@ -165,10 +165,10 @@ def of_prefix(directory: str, destdir: str) -> Installation:
     for name in unset:
         del os.environ[name]
     prefix = Prefix(site, os.path.abspath(destdir) if destdir else "", tuple(unset))
-    return Installation(site, False, prefix=prefix, chosen_by="--sdk")
+    return Installed(site, False, prefix=prefix, chosen_by="--sdk")
 
 
-def at(directory: str, chosen_by: str | None = None) -> Installation:
+def at(directory: str, chosen_by: str | None = None) -> Installed:
     """The installation in any directory. chosen_by: what named the directory."""
     site = os.path.abspath(directory)
-    return Installation(site, False, tuple(sdk_distributions(site)), chosen_by=chosen_by)
+    return Installed(site, False, tuple(sdk_distributions(site)), chosen_by=chosen_by)

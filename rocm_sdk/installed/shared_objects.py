@@ -15,7 +15,7 @@ from rocm_sdk.base.files import NotAFileError, installed_file, names_in, read_be
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
 
-from .installation import Installation
+from .installation import Installed
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
@@ -82,7 +82,7 @@ def _is_below(path: str, directory: str) -> bool:
     return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
 
 
-def shared_objects(installation: Installation) -> list[SharedObject]:
+def shared_objects(installation: Installed) -> list[SharedObject]:
     """All shared objects, each file once. The development tree is skipped: it has the same files."""
     if installation.prefix is not None:
         paths = (path for path in installation.prefix.libraries() if _is_library(path, os.path.basename(path)))
@@ -96,7 +96,7 @@ def shared_objects(installation: Installation) -> list[SharedObject]:
     return sorted(found.values(), key=lambda each: each.path)
 
 
-def search_directories(installation: Installation) -> list[str]:
+def search_directories(installation: Installed) -> list[str]:
     """The directories with libraries, and for a prefix what LD_LIBRARY_PATH has beside them."""
     directories = [os.path.dirname(each.path) for each in shared_objects(installation)]
     directories += installation.prefix.library_path if installation.prefix is not None else ()
@@ -112,7 +112,7 @@ def _located() -> list[str]:
     return sorted(path for path in paths if path is not None)
 
 
-def linker_names(installation: Installation) -> set[str]:
+def linker_names(installation: Installed) -> set[str]:
     """The linker names of the libraries: "libamdhip64.so"."""
     paths = [path for directory in installation.platform_directories for path, _ in _candidates(directory)]
     if installation.fallback is not None:
@@ -120,7 +120,7 @@ def linker_names(installation: Installation) -> set[str]:
     return {linker_name(os.path.basename(path)) for path in paths}
 
 
-def rocm_linker_names(installation: Installation) -> set[str]:
+def rocm_linker_names(installation: Installed) -> set[str]:
     """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
     if installation.fallback is not None:
         return linker_names(installation) - OF_SYSTEMS

@@ -9,7 +9,7 @@ from rocm_sdk import _native
 from rocm_sdk.base.files import read_beginning
 from rocm_sdk.doctor.report.mask import make_mask, reported_environment
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 
 _NODES = "sys/class/kfd/kfd/topology/nodes"
 _FIRMWARE = ("fw_version", "sdma_fw_version")
@@ -17,7 +17,7 @@ _LIMIT = 1 << 16  # bytes of an attribute of the kernel
 _RECORD_LIMIT = 1 << 28
 
 
-def node_facts(installation: Installation, *, is_masked: bool) -> dict[str, Any]:
+def node_facts(installation: Installed, *, is_masked: bool) -> dict[str, Any]:
     """The key `node` of the document. is_masked: names of users and hosts are left out of all texts."""
     facts: dict[str, Any] = {
         "host": os.uname().nodename,
@@ -59,7 +59,7 @@ def _firmware() -> list[dict[str, str]]:
     return found
 
 
-def _record_digests(installation: Installation) -> dict[str, str]:
+def _record_digests(installation: Installed) -> dict[str, str]:
     """SHA-256 of each package's RECORD, which has the digests of all its files."""
     found = ((each.name, _digest(each.record)) for each in installation.distributions)
     return {name: digest for name, digest in found if digest is not None}

@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import Installation, current
+from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.installed.origin import Origin, origin_of
 from rocm_sdk.installed.shared_objects import SharedObject, linker_name, shared_objects
 
@@ -64,7 +64,7 @@ def provenance() -> Provenance:
     return Provenance(version, manifest, packages, tuple(libraries), tuple(problems))
 
 
-def _manifest(installation: Installation, problems: list[str]) -> Manifest | None:
+def _manifest(installation: Installed, problems: list[str]) -> Manifest | None:
     """The manifest of the first directory that has one."""
     directories = installation.platform_directories or (installation.site,)
     return next(filter(None, (_manifest_in(each, problems) for each in directories)), None)
@@ -82,7 +82,7 @@ def _manifest_in(directory: str, problems: list[str]) -> Manifest | None:
 
 def _library(
     found: SharedObject,
-    installation: Installation,
+    installation: Installed,
     owner: Distribution | None,
     origins: dict[str, Origin],
     licences: Licences,

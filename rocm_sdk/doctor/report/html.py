@@ -12,7 +12,7 @@ from rocm_sdk import _native
 from rocm_sdk.base.value_text import harmless, size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import SharedObject, shared_objects
 from rocm_sdk.problems import Problem
 
@@ -42,7 +42,7 @@ ul.tree { list-style: none; padding-left: 1.2rem } summary { cursor: pointer }
 
 
 def write_html(
-    path: str, installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
+    path: str, installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
 ) -> None:
     """Writes the page, which gets its name when it is complete. Raises OSError if that fails."""
     page = make_mask(escape)("\n".join(_page(installation, recorders, problems, end)))
@@ -51,7 +51,7 @@ def write_html(
 
 
 def _page(
-    installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
+    installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], end: str
 ) -> Iterator[str]:
     title = f"ROCm SDK {installation.version}: {errors_text(problems)}"
     yield '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -93,7 +93,7 @@ def _problem(found: Problem) -> Iterator[str]:
     yield "</dl></section>"
 
 
-def _packages(installation: Installation) -> Iterator[str]:
+def _packages(installation: Installed) -> Iterator[str]:
     yield "<h2>Packages</h2><table><tr><th>distribution<th>version</tr>"
     for each in installation.distributions:
         yield f"<tr><td>{_text(each.name)}<td>{_text(each.version)}</tr>"
@@ -103,7 +103,7 @@ def _packages(installation: Installation) -> Iterator[str]:
 # ---- the tree of libraries
 
 
-def _libraries(installation: Installation) -> Iterator[str]:
+def _libraries(installation: Installed) -> Iterator[str]:
     """Each library once as the root of what it needs; what others need is folded."""
     objects = {each.name: each for each in shared_objects(installation)}
     needed = {name for each in objects.values() for name in _needs(each, objects)}

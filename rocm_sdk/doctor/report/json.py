@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
 SCHEMA = 2  # of the JSON document; incremented when the meaning of a field changes
 
 
 def as_document(
-    installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem], *, interrupted: bool = False
+    installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem], *, interrupted: bool = False
 ) -> dict[str, Any]:
     """The document of `rocm-sdk test --json`."""
     return {

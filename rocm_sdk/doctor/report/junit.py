@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 from rocm_sdk.base.value_text import one_line
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
 from .text import breaks_text
 
 
-def as_junit(installation: Installation, recorders: Sequence[Recorder], problems: Sequence[Problem]) -> str:
+def as_junit(installation: Installed, recorders: Sequence[Recorder], problems: Sequence[Problem]) -> str:
     """JUnit's XML: a suite for each subject with a case for all that passed, and one with a case for each problem."""
     root = ElementTree.Element("testsuites", name=one_line(f"rocm-sdk test {installation.version}"))
     for each in recorders:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from rocm_sdk import _native
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import ENTRIES, Problem
 
 _VERSION = "2.1.0"
@@ -17,7 +17,7 @@ _SCHEMA = f"https://docs.oasis-open.org/sarif/sarif/v{_VERSION}/errata01/os/sche
 _BASE = "SITE"  # the name of the directory that paths are relative to
 
 
-def as_sarif(installation: Installation, problems: Sequence[Problem], *, interrupted: bool = False) -> str:
+def as_sarif(installation: Installed, problems: Sequence[Problem], *, interrupted: bool = False) -> str:
     """A log with one run: a rule for each code that was found, a result for each problem."""
     codes = sorted({found.code for found in problems})
     run = {

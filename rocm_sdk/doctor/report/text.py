@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rocm_sdk.base.value_text import counted, harmless, one_line
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
 _SHOWN = 6  # names of what a problem breaks
@@ -29,7 +29,7 @@ class Paints(NamedTuple):
 PLAIN = Paints()
 
 
-def heading(installation: Installation) -> str:
+def heading(installation: Installed) -> str:
     """The line about the tested installation."""
     if installation.fallback is not None:
         place = f"{installation.fallback} (ROCM_SDK_FALLBACK)"
@@ -77,9 +77,7 @@ def problems(
     yield f"\n{summary(found, end, verbose=verbose)}"
 
 
-def whole(
-    installation: Installation, recorders: Sequence[Recorder], found: Sequence[Problem], end: str
-) -> Iterator[str]:
+def whole(installation: Installed, recorders: Sequence[Recorder], found: Sequence[Problem], end: str) -> Iterator[str]:
     """The complete report."""
     yield heading(installation)
     yield from (line_of(recorder) for recorder in recorders)

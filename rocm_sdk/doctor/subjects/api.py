@@ -16,7 +16,7 @@ from rocm_sdk.doctor.library_table import SYMBOLS
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 
 _USUAL_TARGET = "gfx1030"  # known to the compilers of all releases
 _OUTCOMES = (compile_kernel.COMPILED, compile_kernel.LACKING, compile_kernel.FAILED, compile_kernel.PROBLEM)
@@ -36,7 +36,7 @@ sys.exit({_HAS_NO_SYMBOL} if symbol and not hasattr(rocm_sdk._ALL_CDLLS[name], s
 """
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks each library of the catalog whose package is installed."""
     if getattr(sys, "frozen", False):
         recorder.skip("a frozen program has no interpreter to preload libraries in")
@@ -55,7 +55,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     _compile_kernel(preloaded, installation, recorder, options)
 
 
-def _compile_kernel(paths: Mapping[str, str], installation: Installation, recorder: Recorder, options: Options) -> None:
+def _compile_kernel(paths: Mapping[str, str], installation: Installed, recorder: Recorder, options: Options) -> None:
     """Whether hiprtc compiles: a library of its own, or a part of HIP, as in ROCm 5. paths: of what preloads."""
     name = next((name for name in ("hiprtc", "amdhip64") if name in paths), None)
     if name is None:
@@ -92,7 +92,7 @@ def _usable_gpus() -> list[_native.Gpu]:
         return []  # the subject `gpus` reports it
 
 
-def _locate(installation: Installation, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
+def _locate(installation: Installed, name: str, recorder: Recorder) -> _native.LibraryLocation | None:
     """Its location; None if it is optional and absent, or its package is not installed."""
     entry = ALL_LIBRARIES[name]
     package = entry.package.logical_name
@@ -113,12 +113,12 @@ def _locate(installation: Installation, name: str, recorder: Recorder) -> _nativ
     return location if location.path is not None else None
 
 
-def _is_recorded(installation: Installation, pattern: str) -> bool:
+def _is_recorded(installation: Installed, pattern: str) -> bool:
     """Whether the RECORD of a package lists such a file. Releases have different libraries."""
     return any(fnmatchcase(path.rpartition("/")[2], pattern) for path in installation.owners)
 
 
-def _judge(installation: Installation, location: _native.LibraryLocation, ended: Ended, recorder: Recorder) -> None:
+def _judge(installation: Installed, location: _native.LibraryLocation, ended: Ended, recorder: Recorder) -> None:
     name, path = str(location.shortname), str(location.path)
     breaks = f"check api: {name}"
     if ended.status == 0:

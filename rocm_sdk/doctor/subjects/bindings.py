@@ -11,13 +11,13 @@ from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.init_module import init_module, preload_names
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.libraries import installed_libraries
 
 _FRAMEWORKS = ("torch",)
 
 
-def check(_installation: Installation, recorder: Recorder, _options: Options) -> None:
+def check(_installation: Installed, recorder: Recorder, _options: Options) -> None:
     """Follows the plan of all installed libraries, and that of each framework."""
     try:
         lists = [("all libraries", installed_libraries()), *_lists_of_frameworks(recorder)]

@@ -21,7 +21,7 @@ from rocm_sdk.doctor.prefixes.cmake import check_paths
 from rocm_sdk.doctor.prefixes.compiler import check_device_libraries, check_resource_directory, clang_of
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.shared_objects import search_directories
 
@@ -35,7 +35,7 @@ _HIP_HEADER = "include/hip/hip_runtime.h"
 _COMMON_TARGET = "gfx1030"  # every clang since 11 knows it
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks nothing if the development package is not installed, or not extracted yet."""
     if installation.prefix is not None:
         _check_prefix(installation, installation.prefix, recorder, options)
@@ -76,13 +76,13 @@ def _check_tree(tree: str, recorder: Recorder) -> bool:
     return all(found.code != "E-DEVEL-002" for found in differences)
 
 
-def _check_cmake(installation: Installation, tree: str, recorder: Recorder) -> None:
+def _check_cmake(installation: Installed, tree: str, recorder: Recorder) -> None:
     """Checks that the files of each package are text with balanced parentheses, as CMake requires."""
     for path in sorted(glob.glob(os.path.join(glob.escape(tree), "lib/cmake/**/*.cmake"), recursive=True)):
         _read_cmake(installation, tree, path, recorder)
 
 
-def _read_cmake(installation: Installation, tree: str, path: str, recorder: Recorder) -> str | None:
+def _read_cmake(installation: Installed, tree: str, path: str, recorder: Recorder) -> str | None:
     """The text of a sound file; None after a complaint."""
     try:
         text = read_beginning(path, _CMAKE_LIMIT).decode("utf-8")
@@ -136,7 +136,7 @@ def _end_of_text(text: str, match: re.Match[str]) -> int:
 # ---- a prefix that is to be packaged
 
 
-def _check_prefix(installation: Installation, prefix: Prefix, recorder: Recorder, options: Options) -> None:
+def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, options: Options) -> None:
     """Checks its CMake packages, and its compiler if it has one."""
     for path in prefix.files:
         if path.endswith(".cmake") and not os.path.islink(path):
@@ -155,7 +155,7 @@ def _check_prefix(installation: Installation, prefix: Prefix, recorder: Recorder
 # ---- the compiler
 
 
-def _check_compiler(installation: Installation, tree: str, recorder: Recorder, options: Options) -> None:
+def _check_compiler(installation: Installed, tree: str, recorder: Recorder, options: Options) -> None:
     clang = os.path.join(tree, "lib/llvm/bin/clang")
     if os.path.exists(clang):
         _check_resource_directory(installation, clang, recorder, options)
@@ -164,7 +164,7 @@ def _check_compiler(installation: Installation, tree: str, recorder: Recorder, o
         _compile(tree, hipcc, recorder, options)
 
 
-def _check_resource_directory(installation: Installation, clang: str, recorder: Recorder, options: Options) -> None:
+def _check_resource_directory(installation: Installed, clang: str, recorder: Recorder, options: Options) -> None:
     ended = run_program([clang, "-print-resource-dir"], options.seconds)
     directory = os.path.normpath(ended.last_line)
     owner = installation.owner_of(clang)

@@ -10,7 +10,7 @@ from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.packages import supported_targets
-from rocm_sdk.installed.installation import Installation, refused_root
+from rocm_sdk.installed.installation import Installed, refused_root
 from rocm_sdk.installed.shared_objects import linker_name, linker_names
 
 # Variable -> what it changes.
@@ -31,7 +31,7 @@ _VISIBILITY = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVI
 _ROCM_HOMES = ("ROCM_PATH", "ROCM_HOME", "HIP_PATH")
 
 
-def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
     """All checks."""
     if (error := refused_root()) is not None:
         recorder.bad(error.code, error.path, **error.facts)
@@ -49,7 +49,7 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
     recorder.good("variables that lead to other files")
 
 
-def _foreign_directories(installation: Installation) -> Iterator[tuple[str, str, str]]:
+def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
     """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
     named = {name: os.environ[name].split(":") for name in ("LD_LIBRARY_PATH", *_ROCM_HOMES) if os.environ.get(name)}
     ours = {*linker_names(installation), "libamdhip64.so"} if named else set()

@@ -14,7 +14,7 @@ from rocm_sdk.devel import layout
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.record import RecordedFile, digest_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _ARCHIVES = frozenset(f"{layout.MODULE}/{name}" for name in layout.ARCHIVES)
 Fault = tuple["Code", dict[str, object]]  # and facts
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks each file of each distribution; with `deep` its content too."""
     is_extracted = layout.tree_state(installation.site) == layout.EXTRACTED
     for distribution in installation.distributions:
@@ -53,7 +53,7 @@ def _is_of_tree(file: RecordedFile) -> bool:
     return not file.digest and file.path.startswith(layout.TREE_PREFIX)
 
 
-def _path_of(installation: Installation, file: RecordedFile) -> str:
+def _path_of(installation: Installed, file: RecordedFile) -> str:
     """The path of a file. `pip install --target` puts scripts into the directory, and does not correct RECORD."""
     path = os.path.join(installation.site, file.path)
     if file.path.startswith("../") and not os.path.lexists(path):
@@ -62,7 +62,7 @@ def _path_of(installation: Installation, file: RecordedFile) -> str:
     return path
 
 
-def _check_unowned(installation: Installation, recorder: Recorder) -> None:
+def _check_unowned(installation: Installed, recorder: Recorder) -> None:
     """Reports files in platform directories that no RECORD lists. What an extraction wrote has its own list."""
     for directory in installation.platform_directories:
         name = os.path.basename(directory)
@@ -74,7 +74,7 @@ def _check_unowned(installation: Installation, recorder: Recorder) -> None:
             recorder.bad("W-PKG-019", strangers[0], more=more)
 
 
-def _strangers(installation: Installation, directory: str) -> Iterator[str]:
+def _strangers(installation: Installed, directory: str) -> Iterator[str]:
     for root, directories, names in walk(directory):
         directories[:] = [name for name in directories if name not in _NOT_OWNED]
         for name in names:
@@ -84,7 +84,7 @@ def _strangers(installation: Installation, directory: str) -> Iterator[str]:
 
 
 def _check_file(
-    installation: Installation, distribution: Distribution, file: RecordedFile, recorder: Recorder, deep: bool
+    installation: Installed, distribution: Distribution, file: RecordedFile, recorder: Recorder, deep: bool
 ) -> None:
     path = _path_of(installation, file)
     problem: Fault | None

@@ -15,7 +15,7 @@ from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.code_problems import problems_on
 from rocm_sdk.gpu_support.coverage import coverage, supported_by_code, targets_of, with_code
 from rocm_sdk.gpu_support.packages import missing_targets, package_to_install, requirement_for, supported_targets
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
 
 from .environment import OF_ENVIRONMENT
@@ -35,7 +35,7 @@ print("count", count.value, *statuses)
 """
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks access, the condition of each GPU, code for it, and HIP's own count if a GPU is usable."""
     try:
         gpus, problems, _ = _native.survey_gpus()

@@ -21,7 +21,7 @@ from rocm_sdk.web.wheels import RemoteWheel, read_wheel, tags_in, tags_of
 if TYPE_CHECKING:
     from rocm_sdk.doctor.options import Options
     from rocm_sdk.doctor.recorder import Recorder
-    from rocm_sdk.installed.installation import Installation
+    from rocm_sdk.installed.installation import Installed
     from rocm_sdk.installed.record import Row
 
 _LIMIT = 1 << 20  # bytes of METADATA and WHEEL
@@ -38,7 +38,7 @@ class _NoIndexError(Exception):
     """Why the server of an index cannot be reached."""
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Compares each distribution with files of the SDK."""
     wanted = [each for each in installation.distributions if each.has_sdk_files and not each.is_placeholder]
     _name_source(recorder, options.index or "")
@@ -60,7 +60,7 @@ def _name_source(recorder: Recorder, address: str) -> None:
 
 
 def _compare(
-    installation: Installation,
+    installation: Installed,
     distribution: Distribution,
     recorder: Recorder,
     options: Options,

@@ -15,7 +15,7 @@ from rocm_sdk.doctor.loading import LoadResult, load_all, search_path
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.gpu_code.note import NOTE_SECTION, describe_history, parse_history
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import (
     SharedObject,
     library_name,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks the files; loads the sound ones, each in a process of its own."""
     objects = shared_objects(installation)
     if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
@@ -54,7 +54,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
 # ---- files
 
 
-def _check_file(installation: Installation, each: SharedObject, recorder: Recorder) -> bool:
+def _check_file(installation: Installed, each: SharedObject, recorder: Recorder) -> bool:
     """Whether it can be loaded as far as its file says."""
     facts = installation.owner_of(each.path) | {"library": each.name}
     if (fault := _fault_of(each)) is not None or each.facts is None:
@@ -118,7 +118,7 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in match[0].split(".")] if match else []
 
 
-def _check_search_path(installation: Installation, each: SharedObject, recorder: Recorder) -> None:
+def _check_search_path(installation: Installed, each: SharedObject, recorder: Recorder) -> None:
     """Reports directories outside the SDK, which are those of the build machine."""
     if each.search_path is None or installation.prefix is not None:  # the subject `prefix` reports those of a prefix
         return
@@ -127,7 +127,7 @@ def _check_search_path(installation: Installation, each: SharedObject, recorder:
         recorder.say("W-LIB-011", each.path, library=each.name, tag=tag, directory=entry)
 
 
-def _check_names(installation: Installation, objects: list[SharedObject], recorder: Recorder) -> None:
+def _check_names(installation: Installed, objects: list[SharedObject], recorder: Recorder) -> None:
     """Reports SONAMEs that are not the file's name, and those that two files have."""
     by_soname: dict[str, list[SharedObject]] = {}
     for each in objects:
@@ -164,7 +164,7 @@ def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
 
 
 def _load(
-    installation: Installation,
+    installation: Installed,
     objects: list[SharedObject],
     loadable: list[SharedObject],
     recorder: Recorder,

@@ -10,7 +10,7 @@ from rocm_sdk.base.files import read_beginning
 from rocm_sdk.doctor.loading import load_all
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import linker_names
 
 _DRIVER = "libamdocl64.so"
@@ -18,7 +18,7 @@ _LOADER = "libOpenCL.so.1"  # the SONAME of each ICD loader
 _VENDORS = "/etc/OpenCL/vendors"
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks nothing if the SDK has no OpenCL driver, or the system no loader."""
     if _DRIVER not in linker_names(installation):
         return

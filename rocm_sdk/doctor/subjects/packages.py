@@ -18,7 +18,7 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution, same_release, sdk_distributions
-from rocm_sdk.installed.installation import Installation, refused_root
+from rocm_sdk.installed.installation import Installed, refused_root
 
 # What the module of each package says about its SDK; the last assignment counts.
 _FACTS = re.compile(r"^(__version__|PY_PACKAGE_SUFFIX_NONCE|DEFAULT_TARGET_FAMILY) *= *(['\"].*?['\"])", re.MULTILINE)
@@ -28,7 +28,7 @@ _FACTS_LIMIT = 1 << 20  # bytes
 _HALF_REMOVED = re.compile(r"[-~=%]+.*ocm[-_](sdk|profiler).*")
 
 
-def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
     """All checks; only the first ones without a core package."""
     if installation.fallback is not None:
         recorder.good(f"a ROCm {installation.version} in {installation.site}")
@@ -65,7 +65,7 @@ def check(installation: Installation, recorder: Recorder, _options: Options) -> 
             recorder.say("W-PKG-012", sys.executable)
 
 
-def _check_without_metadata(installation: Installation, recorder: Recorder) -> bool:
+def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool:
     """Whether there is an SDK that no Python installer knows, as in a prefix of Nix or a copied directory."""
     core = _core_directory(installation)
     if installation.distributions or not os.path.isdir(core):
@@ -75,7 +75,7 @@ def _check_without_metadata(installation: Installation, recorder: Recorder) -> b
     return True
 
 
-def _places_in_vain(installation: Installation) -> dict[str, object]:
+def _places_in_vain(installation: Installed) -> dict[str, object]:
     """Facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm."""
     try:
         _native.sdk_facts()
@@ -86,7 +86,7 @@ def _places_in_vain(installation: Installation) -> dict[str, object]:
     return {}
 
 
-def _check_metadata(installation: Installation, recorder: Recorder) -> None:
+def _check_metadata(installation: Installed, recorder: Recorder) -> None:
     for each in installation.distributions:
         if each.fault is not None:
             recorder.bad("E-PKG-013", each.directory, detail=each.fault, **each.facts)
@@ -94,7 +94,7 @@ def _check_metadata(installation: Installation, recorder: Recorder) -> None:
             recorder.good(f"metadata of {each.name}")
 
 
-def _check_versions(installation: Installation, core: Distribution, recorder: Recorder) -> None:
+def _check_versions(installation: Installed, core: Distribution, recorder: Recorder) -> None:
     for each in installation.distributions:
         if not each.has_sdk_files or each.name == core.name:
             continue
@@ -106,7 +106,7 @@ def _check_versions(installation: Installation, core: Distribution, recorder: Re
             recorder.bad("E-PKG-002", each.directory, **facts)
 
 
-def _check_consistency(installation: Installation, recorder: Recorder) -> None:
+def _check_consistency(installation: Installed, recorder: Recorder) -> None:
     """Checks that the packages are of one build: their facts are the same, and the directories that follow exist."""
     core = _facts_of(installation, "rocm_sdk_core")
     nonce = core.get("PY_PACKAGE_SUFFIX_NONCE", "")
@@ -127,7 +127,7 @@ def _check_consistency(installation: Installation, recorder: Recorder) -> None:
             recorder.good(f"{each.name} is of the build of core")
 
 
-def _facts_of(installation: Installation, module: str) -> dict[str, str]:
+def _facts_of(installation: Installed, module: str) -> dict[str, str]:
     """The assignments in its `_dist_info.py`; {} if there is none, or it cannot be read."""
     try:
         text = read_beginning(os.path.join(installation.site, module, "_dist_info.py"), _FACTS_LIMIT)
@@ -136,7 +136,7 @@ def _facts_of(installation: Installation, module: str) -> dict[str, str]:
     return {name: value[1:-1] for name, value in _FACTS.findall(text.decode(errors="replace"))}
 
 
-def _check_platform_directories(installation: Installation, recorder: Recorder) -> None:
+def _check_platform_directories(installation: Installed, recorder: Recorder) -> None:
     for path in installation.platform_directories:
         if os.path.isfile(os.path.join(path, "__init__.py")):
             recorder.good(f"{os.path.basename(path)} is a package")
@@ -144,12 +144,12 @@ def _check_platform_directories(installation: Installation, recorder: Recorder) 
             recorder.bad("E-PKG-003", path, **installation.owner_of(os.path.join(path, "__init__.py")))
 
 
-def _owned_below(installation: Installation, directory: str) -> list[str]:
+def _owned_below(installation: Installed, directory: str) -> list[str]:
     prefix = os.path.basename(directory) + "/"
     return [path for path in installation.owners if path.startswith(prefix)]
 
 
-def _check_profiler(installation: Installation, recorder: Recorder) -> None:
+def _check_profiler(installation: Installed, recorder: Recorder) -> None:
     if installation.distribution("rocm-profiler") is not None and not os.path.isdir(_core_directory(installation)):
         profiler = installation.distribution("rocm-profiler")
         version = profiler.version if profiler is not None else None
@@ -157,12 +157,12 @@ def _check_profiler(installation: Installation, recorder: Recorder) -> None:
         recorder.bad("E-PKG-011", requirement=requirement)
 
 
-def _core_directory(installation: Installation) -> str:
+def _core_directory(installation: Installed) -> str:
     names = [path for path in installation.platform_directories if "_core" in os.path.basename(path)]
     return names[0] if names else os.path.join(installation.site, "_rocm_sdk_core")
 
 
-def _check_leftovers(installation: Installation, recorder: Recorder) -> None:
+def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
     for name in installation.names:
         if _HALF_REMOVED.fullmatch(name):
             recorder.bad("W-PKG-007", os.path.join(installation.site, name))
@@ -182,7 +182,7 @@ def _check_facts(recorder: Recorder) -> None:
         recorder.good("core's facts about itself")
 
 
-def _check_search_path(installation: Installation, recorder: Recorder) -> None:
+def _check_search_path(installation: Installed, recorder: Recorder) -> None:
     """Checks for other SDKs on the search path, and for one directory with two names."""
     seen = {installation.site}
     for directory in sdk_sites():
@@ -203,7 +203,7 @@ def _check_search_path(installation: Installation, recorder: Recorder) -> None:
                     recorder.bad("E-PKG-004", directory, site=installation.site, **other.facts)
 
 
-def _check_user_site(installation: Installation, recorder: Recorder) -> None:
+def _check_user_site(installation: Installed, recorder: Recorder) -> None:
     user_site = site_module.getusersitepackages()
     in_environment = sys.prefix != sys.base_prefix and installation.chosen_by is None
     if in_environment and user_site in sys.path and sdk_distributions(user_site):
@@ -212,7 +212,7 @@ def _check_user_site(installation: Installation, recorder: Recorder) -> None:
         recorder.good(f"the user's site-packages does not reach {installation.site}")
 
 
-def _check_family(installation: Installation, recorder: Recorder) -> None:
+def _check_family(installation: Installed, recorder: Recorder) -> None:
     """Checks that the packages for one family are those for this machine's GPU."""
     try:
         facts = _native.sdk_facts()
@@ -234,7 +234,7 @@ def _check_family(installation: Installation, recorder: Recorder) -> None:
         recorder.good(f"the libraries are those of this machine's GPU, {family}")
 
 
-def _check_choice(installation: Installation, recorder: Recorder, family: str) -> None:
+def _check_choice(installation: Installed, recorder: Recorder, family: str) -> None:
     """Checks what the selector chose when it was installed, if only its choice of device packages is installed."""
     prefix = "rocm-sdk-device-"
     devices = {each.name for each in installation.distributions if each.name.startswith(prefix)}

@@ -10,7 +10,7 @@ from rocm_sdk.doctor.prefixes.search import check_search
 from rocm_sdk.doctor.prefixes.texts import check_texts
 from rocm_sdk.doctor.prefixes.versions import check_versions
 from rocm_sdk.doctor.recorder import Recorder
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
 from rocm_sdk.installed.shared_objects import shared_objects
 
@@ -19,7 +19,7 @@ _PLACES = ("include/", "bin/", "lib/llvm/", "amdgcn/", "share/")
 _ENDINGS = (".cmake", ".bc", ".pc")
 
 
-def check(installation: Installation, recorder: Recorder, _options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
     """All checks that load nothing and start nothing."""
     prefix = installation.prefix
     assert prefix is not None

@@ -16,7 +16,7 @@ from rocm_sdk.base.files import open_file
 from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import path_before_closure
-from rocm_sdk.installed.installation import Installation, current
+from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.installed.shared_objects import OF_SYSTEMS, linker_name, rocm_linker_names
 from rocm_sdk.problems import Problem, problem
 
@@ -40,7 +40,7 @@ class MappedFile(NamedTuple):
     is_deleted: bool
 
 
-def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
+def survey_process(installation: Installed, pid: int) -> tuple[list[LoadedLibrary], list[Problem]]:
     """The ROCm libraries in a process, and what is wrong with it. A process that cannot be read is a problem too."""
     try:
         process = Process(installation, pid)
@@ -54,7 +54,7 @@ def survey_process(installation: Installation, pid: int) -> tuple[list[LoadedLib
 class Process:
     """The files that are mapped into a process, and its environment at the start. Raises OSError."""
 
-    def __init__(self, installation: Installation, pid: int) -> None:
+    def __init__(self, installation: Installed, pid: int) -> None:
         self.installation = installation
         self.is_own = pid == os.getpid()
         self.mapped = list(_mapped_files(pid, os.path.realpath(installation.site)))
@@ -139,7 +139,7 @@ def _owner_of(pid: int) -> str | None:
         return f"user {uid}"
 
 
-def _names_of_rocm(installation: Installation) -> set[str]:
+def _names_of_rocm(installation: Installed) -> set[str]:
     """The linker names of ROCm's libraries: those of the catalog, and those of the SDK but for host libraries."""
     catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
     return (catalog | rocm_linker_names(installation)) - OF_SYSTEMS

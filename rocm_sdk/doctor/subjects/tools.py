@@ -20,7 +20,7 @@ from rocm_sdk.doctor.prefixes.programs import check_programs
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 from rocm_sdk.installed.distributions import Distribution
-from rocm_sdk.installed.installation import Installation
+from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.shared_objects import inspect, search_directories, shared_objects
 from rocm_sdk.problems import problem_of
 from rocm_sdk.terminal.reporter import Reporter
@@ -46,7 +46,7 @@ class Tool(NamedTuple):
     owner: Distribution
 
 
-def check(installation: Installation, recorder: Recorder, options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """The development tree is extracted only if the options allow it."""
     if installation.prefix is not None:
         with search_path(search_directories(installation)) as path:
@@ -73,7 +73,7 @@ def check(installation: Installation, recorder: Recorder, options: Options) -> N
     _try(installation, ready, recorder, options)
 
 
-def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, options: Options) -> None:
+def _try(installation: Installed, ready: Sequence[Tool], recorder: Recorder, options: Options) -> None:
     found = list(_run(ready, options))
     again, directories = _unaided(installation, found)
     for tool, ended in found:
@@ -88,7 +88,7 @@ def _try(installation: Installation, ready: Sequence[Tool], recorder: Recorder, 
                 _judge(installation, tool, ended, recorder, options)
 
 
-def _lack(installation: Installation, tool: Tool, ended: Ended) -> str | None:
+def _lack(installation: Installed, tool: Tool, ended: Ended) -> str | None:
     """What a sound SDK lacks too, and the tool needs: a compiler, a Python module of others; None: nothing."""
     is_alone = tool.row.calls is not None and not os.path.exists(_in_core(installation, tool.row.calls))
     if is_alone and ended.status == _NOT_FOUND:
@@ -107,7 +107,7 @@ def _run(
     return zip(tools, run_programs(commands, options.seconds, options.parallel, variables), strict=True)
 
 
-def _unaided(installation: Installation, found: Iterable[tuple[Tool, Ended]]) -> tuple[list[Tool], list[str]]:
+def _unaided(installation: Installed, found: Iterable[tuple[Tool, Ended]]) -> tuple[list[Tool], list[str]]:
     """The tools whose programs no RPATH helps to find libraries, and the directories that have these."""
     refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
     if not refused:
@@ -120,7 +120,7 @@ def _unaided(installation: Installation, found: Iterable[tuple[Tool, Ended]]) ->
     return again, list(dict.fromkeys(os.path.dirname(each.path) for each in libraries))
 
 
-def _tools(installation: Installation) -> Iterator[Tool]:
+def _tools(installation: Installed) -> Iterator[Tool]:
     """The scripts of the SDK's distributions: those of entry points, and those that the wheel itself has."""
     for distribution in installation.distributions:
         if not distribution.has_sdk_files:
@@ -149,7 +149,7 @@ def _console_scripts(distribution: Distribution) -> list[str]:
         return []
 
 
-def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
+def _judge(installation: Installed, tool: Tool, ended: Ended, recorder: Recorder, options: Options) -> None:
     facts: dict[str, object] = {"tool": tool.name, **tool.owner.facts}
     program = _program_behind(installation, tool)
     if os.path.exists(program) and not os.access(program, os.X_OK):
@@ -180,15 +180,15 @@ def _judge(installation: Installation, tool: Tool, ended: Ended, recorder: Recor
         recorder.good(f"{tool.name}: {ended.last_line}")
 
 
-def _program_behind(installation: Installation, tool: Tool) -> str:
+def _program_behind(installation: Installed, tool: Tool) -> str:
     """The program that a script of core starts, as far as its name says."""
     return _in_core(installation, f"bin/{tool.name}")
 
 
-def _in_core(installation: Installation, name: str) -> str:
+def _in_core(installation: Installed, name: str) -> str:
     directory = next((path for path in installation.platform_directories if "_core" in os.path.basename(path)), "")
     return os.path.join(directory or installation.site, name)
 
 
-def _is_recorded(installation: Installation, path: str) -> bool:
+def _is_recorded(installation: Installed, path: str) -> bool:
     return os.path.relpath(path, installation.site) in installation.owners
