@@ -13,7 +13,6 @@ from time import perf_counter
 
 from rocm_sdk.doctor.loading import load_all
 from rocm_sdk.installed.installation import at
-from rocm_sdk.installed.shared_objects import shared_objects
 
 from .figures import Figure, Target, figure, in_turn, ratio
 from .observation import ProcessError
@@ -57,7 +56,7 @@ def _many(stage: Stage, directory: Path) -> list[Figure]:
 
 def _sdk(stage: Stage, bare: Path) -> list[Figure]:
     site = stage.environment(stage.shapes[-1]).site
-    paths = [each.path for each in shared_objects(at(str(site)))]
+    paths = [each.path for each in at(str(site)).shared_objects]
     directories = ":".join(dict.fromkeys(str(Path(path).parent) for path in paths))
     runs: dict[str, Callable[[], float]] = {
         "ours": partial(_load_all, paths, directories),

@@ -30,7 +30,6 @@ from .base.own_wheels import install_command
 from .base.value_text import counted, harmless, quoted_for_shell, size_text
 from .base.zstd import import_zstd
 from .doctor.verdicts.subject import Subject, open_subject
-from .gpu_support.coverage import sdk_directories
 from .gpu_support.image_kinds import image_kind
 from .gpu_support.image_kinds import serves as image_kind_serves
 from .installed.distributions import CLOSURE_JOURNAL, Distribution, sdk_distributions, without_closure
@@ -77,7 +76,6 @@ __all__ = [
     "quoted_for_shell",
     "read_inside",
     "refusal_to_move",
-    "sdk_directories",
     "sdk_distributions",
     "sdk_facts",
     "size_text",

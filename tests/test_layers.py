@@ -221,7 +221,7 @@ def test_python_layers() -> None:
 
 # What the builder may import of the loader: public names of these modules.
 PUBLIC = re.compile(
-    r"(errors|targets|tooling|installed\.record|base\.(scratch|starting|walking)|(archives|gpu_code|web)(\.[a-z]\w*)?)"
+    r"(errors|targets|tooling|installed\.(installation|record)|base\.(scratch|starting|walking)|(archives|gpu_code|web)(\.[a-z]\w*)?)"
     r"(\.[A-Za-z]\w*)?|([A-Za-z]\w*)?"
 )
 

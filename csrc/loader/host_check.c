@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/name_table.h"
 #include "base/path.h"
 #include "elf/elf_dynsym.h"
@@ -24,6 +25,7 @@ typedef struct object {
     rsdk_elf_file file;
     rsdk_elf_dynsym symbols;
     bool is_read, has_symbols;
+    bool is_other;  /* it is no ELF file */
     bool is_system; /* what it needs is the system's, too */
     const char *fault;
     rsdk_code fault_code;
@@ -59,10 +61,31 @@ static rsdk_status note_fault(check *c, object *o, rsdk_error *why) {
     return RSDK_OK;
 }
 
+static bool is_elf(const char *path) {
+    unsigned char bytes[SELFMAG] = {0};
+    rsdk_file file = {0};
+    bool result = false;
+    if (rsdk_file_open(path, &file, NULL) == RSDK_OK) {
+        result = file.size >= sizeof bytes && rsdk_file_read(&file, 0, bytes, sizeof bytes, NULL) == RSDK_OK &&
+                 memcmp(bytes, ELFMAG, SELFMAG) == 0;
+        rsdk_file_close(&file);
+    }
+    return result;
+}
+
+/* Such a file is an ELF file but in rare cases, and opened once. */
+static bool is_named_as_library(const char *path) {
+    return strstr(rsdk_path_name(path), ".so") != NULL;
+}
+
 /* A file for another machine has needs, and no symbols that this process can read: that is what is wrong with it. */
 static rsdk_status read_object(check *c, object *o) {
     rsdk_error why = RSDK_ERROR_INIT, machine = RSDK_ERROR_INIT;
     rsdk_elf_file again;
+    o->is_other = !is_named_as_library(o->path) && !is_elf(o->path);
+    if (o->is_other) {
+        return RSDK_OK;
+    }
     rsdk_status status = rsdk_elf_file_read_with_symbols(o->path, false, c->arena, &o->file, &o->symbols, &why);
     o->is_read = status == RSDK_OK;
     o->has_symbols = o->is_read && o->symbols.is_known;
@@ -70,6 +93,7 @@ static rsdk_status read_object(check *c, object *o) {
         o->file = again;
         o->is_read = true;
     }
+    o->is_other = !o->is_read && !is_elf(o->path); /* a linker script */
     if (o->is_read && rsdk_elf_machine_check(&o->file, &machine) != RSDK_OK) {
         o->has_symbols = false;
         status = note_fault(c, o, &machine);
@@ -302,12 +326,10 @@ static void find_releases(const object *o, rsdk_host_file *result) {
 
 /* ---- the check ---- */
 
-static rsdk_status check_file(check *c, const char *path, rsdk_host_file *result) {
-    size_t index = 0;
+static rsdk_status check_file(check *c, object *o, rsdk_host_file *result) {
     scope in = {.is_whole = false};
-    RSDK_TRY(find_object(c, path, false, &index));
-    object *o = c->objects.items[index];
-    *result = (rsdk_host_file){.path = path, .soname = o->file.soname, .fault = o->fault, .fault_code = o->fault_code};
+    *result =
+        (rsdk_host_file){.path = o->path, .soname = o->file.soname, .fault = o->fault, .fault_code = o->fault_code};
     RSDK_TRY(make_scope(c, o, &in));
     memcpy(&result->needs, &o->needs, sizeof result->needs);
     find_releases(o, result);
@@ -329,6 +351,9 @@ static rsdk_status list_names(check *c) {
         const char *path = c->asked->files[i], *name = rsdk_path_name(path);
         size_t index = 0;
         RSDK_TRY(find_object(c, path, false, &index));
+        if (c->objects.items[index]->is_other) {
+            continue;
+        }
         const char *soname = c->objects.items[index]->is_read ? c->objects.items[index]->file.soname : NULL;
         RSDK_TRY(rsdk_name_table_set(&c->bundled, c->arena, name, strlen(name), i, c->error));
         if (soname != NULL) {
@@ -346,8 +371,12 @@ rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena,
     RSDK_TRY(list_names(&c));
     for (size_t i = 0; i < asked->file_count; i++) {
         rsdk_host_file row;
-        RSDK_TRY(check_file(&c, asked->files[i], &row));
-        RSDK_APPEND(arena, &result->list, row, error);
+        size_t index = 0;
+        RSDK_TRY(find_object(&c, asked->files[i], false, &index));
+        if (!c.objects.items[index]->is_other) {
+            RSDK_TRY(check_file(&c, c.objects.items[index], &row));
+            RSDK_APPEND(arena, &result->list, row, error);
+        }
     }
     return RSDK_OK;
 }

@@ -43,13 +43,13 @@ typedef struct rsdk_host_files {
 } rsdk_host_files;
 
 typedef struct rsdk_host_check {
-    const char *const *files; /* to be checked: ELF files */
+    const char *const *files; /* to be checked */
     size_t file_count;
     const char *const *libraries; /* of the SDK: all its shared libraries, by their paths, links among them */
     size_t library_count;
 } rsdk_host_check;
 
-/* Fills `result`, a row for each file in their order. Results live in `arena`. */
+/* Fills `result`, a row for each file in their order, without those that are no ELF files. Results live in `arena`. */
 rsdk_status rsdk_host_check_run(const rsdk_host_check *asked, rsdk_arena *arena, rsdk_host_files *result,
                                 rsdk_error *error);
 

@@ -107,8 +107,8 @@ static PyObject *run_host_check(PyObject *module, const rsdk_host_check *check) 
 PyDoc_STRVAR(
     check_host_files_doc,
     "check_host_files(files, libraries, /)\n--\n\n"
-    "Whether ELF files (tuple of str) find what they need (tuple of HostFile), among themselves, in an SDK with these\n"
-    "shared libraries (tuple of str), and on this system. Nothing is loaded.");
+    "Whether files (tuple of str) find what they need (tuple of HostFile), among themselves, in an SDK with these\n"
+    "shared libraries (tuple of str), and on this system. What is no ELF file has no row. Nothing is loaded.");
 
 static PyObject *check_host_files(PyObject *module, PyObject *args) {
     PyObject *file_tuple = NULL, *library_tuple = NULL, *result = NULL;

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exceptions.h"
 #include "methods.h"
 #include "result_types.h"
+#include "sdk/dist_info.h"
 #include "sdk_answers.h"
 
 static rsdk_status look(rsdk_sdk *sdk, void *context, rsdk_error *error) {
@@ -48,6 +50,38 @@ static PyObject *sdk_facts(PyObject *module, PyObject *unused) {
     rsdk_session session;
     PyObject *result = rsdk_session_start(module, &session) == 0 ? rsdk_sdk_answer_facts(&session) : NULL;
     rsdk_session_end(&session);
+    return result;
+}
+
+PyDoc_STRVAR(dist_info_doc,
+             "dist_info(path, /)\n--\n\n"
+             "What the `_dist_info.py` at a path says, which is read and never executed (dict): version, nonce and\n"
+             "default_family, each str; None (the nonce: '') where it says nothing. Raises BadMetadataError,\n"
+             "LibraryNotFoundError or LibraryAccessError.");
+
+static PyObject *dist_info(PyObject *module, PyObject *argument) {
+    PyObject *path = NULL, *result = NULL;
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_dist_info info = {0};
+    rsdk_error error = RSDK_ERROR_INIT;
+    rsdk_status status;
+    (void)module;
+    if (!PyUnicode_FSConverter(argument, &path)) {
+        return NULL;
+    }
+    const char *name = PyBytes_AsString(path);
+    Py_BEGIN_ALLOW_THREADS;
+    status = rsdk_dist_info_read(name, &arena, &info, &error);
+    Py_END_ALLOW_THREADS;
+    if (status == RSDK_OK) {
+        result = Py_BuildValue("{sNsNsN}", "version", rsdk_result_text(info.version), "nonce",
+                               rsdk_result_text(info.nonce), "default_family", rsdk_result_text(info.default_family));
+    } else {
+        rsdk_exceptions_raise(&error, NULL);
+    }
+    rsdk_error_clear(&error);
+    rsdk_arena_clear(&arena);
+    Py_DECREF(path);
     return result;
 }
 
@@ -171,6 +205,7 @@ static PyObject *packages(PyObject *module, PyObject *unused) {
 }
 
 PyMethodDef rsdk_sdk_methods[] = {
+    {"dist_info", dist_info, METH_O, dist_info_doc},
     {"sdk_root", sdk_root, METH_NOARGS, sdk_root_doc},
     {"sdk_version", sdk_version, METH_NOARGS, sdk_version_doc},
     {"sdk_facts", sdk_facts, METH_NOARGS, sdk_facts_doc},

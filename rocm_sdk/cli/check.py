@@ -46,12 +46,13 @@ def run(options: "Namespace") -> int:
     from rocm_sdk.base.scratch import removed_at_signals
     from rocm_sdk.doctor.verdicts import Question, judge
     from rocm_sdk.errors import LibraryNotFoundError
+    from rocm_sdk.installed.installation import current
 
     from .check_gpu import chosen_gpus
     from .demangled import demangled
 
     gpus, _ = chosen_gpus(options.gpu or ["machine"])
-    question = Question(tuple(gpus), options.sdk, demangled)
+    question = Question(tuple(gpus), current(), options.sdk, demangled)
     try:
         with removed_at_signals():
             verdicts = [judge(name, question) for name in options.names or [options.sdk]]
@@ -69,18 +70,19 @@ def run(options: "Namespace") -> int:
 def _check_sdk(options: "Namespace") -> int:
     """The verdict on the SDK, and what check-gpu says of its libraries."""
     from rocm_sdk.doctor.verdicts import Question, judge
+    from rocm_sdk.installed.installation import current
 
     from .check_gpu import chosen_gpus, print_coverage
     from .demangled import demangled
 
     gpus, products = chosen_gpus(options.gpu or ["machine"])
-    verdict = judge(None, Question(tuple(gpus), None, demangled))
+    verdict = judge(None, Question(tuple(gpus), current(), None, demangled))
     if options.json:
         _print_json([verdict], gpus)
         return _status([verdict.works])
     _print(verdict, without=("CODE",))
     if gpus:
-        print_coverage(gpus, products)
+        print_coverage(verdict.coverage, gpus, products, verdict.lacks)
         if not options.gpu:
             _point_to_health()
     else:

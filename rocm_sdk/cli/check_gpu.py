@@ -8,7 +8,7 @@ from rocm_sdk.terminal.output import complain, tell
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rocm_sdk._native import Coverage, Gpu, GpuCoverage, LibraryCoverage
     from rocm_sdk.problems import Problem
@@ -44,19 +44,22 @@ def add_arguments(parser: "ArgumentParser") -> None:
 def run(options: "Namespace") -> int:
     """Prints what the libraries have for each GPU; status 1 if one lacks something, or nothing was checked."""
     from rocm_sdk.gpu_support.code_problems import problems_on
-    from rocm_sdk.gpu_support.coverage import coverage, with_code
+    from rocm_sdk.gpu_support.coverage import with_code
+    from rocm_sdk.installed.installation import current
 
     names, products = chosen_gpus(options.gpu or ["machine"])
     if not names:
         causes = "; ".join(found.cause for found in _native.check_gpu_access())
         complain(f"no GPU to check{causes and f': {causes}'}", "name one: rocm-sdk check-gpu --gpu gfx1151")
         return 1
-    found = coverage(names, options.sdk, unofficial=options.unofficial)
-    problems = [problems_on(found, index, installed=options.sdk is None) for index in range(len(names))]
+    installed = None if options.sdk is not None else current()
+    directories = (options.sdk,) if installed is None else installed.directories
+    found = _native.coverage(directories, tuple(names), options.unofficial)
+    problems = tuple(problems_on(found, index, installed) for index in range(len(names)))
     if options.json:
         _print_json(found, names, products, problems)
     else:
-        _print_coverage(found, names, products, problems)
+        print_coverage(found, names, products, problems)
     for fault in found.faults:
         complain(f"{fault.message} [{fault.code}]")
     if not with_code(found):
@@ -66,18 +69,10 @@ def run(options: "Namespace") -> int:
     return 1 if is_lacking or found.faults or not with_code(found) else 0
 
 
-def print_coverage(names: list[str], products: list[str]) -> None:
-    """What the libraries of the installed SDK have for each GPU."""
-    from rocm_sdk.gpu_support.code_problems import problems_on
-    from rocm_sdk.gpu_support.coverage import coverage
-
-    found = coverage(names)
-    _print_coverage(found, names, products, [problems_on(found, index) for index in range(len(names))])
-
-
-def _print_coverage(
-    found: "Coverage", names: list[str], products: list[str], problems: "list[tuple[Problem, ...]]"
+def print_coverage(
+    found: "Coverage", names: list[str], products: list[str], problems: "Sequence[tuple[Problem, ...]]"
 ) -> None:
+    """What the libraries have for each GPU, and what they lack."""
     for index, name in enumerate(names):
         tell(f"{name}  {products[index]}")
         _print_gpu(found, index, problems[index])
@@ -216,7 +211,7 @@ def _shortnames() -> dict[str, str]:
 
 
 def _print_json(
-    found: "Coverage", names: list[str], products: list[str], problems: "list[tuple[Problem, ...]]"
+    found: "Coverage", names: list[str], products: list[str], problems: "Sequence[tuple[Problem, ...]]"
 ) -> None:
     import json
 

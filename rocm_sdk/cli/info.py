@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rocm_sdk import _native
 from rocm_sdk.devel.layout import tree_state
 from rocm_sdk.errors import RocmSdkError
+from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.terminal.output import complain
 
 if TYPE_CHECKING:
@@ -83,8 +84,9 @@ def collect() -> dict[str, Any]:
                 problems.append(error.message)
             return None
 
-    facts = ask(_native.sdk_facts) or {}
-    targets = ask(_native.built_targets)
+    installed = current()
+    facts = ask(installed.sdk.facts) or {}
+    targets = ask(installed.sdk.built_targets)
     gpus = ask(_native.gpus)
     problems += _ownership_problems()
     return {
@@ -99,7 +101,7 @@ def collect() -> dict[str, Any]:
             "default_family": facts.get("default_family"),
             "available_families": facts.get("available_families"),
         },
-        "packages": ask(_packages) or [],
+        "packages": ask(lambda: _packages(installed)) or [],
         "gpus": None if gpus is None else [{name: getattr(gpu, name) for name in _GPU_FACTS} for gpu in gpus],
         "devel": ask(tree_state),
         "problems": problems,
@@ -118,25 +120,24 @@ def _ownership_problems() -> list[str]:
     return [f"{found.problem}; {found.fix}"] if found.problem else []
 
 
-def _packages() -> list[dict[str, Any]]:
+def _packages(installed: Installed) -> list[dict[str, Any]]:
     """The installed distributions of the SDK, and their platform directories."""
     from rocm_sdk.installed import sdk_sites
-    from rocm_sdk.installed.distributions import sdk_distributions
 
     found: dict[str, str] = {}
     for site in sdk_sites():
-        for distribution in sdk_distributions(site):
+        for distribution in installed.distributions_in(site):
             found.setdefault(distribution.spelling, distribution.version)
-    directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(name))]
+    directories = [directory for name, *_ in _native.packages() if (directory := _platform_directory(installed, name))]
     return [
         {"name": name, "version": version, "directory": next(filter(_belongs_to(name), directories), None)}
         for name, version in sorted(found.items())
     ]
 
 
-def _platform_directory(package: str) -> str | None:
+def _platform_directory(installed: Installed, package: str) -> str | None:
     try:
-        return _native.package_directory(package)
+        return installed.sdk.package_directory(package)
     except RocmSdkError:
         return None
 

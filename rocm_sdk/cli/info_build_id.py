@@ -12,8 +12,7 @@ from rocm_sdk.doctor.provenance.debug_names import (
     installed_debug_file,
 )
 from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed.installation import current
-from rocm_sdk.installed.shared_objects import shared_objects
+from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.terminal.output import complain, complain_of, tell, tell_json, tell_table
 
 from .path import complain_of_absence
@@ -28,9 +27,10 @@ class _File(NamedTuple):
 
 def print_build_ids(names: list[str], *, for_programs: bool) -> int:
     """Prints the build IDs of libraries (short names, or files), without names of all; status 1 if a file has none."""
-    wanted = [_asked(name) for name in names] if names else _installed()
+    installed = current()
+    wanted = [_asked(installed, name) for name in names] if names else _installed(installed)
     found = [each for each in wanted if each is not None]
-    directories = debug_directories(current().site)
+    directories = debug_directories(installed.site)
     if for_programs:
         tell_json(
             _SCHEMA,
@@ -59,10 +59,10 @@ def _place(file: _File, directories: list[str]) -> str:
     return installed_debug_file(file.build_id, directories) or debug_file(file.build_id)
 
 
-def _installed() -> list[_File | None]:
+def _installed(installed: Installed) -> list[_File | None]:
     """All shared libraries of the SDK; those that cannot be read are complained about."""
     found: list[_File | None] = []
-    for each in shared_objects(current()):
+    for each in installed.shared_objects:
         if each.facts is None:
             complain(f"{each.fault} [{each.code}]")
         found.append(None if each.facts is None else _File(each.path, each.facts.build_id))
@@ -71,12 +71,12 @@ def _installed() -> list[_File | None]:
     return found
 
 
-def _asked(name: str) -> _File | None:
+def _asked(installed: Installed, name: str) -> _File | None:
     """The library of a short name, or the file of this path; complains where it cannot be read."""
     try:
         path: str | None = name
         if os.sep not in name:
-            location = _native.locate(name)
+            location = installed.sdk.locate(name)
             path = location.path
             if path is None:
                 complain_of_absence(name, location)

@@ -5,9 +5,11 @@ from rocm_sdk.terminal.output import tell_json, tell_table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
     from typing import Any
 
     from rocm_sdk._native import LibraryLocation
+    from rocm_sdk.installed.installation import Installed
 
 EXAMPLE = "rocm-sdk list --installed"
 
@@ -22,16 +24,16 @@ def run(options: "Namespace") -> int:
     """Prints a table with a line for each library; status 1 if none is to be printed."""
     from rocm_sdk._native import catalog
     from rocm_sdk.base.value_text import size_text
-    from rocm_sdk.installed import chosen_site
+    from rocm_sdk.installed.installation import current
 
-    chosen_site()  # an error about it is not one about each library
-    libraries = [_document(shortname, package, optional) for shortname, package, *_, optional in catalog()]
+    rows = zip(catalog(), _places(current()), strict=True)
+    libraries = [_document(shortname, package, optional, place) for (shortname, package, *_, optional), place in rows]
     if options.installed:
         libraries = [each for each in libraries if each["path"] is not None]
     if options.json:
         tell_json(1, libraries=libraries)
         return 0 if libraries else 1
-    rows = [
+    lines = [
         (
             each["shortname"],
             each["package"],
@@ -40,15 +42,27 @@ def run(options: "Namespace") -> int:
         )
         for each in libraries
     ]
-    if rows:
-        tell_table(("library", "package", "size", "file"), rows, {"size"})
-    return 0 if rows else 1
+    if lines:
+        tell_table(("library", "package", "size", "file"), lines, {"size"})
+    return 0 if lines else 1
 
 
-def _document(shortname: str, package: str, optional: bool) -> "dict[str, Any]":
+def _places(installed: "Installed") -> "Sequence[LibraryLocation | None]":
+    """Where each library of the catalog is; None if it is not installed, or damaged."""
+    from rocm_sdk._native import catalog
+    from rocm_sdk.errors import RocmSdkError
+
+    if installed.chosen_by is not None:
+        installed.sdk.facts()  # an error about the chosen directory is not one about each library
+    try:
+        return installed.sdk.located()
+    except RocmSdkError:
+        return [None] * len(catalog())
+
+
+def _document(shortname: str, package: str, optional: bool, place: "LibraryLocation | None") -> "dict[str, Any]":
     import os
 
-    place = _location(shortname)
     path = None if place is None else place.path
     return {
         "shortname": shortname,
@@ -58,14 +72,3 @@ def _document(shortname: str, package: str, optional: bool) -> "dict[str, Any]":
         "bytes": None if path is None else os.path.getsize(path),
         "found_via": None if place is None else place.found_via,
     }
-
-
-def _location(shortname: str) -> "LibraryLocation | None":
-    """Where a library is; None if it is not installed, or damaged."""
-    from rocm_sdk._native import locate
-    from rocm_sdk.errors import RocmSdkError
-
-    try:
-        return locate(shortname)
-    except RocmSdkError:
-        return None

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from rocm_sdk._native import load_plan, locate_all, package_directory
+from rocm_sdk._native import load_plan, package_directory
 from rocm_sdk.base.starting import become, find_program
 from rocm_sdk.terminal.output import complain
 
@@ -97,11 +97,11 @@ def _planned_libraries() -> _Libraries:
     Files that it would not find there are named: those whose names differ from their SONAMEs, and those that are used
     in place of the SDK's own (ROCM_SDK_LIBRARY_NAME), whose directories may hold a whole other ROCm.
     """
-    from rocm_sdk.installed.libraries import installed_libraries
+    from rocm_sdk.installed.installation import current
 
-    shortnames = installed_libraries()
-    steps = load_plan(*shortnames).steps
-    overrides = {place.path for place in locate_all(*shortnames) if place.found_via == "override"}
+    locations = current().locations
+    steps = load_plan(*locations).steps
+    overrides = {place.path for place in locations.values() if place.found_via == "override"}
     first, files = [], []
     for step in steps:
         has_own_name = step.soname in {None, os.path.basename(step.path)}

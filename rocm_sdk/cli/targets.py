@@ -97,16 +97,18 @@ def _print_flags(form: "Callable[[tuple[str, ...]], str]", selection: str, *, as
 
 def _print_installed(*, as_json: bool) -> int:
     from rocm_sdk.gpu_support.packages import supported_targets, supporting_packages
+    from rocm_sdk.installed.installation import current
 
+    installed = current()
+    packages = supporting_packages(installed)
+    supported = supported_targets(installed)
     if as_json:
-        packages = [{"distribution": package.distribution, "fault": package.fault} for package in supporting_packages()]
-        supported = supported_targets()
-        tell_json(1, targets=supported, packages=packages)
+        documents = [{"distribution": package.distribution, "fault": package.fault} for package in packages]
+        tell_json(1, targets=supported, packages=documents)
         return 0 if supported else 1
-    faulty = [package for package in supporting_packages() if package.fault is not None]
-    for package in faulty:
-        complain(f"{package.distribution} supports no target: {package.fault}")
-    supported = supported_targets()
+    for package in packages:
+        if package.fault is not None:
+            complain(f"{package.distribution} supports no target: {package.fault}")
     if not supported:
         complain("no installed package has device code; see rocm-sdk targets --missing")
         return 1
@@ -117,16 +119,17 @@ def _print_installed(*, as_json: bool) -> int:
 def _print_missing(*, as_json: bool) -> int:
     from rocm_sdk import _native
     from rocm_sdk.gpu_support.packages import install_command, missing_targets, requirement_for, supported_targets
+    from rocm_sdk.installed.installation import current
 
-    gpus = _native.gpus()
-    missing = missing_targets(gpus, supported_targets())
+    installed, gpus = current(), _native.gpus()
+    missing = missing_targets(gpus, supported_targets(installed))
     if as_json:
-        documents = [{"target": name, "requirement": requirement_for(name)} for name in missing]
+        documents = [{"target": name, "requirement": requirement_for(installed, name)} for name in missing]
         tell_json(1, missing=documents, gpus=len(gpus))
         return 1 if missing else 0
     for name in missing:
-        requirement = requirement_for(name)
-        line = install_command(requirement) if requirement else "this SDK offers no package for it"
+        requirement = requirement_for(installed, name)
+        line = install_command(installed, requirement) if requirement else "this SDK offers no package for it"
         tell(f"{name}: {line}")
     if not gpus:
         complain("no GPU was found: see rocm-sdk gpus")
@@ -135,8 +138,9 @@ def _print_missing(*, as_json: bool) -> int:
 
 def _print_check(*, as_json: bool) -> int:
     from rocm_sdk.gpu_support.consistency import check
+    from rocm_sdk.installed.installation import current
 
-    result = check()
+    result = check(current())
     if as_json:
         tell_json(1, parts=result.parts, gaps=[gap._asdict() for gap in result.gaps], notes=result.notes)
         return 1 if result.gaps or result.notes else 0

@@ -2,7 +2,7 @@
 
 import os
 
-from rocm_sdk._native import sdk_facts, sdk_version
+from rocm_sdk._native import open_sdk
 
 TYPE_CHECKING = False  # for type checkers; importing typing takes longer than the command
 if TYPE_CHECKING:
@@ -18,18 +18,19 @@ def add_arguments(parser: "ArgumentParser") -> None:
 
 def run(options: "Namespace") -> int:
     """Prints the version. Raises BadMetadataError if there is none, and for a text that is not a version."""
-    version = sdk_version()
+    sdk = open_sdk()
+    facts = sdk.facts()
+    version = facts["version"]
     if version is None or not version.isascii() or not version.isprintable() or " " in version:
-        from rocm_sdk._native import package_directory
         from rocm_sdk.errors import BadMetadataError
         from rocm_sdk.problems.fixes import reinstall_fix
 
         reason = "is missing" if version is None else "is damaged"
         raise BadMetadataError(
             f"{version!a} is not a version: the SDK's _dist_info.py {reason}",
-            reinstall_fix("rocm-sdk-core", os.path.dirname(package_directory("core"))),
+            reinstall_fix("rocm-sdk-core", os.path.dirname(sdk.package_directory("core"))),
         )
-    fallback = sdk_facts()["fallback"] if os.environ.get("ROCM_SDK_FALLBACK") else None
+    fallback = facts["fallback"] if os.environ.get("ROCM_SDK_FALLBACK") else None
     if fallback is not None:
         from rocm_sdk.terminal.output import complain
 
@@ -38,7 +39,7 @@ def run(options: "Namespace") -> int:
         from rocm_sdk._native import loader_version
         from rocm_sdk.terminal.output import tell_json
 
-        tell_json(1, version=version, loader=loader_version, root=sdk_facts()["root"], fallback=fallback)
+        tell_json(1, version=version, loader=loader_version, root=facts["root"], fallback=fallback)
     else:
         print(version)
     return 0

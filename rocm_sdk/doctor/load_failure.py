@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from functools import cached_property
 
 from rocm_sdk import _native
@@ -20,7 +21,7 @@ _MISSING = re.compile(r"(?:^|: )([^\s:]+): cannot open shared object file: No su
 class LoadFailures:
     """Explains load failures, given all shared objects of an installation."""
 
-    def __init__(self, installation: Installed, objects: list[SharedObject]) -> None:
+    def __init__(self, installation: Installed, objects: Sequence[SharedObject]) -> None:
         self._installation = installation
         self._by_name: dict[str, SharedObject] = {}
         self._by_path = {each.path: each for each in objects}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from rocm_sdk import _native
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import RocmSdkError
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocm_sdk._native import Code, Coverage, GpuCoverage, LibraryCoverage
+    from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
 _DESCRIBED = 3  # lacks that are described, of those of one problem
@@ -29,17 +29,17 @@ class _Package(NamedTuple):
     site: str | None
 
 
-def problems_on(found: Coverage, index: int, *, installed: bool = True) -> tuple[Problem, ...]:
+def problems_on(found: Coverage, index: int, installed: Installed | None) -> tuple[Problem, ...]:
     """What is wrong with the libraries on the GPU that was asked for at `index`.
 
-    installed: whether they are those of the installed SDK, for which packages can be named.
+    installed: the SDK that they are those of, for which packages can be named; None: they are of a directory.
     """
     lacking: dict[Code, list[LibraryCoverage]] = {}
     package = None
     for library in with_code(found):
         on = library.gpus[index]
         if on.verdict == "none" and package is None:
-            package = _package_for(on.gpu) if installed else _Package(None, None, None)
+            package = _Package(None, None, None) if installed is None else _package_for(on.gpu, installed)
         for code in _codes_of(on, package):
             lacking.setdefault(code, []).append(library)
     return tuple(_problem(code, libraries, index, package) for code, libraries in sorted(lacking.items()))
@@ -83,12 +83,12 @@ def _problem(code: Code, libraries: list[LibraryCoverage], index: int, package: 
     return found._replace(breaks=names)
 
 
-def _package_for(gpu: str) -> _Package:
+def _package_for(gpu: str, installed: Installed) -> _Package:
     from .packages import package_to_install
 
     try:
-        requirement, distribution = package_to_install(gpu)
-        site = os.path.dirname(_native.package_directory("core"))
+        requirement, distribution = package_to_install(installed, gpu)
+        site = os.path.dirname(installed.sdk.package_directory("core"))
         return _Package(requirement=requirement, distribution=distribution, site=site)
     except RocmSdkError:
         return _Package(requirement=None, distribution=None, site=None)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from rocm_sdk import _native, targets
 from rocm_sdk.base.starting import own_code, run
+from rocm_sdk.installed.installation import Installed
 
 from .packages import supporting_packages, targets_with_code
 
@@ -29,22 +30,22 @@ class Consistency(NamedTuple):
     notes: tuple[str, ...]
 
 
-def check() -> Consistency:
+def check(installed: Installed) -> Consistency:
     """Compares core, libraries, device packages and torch, for the GPUs of this machine and of the chosen packages.
 
     A core package that was built for more targets than are installed is normal, and no gap.
     """
     parts: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
-    if built := _native.built_targets():
+    if built := installed.sdk.built_targets():
         parts["rocm-sdk-core"] = targets.expand(built)
-    packages = supporting_packages()
+    packages = supporting_packages(installed)
     notes += [f"{package.distribution}: {package.fault}" for package in packages if package.fault]
     chosen = [name for package in packages for name in package.supported]
-    if by_code := targets_with_code():
+    if by_code := targets_with_code(installed):
         parts["libraries"] = by_code
     elif packages:
-        label = "device packages" if _native.sdk_facts()["kpack_split"] else "libraries"
+        label = "device packages" if installed.sdk.facts()["kpack_split"] else "libraries"
         parts[label] = tuple(dict.fromkeys(chosen))
     if torch := _targets_of_torch(notes):
         parts["torch"] = torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from rocm_sdk import _native, targets
-from rocm_sdk.errors import PackageNotInstalledError
+from rocm_sdk.installed.installation import current
 
 TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def coverage(
     result's `faults`.
     """
     chosen = machine_targets() if gpus is None else targets.expand(",".join(gpus))
-    directories = sdk_directories() if sdk is None else (os.fspath(sdk),)
+    directories = current().directories if sdk is None else (os.fspath(sdk),)
     return _native.coverage(directories, chosen, unofficial)
 
 
@@ -42,16 +42,6 @@ def machine_targets() -> tuple[str, ...]:
 def targets_of(gpus: Iterable[_native.Gpu]) -> tuple[str, ...]:
     """The targets of the GPUs whose target is known, each once."""
     return tuple(dict.fromkeys(gpu.target for gpu in gpus if gpu.processor != "unknown"))
-
-
-def sdk_directories() -> tuple[str, ...]:
-    """The directories of the installed packages that hold libraries. Raises PackageNotInstalledError without an SDK."""
-    found = [_native.package_directory("core")]
-    try:  # noqa: SIM105  contextlib takes longer to import
-        found.append(_native.package_directory("libraries"))
-    except PackageNotInstalledError:  # core may be there alone
-        pass
-    return tuple(dict.fromkeys(found))
 
 
 def with_code(found: _native.Coverage) -> tuple[_native.LibraryCoverage, ...]:

@@ -21,8 +21,11 @@ def variables_for(words: str, layer: str) -> dict[str, str | None]:
 
 def _supported_targets() -> tuple[str, ...]:
     """The targets of this machine that a library has code for; if no file has any code, those of the packages."""
-    from .coverage import coverage, supported_by_code, targets_of, with_code
+    from rocm_sdk.installed.installation import current
+
+    from .coverage import machine_targets, supported_by_code, with_code
     from .packages import supported_targets
 
-    found = coverage(targets_of(_native.gpus()))
-    return supported_by_code(found) if with_code(found) else supported_targets()
+    installed = current()
+    found = _native.coverage(installed.directories, machine_targets(), False)
+    return supported_by_code(found) if with_code(found) else supported_targets(installed)

@@ -5,20 +5,23 @@ Libraries have two layouts. Either there is a package for each target family, wi
 one neutral package has no device code, and there is a device package for each target.
 """
 
+from __future__ import annotations
+
 import os
 
 from rocm_sdk import _native, targets
-from rocm_sdk._dist_info import ALL_PACKAGES
 from rocm_sdk.base.named_tuple import NamedTuple
 from rocm_sdk.errors import PackageNotInstalledError, UnknownTargetError
-from rocm_sdk.installed.distributions import Distribution, normalised, same_release, sdk_distributions
+from rocm_sdk.installed.distributions import Distribution, normalised, same_release
 from rocm_sdk.problems.fixes import install_fix
 
-from .coverage import coverage, supported_by_code
+from .coverage import supported_by_code
 
 TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than this module
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+
+    from rocm_sdk.installed.installation import Installed
 
 
 class PackageTargets(NamedTuple):
@@ -35,75 +38,76 @@ class PackageTargets(NamedTuple):
         return self.targets if self.fault is None else ()
 
 
-def supporting_packages() -> list[PackageTargets]:
+def supporting_packages(installed: Installed) -> list[PackageTargets]:
     """The installed packages with device code, ordered by name. Raises PackageNotInstalledError without an SDK."""
-    facts = _native.sdk_facts()
+    facts = installed.sdk.facts()
     try:
-        libraries = _native.package_directory("libraries")
+        libraries = installed.sdk.package_directory("libraries")
     except PackageNotInstalledError:
         return []
-    site = os.path.dirname(libraries)
+    site, version = os.path.dirname(libraries), str(facts["version"])
     if facts["kpack_split"]:
-        return sorted(_device_packages(site, libraries, str(facts["version"])))
-    package = ALL_PACKAGES["libraries"]
+        return sorted(_device_packages(installed, site, libraries, version))
+    names = {_distribution("libraries", family): family for family in facts["available_families"]}
     return [
-        PackageTargets(package.get_dist_package_name(family), str(facts["version"]), _targets_of(family), None)
-        for family in sorted({name.partition(":")[0] for name in facts["available_families"]})
-        if os.path.isdir(os.path.join(site, package.get_py_package_name(family)))
+        PackageTargets(name, version, _targets_of(family), None)
+        for name, family in sorted(names.items())
+        if os.path.isdir(os.path.join(site, f"_{name.replace('-', '_')}{facts['nonce']}"))
     ]
 
 
-def targets_with_code() -> tuple[str, ...]:
+def targets_with_code(installed: Installed) -> tuple[str, ...]:
     """The targets that a library of the SDK has code for, in the order of the table; () if none has any GPU code.
 
     Raises PackageNotInstalledError without an SDK.
     """
-    return supported_by_code(coverage([row.name for row in targets.table()]))
+    names = tuple(row.name for row in targets.table())
+    return supported_by_code(_native.coverage(installed.directories, names, False))
 
 
-def supported_targets() -> tuple[str, ...]:
+def supported_targets(installed: Installed) -> tuple[str, ...]:
     """The targets that the installed packages support, in the order of the table of targets, then unknown ones."""
-    if by_code := targets_with_code():
+    if by_code := targets_with_code(installed):
         return by_code
-    supported = {name for package in supporting_packages() for name in package.supported}
+    supported = {name for package in supporting_packages(installed) for name in package.supported}
     known = [row.name for row in targets.table() if row.name in supported]
     return (*known, *sorted(supported.difference(known)))
 
 
-def missing_targets(gpus: "Iterable[_native.Gpu]", supported: "Collection[str]") -> tuple[str, ...]:
+def missing_targets(gpus: Iterable[_native.Gpu], supported: Collection[str]) -> tuple[str, ...]:
     """The package owners of the GPUs that are not among the supported targets, in the order of the GPUs."""
     owners = dict.fromkeys(owner_of(gpu.processor) for gpu in gpus if gpu.processor != "unknown")
     return tuple(owner for owner in owners if owner not in supported)
 
 
-def requirement_for(target: str) -> str | None:
+def requirement_for(installed: Installed, target: str) -> str | None:
     """The requirement that adds a target ("rocm-sdk-device-gfx942==7.10.0"); None if the SDK has no package for it."""
-    facts = _native.sdk_facts()
+    facts = installed.sdk.facts()
     offered = [family for family in facts["available_families"] if target in _targets_of(family)]
     if not offered:
         return None
     family = min(offered, key=lambda name: (name.endswith("gpu-all") and not name.startswith("gfx"), name != target))
-    return ALL_PACKAGES["device" if facts["kpack_split"] else "libraries"].get_dist_package_require(family)
+    return f"{_distribution('device' if facts['kpack_split'] else 'libraries', family)}=={facts['version']}"
 
 
-def package_to_install(target: str) -> tuple[str | None, str | None]:
+def package_to_install(installed: Installed, target: str) -> tuple[str | None, str | None]:
     """The requirement that brings the code for a target, and its distribution if that is installed and faulty.
 
     (None, None) if no package of the SDK has code for the target, or the one that would have it is installed.
     """
-    requirement = requirement_for(owner_of(target))
+    requirement = requirement_for(installed, owner_of(target))
     if requirement is None:
         return None, None
     name = normalised(requirement.partition("==")[0])
-    found = next((each for each in supporting_packages() if normalised(each.distribution) == name), None)
+    found = next((each for each in supporting_packages(installed) if normalised(each.distribution) == name), None)
     if found is None:
         return requirement, None
     return (None, None) if found.fault is None else (requirement, found.distribution)
 
 
-def install_command(requirement: str) -> str:
+def install_command(installed: Installed, requirement: str) -> str:
     """The command that installs a requirement beside the SDK."""
-    return install_fix(requirement, os.path.dirname(_native.package_directory("core")))
+    return install_fix(requirement, os.path.dirname(installed.sdk.package_directory("core")))
 
 
 def owner_of(target: str) -> str:
@@ -123,9 +127,15 @@ def _targets_of(family: str) -> tuple[str, ...]:
         return (name,)
 
 
-def _device_packages(site: str, libraries: str, sdk_version: str) -> "Iterator[PackageTargets]":
-    prefix = ALL_PACKAGES["device"].get_dist_package_name("")
-    for found in sdk_distributions(site):
+def _distribution(package: str, family: str) -> str:
+    """The name of the distribution of a package for one family, by the table of packages."""
+    template = next(row[1] for row in _native.packages() if row[0] == package)
+    return template.replace("{target_family}", family.partition(":")[0])
+
+
+def _device_packages(installed: Installed, site: str, libraries: str, sdk_version: str) -> Iterator[PackageTargets]:
+    prefix = _distribution("device", "")
+    for found in installed.distributions_in(site):
         if not found.name.startswith(prefix):
             continue
         fault = None

@@ -2,6 +2,7 @@
 
 from rocm_sdk import _native, targets
 from rocm_sdk.errors import EmptySelectionError, RocmSdkError, UnknownTargetError, UnsupportedTargetError
+from rocm_sdk.installed.installation import Installed, current
 
 from .packages import install_command, owner_of, requirement_for, supported_targets, supporting_packages
 
@@ -13,8 +14,9 @@ def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for "sdk", UnsupportedTargetError if the installed libraries lack a target.
     """
     notes: tuple[str, ...] = ()
+    installed = current()
     if selection == "sdk":
-        chosen = _of_sdk()
+        chosen = _of_sdk(installed)
     elif selection == "machine":
         chosen, notes = _of_machine()
     else:
@@ -25,12 +27,12 @@ def select(selection: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
             f"the selection {selection!r} contains no target", "name targets or families: gfx942,gfx110X-all"
         )
     if selection != "sdk":
-        _require_packages(chosen)
+        _require_packages(installed, chosen)
     return chosen, notes
 
 
-def _of_sdk() -> tuple[str, ...]:
-    built = _native.built_targets()
+def _of_sdk(installed: Installed) -> tuple[str, ...]:
+    built = installed.sdk.built_targets()
     if not built:
         raise EmptySelectionError(
             "the installed SDK does not say which targets it was built for (share/therock/dist_info.json)",
@@ -67,9 +69,9 @@ def _require_built_for(chosen: tuple[str, ...]) -> None:
             )
 
 
-def _require_packages(chosen: tuple[str, ...]) -> None:
+def _require_packages(installed: Installed, chosen: tuple[str, ...]) -> None:
     try:
-        supported, packages = supported_targets(), supporting_packages()
+        supported, packages = supported_targets(installed), supporting_packages(installed)
     except RocmSdkError as error:
         if error.code != "E-PKG-001" or "variable" in error.facts:
             raise
@@ -79,9 +81,11 @@ def _require_packages(chosen: tuple[str, ...]) -> None:
     for name in chosen:
         owner = owner_of(name)
         if owner not in supported:
-            installed = ", ".join(package.distribution for package in packages) or f"code for {', '.join(supported)}"
-            requirement = requirement_for(owner)
+            present = ", ".join(package.distribution for package in packages) or f"code for {', '.join(supported)}"
+            requirement = requirement_for(installed, owner)
             raise UnsupportedTargetError(
-                f"the installed libraries have no device code for {name}; installed: {installed}",
-                install_command(requirement) if requirement else "remove it: this SDK offers no package for it",
+                f"the installed libraries have no device code for {name}; installed: {present}",
+                install_command(installed, requirement)
+                if requirement
+                else "remove it: this SDK offers no package for it",
             )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import RocmSdkError, TopologyError
-from rocm_sdk.installed.distributions import sdk_distributions
+from rocm_sdk.installed.distributions import Distribution
+from rocm_sdk.installed.installation import current
 
-from .coverage import machine_targets, sdk_directories, with_code
+from .coverage import machine_targets, with_code
 
 
 class PackageSize(NamedTuple):
@@ -37,13 +39,16 @@ class Sizes(NamedTuple):
 
 def sizes() -> Sizes:
     """The sizes of the installed SDK. Raises PackageNotInstalledError without one."""
-    directories = sdk_directories()
+    installed = current()
+    directories = installed.directories
     gpus = _gpus()
     found = _native.coverage(directories, gpus, False)
     libraries = sorted(with_code(found), key=lambda library: (-library.stored_size, library.name))
     code = {path: _code_size(path) for library in libraries for path in library.files}
     packages = [
-        package for site in dict.fromkeys(map(os.path.dirname, directories)) for package in _package_sizes(site, code)
+        package
+        for site in dict.fromkeys(map(os.path.dirname, directories))
+        for package in _package_sizes(installed.distributions_in(site), site, code)
     ]
     return Sizes(
         tuple(packages),
@@ -69,7 +74,7 @@ def _code_size(path: str) -> int:
         return 0  # changed since
 
 
-def _package_sizes(site: str, code: dict[str, int]) -> list[PackageSize]:
+def _package_sizes(found: Iterable[Distribution], site: str, code: dict[str, int]) -> list[PackageSize]:
     return [
         PackageSize(
             each.name,
@@ -77,6 +82,6 @@ def _package_sizes(site: str, code: dict[str, int]) -> list[PackageSize]:
             sum(file.size or 0 for file in each.files),
             sum(code.get(os.path.join(site, file.path), 0) for file in each.files),
         )
-        for each in sdk_distributions(site)
+        for each in found
         if each.has_sdk_files
     ]

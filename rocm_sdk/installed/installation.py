@@ -1,79 +1,139 @@
-"""The tested installation: a site-packages directory, the distributions of the SDK in it, and their files.
+"""The SDK that a command looks at: its site-packages directory, its distributions, its files, what the C library says.
 
-Everything is read from the directory itself (rocm_sdk.installed), never from what an earlier import has seen.
+A command makes one `Installed` and hands it down. Each part is read when it is first asked for, and once. Whoever
+changes an installation makes a new one. Nothing comes from what an earlier import has seen.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import installed_file, names_in, read_beginning
+from rocm_sdk.base.files import installed_file, names_in
+from rocm_sdk.base.once import once
 from rocm_sdk.base.walking import walk
-from rocm_sdk.errors import RocmSdkError
-from rocm_sdk.installed import chosen_site
-from rocm_sdk.installed.distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
-from rocm_sdk.installed.installer import own_site
+from rocm_sdk.errors import PackageNotInstalledError, RocmSdkError
 
-from .prefix import Prefix, foreign_variables
-from .prefix_versions import release_of
+from . import chosen_site
+from .distributions import BUILDER, LOADER, Distribution, normalised, sdk_distributions
 
-_DIST_INFO_LIMIT = 1 << 20  # bytes
-_VERSION = re.compile(r"^__version__ *= *(['\"])([\w.+!-]+)\1", re.MULTILINE)
-_PLATFORM = re.compile(r"_rocm_(sdk|profiler).*")
+TYPE_CHECKING = False  # for type checkers; what follows takes longer to import than most commands
+if TYPE_CHECKING:
+    from .prefix import Prefix
+    from .shared_objects import SharedObject
+
+_PLATFORM = ("_rocm_sdk", "_rocm_profiler")
 
 
-@dataclass(frozen=True)
 class Installed:
-    """A site-packages directory with an SDK, or where one should be; or a ROCm that is not a package of Python."""
+    """A site-packages directory with an SDK, or where one should be; or a ROCm that is not a package of Python.
 
-    site: str  # absolute; the prefix of such a ROCm
-    is_current: bool  # whether this process would use it
-    distributions: tuple[Distribution, ...] = field(default=())
-    fallback: str | None = None  # the place of ROCM_SDK_FALLBACK that it was taken from
-    prefix: Prefix | None = None  # it is a hierarchy of files that is to be packaged
-    chosen_by: str | None = None  # what named the directory: "ROCM_SDK_ROOT", "--target"; None: sys.path leads to it
+    site is absolute; of a ROCm that is no package it is the prefix. fallback is the place of ROCM_SDK_FALLBACK that it
+    was taken from, prefix a hierarchy of files that is to be packaged. chosen_by is what named the directory
+    ("ROCM_SDK_ROOT", "--target"); None: sys.path leads to it.
+    """
+
+    def __init__(
+        self,
+        site: str,
+        *,
+        sdk: _native.Sdk | None = None,
+        fallback: str | None = None,
+        prefix: Prefix | None = None,
+        chosen_by: str | None = None,
+    ) -> None:
+        self.site = site
+        self.fallback = fallback
+        self.prefix = prefix
+        self.chosen_by = chosen_by
+        self._sdk = sdk
+
+    # ---- what the C library says
+
+    @property
+    def is_current(self) -> bool:
+        """Whether this process would use it."""
+        return self._sdk is not None
+
+    @property
+    def sdk(self) -> _native.Sdk:
+        """The SDK as this process would use it, opened once. Its methods raise RocmSdkError."""
+        if self._sdk is None:
+            raise ValueError(f"{self.site}: this process uses another SDK")
+        return self._sdk
+
+    @once
+    def locations(self) -> dict[str, _native.LibraryLocation]:
+        """The libraries of the catalog that are there, by short name. PackageNotInstalledError without an SDK."""
+        self.sdk.facts()
+        rows = zip(_native.catalog(), self.sdk.located(), strict=True)
+        return {name: found for (name, *_), found in rows if found is not None and found.path is not None}
+
+    @once
+    def directories(self) -> tuple[str, ...]:
+        """The directories of the packages that hold libraries. Raises PackageNotInstalledError without an SDK."""
+        found = [self.sdk.package_directory("core")]
+        try:  # noqa: SIM105  contextlib takes longer to import
+            found.append(self.sdk.package_directory("libraries"))
+        except PackageNotInstalledError:  # core may be there alone
+            pass
+        return tuple(dict.fromkeys(found))
+
+    # ---- distributions
+
+    @once
+    def distributions(self) -> tuple[Distribution, ...]:
+        """Those of the SDK, by directory; () for what is no package."""
+        return tuple(sdk_distributions(self.site)) if self.fallback is None and self.prefix is None else ()
+
+    def distributions_in(self, site: str) -> tuple[Distribution, ...]:
+        """Those of the SDK in another directory of sys.path, or in its own: packages may lie apart."""
+        return self.distributions if site == self.site else tuple(sdk_distributions(site))
 
     def distribution(self, name: str) -> Distribution | None:
         """The distribution of this name; None if it is not installed, or an empty placeholder."""
         return next((found for found in self.distributions if found.name == name and not found.is_placeholder), None)
 
-    @cached_property
+    @once
     def core(self) -> Distribution | None:
+        """The core package; None if no installer knows it."""
         return self.distribution("rocm-sdk-core")
 
-    @cached_property
+    @once
+    def placeholders(self) -> tuple[Distribution, ...]:
+        """The distributions that have the name of a package of the SDK but no content."""
+        return tuple(each for each in self.distributions if each.is_placeholder)
+
+    @once
     def version(self) -> str:
         """The version of the core package, or what an SDK without metadata says of itself; "unknown" without either."""
         if self.core is not None:
             return self.core.version
         if self.fallback is not None:
-            return str(_native.sdk_facts()["version"])
+            return str(self.sdk.facts()["version"])
         if self.prefix is not None:
+            from .prefix_versions import release_of
+
             return release_of(self.prefix)
-        return _version_without_metadata(self.site) or "unknown"
+        return self.said_by("rocm_sdk_core").get("version") or "unknown"
 
-    @cached_property
-    def placeholders(self) -> tuple[Distribution, ...]:
-        """The distributions that have the name of a package of the SDK but no content."""
-        return tuple(each for each in self.distributions if each.is_placeholder)
+    def said_by(self, module: str) -> dict[str, str]:
+        """What `_dist_info.py` of a module says: version, nonce, default_family; {} if it cannot be read."""
+        if module not in self._said_by:
+            try:
+                found = _native.dist_info(os.path.join(self.site, module, "_dist_info.py"))
+            except RocmSdkError:  # the subject `packages` reports that of core
+                self._said_by[module] = {}
+            else:
+                self._said_by[module] = {name: str(value) for name, value in found.items() if value is not None}
+        return self._said_by[module]
 
-    @cached_property
-    def names(self) -> list[str]:
-        """The names in the directory."""
-        return names_in(self.site)
+    @once
+    def _said_by(self) -> dict[str, dict[str, str]]:
+        return {}
 
-    @cached_property
-    def platform_directories(self) -> tuple[str, ...]:
-        """Absolute paths of the directories with the SDK's files, the development tree included."""
-        names = [name for name in self.names if _PLATFORM.fullmatch(name)]
-        return tuple(path for name in names if os.path.isdir(path := os.path.join(self.site, name)))
-
-    @cached_property
+    @once
     def owners(self) -> dict[str, Distribution]:
         """The distribution whose RECORD lists a file, by the file's path relative to `site`."""
         return {file.path: each for each in self.distributions for file in each.files}
@@ -95,11 +155,61 @@ class Installed:
             "requirement": f"rocm-sdk-core=={self.version}",
         }
 
+    # ---- files
+
+    @once
+    def names(self) -> list[str]:
+        """The names in the directory."""
+        return names_in(self.site)
+
+    @once
+    def platform_directories(self) -> tuple[str, ...]:
+        """Absolute paths of the directories with the SDK's files, the development tree included."""
+        names = [name for name in self.names if name.startswith(_PLATFORM)]
+        return tuple(path for name in names if os.path.isdir(path := os.path.join(self.site, name)))
+
+    @once
+    def shared_objects(self) -> tuple[SharedObject, ...]:
+        """All shared objects, each file once. The development tree is skipped: it has the same files."""
+        from .shared_objects import inspected, paths_below
+
+        if self.prefix is not None:
+            return inspected(self.prefix.libraries())
+        if self.fallback is not None:  # its libraries lie beside others
+            return inspected({str(each.path) for each in self.locations.values()})
+        return inspected(
+            paths_below(each for each in self.platform_directories if "devel" not in os.path.basename(each))
+        )
+
+    @once
+    def linker_names(self) -> frozenset[str]:
+        """The linker names of the libraries: "libamdhip64.so"."""
+        from .shared_objects import linker_name
+
+        return frozenset(linker_name(each.name) for each in self.shared_objects)
+
+    @property
+    def rocm_linker_names(self) -> frozenset[str]:
+        """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
+        from .shared_objects import OF_SYSTEMS, linker_name
+
+        if self.fallback is not None:
+            return self.linker_names - OF_SYSTEMS
+        directories = [os.path.join(directory, "lib") for directory in self.platform_directories]
+        return frozenset(linker_name(name) for directory in directories for name in names_in(directory)) - OF_SYSTEMS
+
+    @property
+    def search_directories(self) -> list[str]:
+        """The directories with libraries, and for a prefix what LD_LIBRARY_PATH has beside them."""
+        directories = [os.path.dirname(each.path) for each in self.shared_objects]
+        directories += self.prefix.library_path if self.prefix is not None else ()
+        return list(dict.fromkeys(directories))
+
     def has(self, path: str) -> bool:
         """Whether a file is in the directory, or an installed link leads to it, by its real path."""
         return path.startswith(os.path.realpath(self.site) + os.sep) or path in self._linked_files
 
-    @cached_property
+    @once
     def _linked_files(self) -> frozenset[str]:
         """The files to which links of an installer lead; nothing leads to the development tree's."""
         directories = [each for each in self.platform_directories if "devel" not in os.path.basename(each)]
@@ -107,33 +217,26 @@ class Installed:
         return frozenset(file for path in paths if (file := installed_file(path)) != path)
 
 
-def _version_without_metadata(site: str) -> str | None:
-    """What `rocm_sdk_core/_dist_info.py` says; None if there is none that can be read."""
-    try:
-        text = read_beginning(os.path.join(site, "rocm_sdk_core", "_dist_info.py"), _DIST_INFO_LIMIT)
-    except OSError:
-        return None
-    versions = [match[2] for match in _VERSION.finditer(text.decode(errors="replace"))]
-    return versions[-1] if versions else None  # the last assignment counts
-
-
 def current() -> Installed:
     """The installation that this process would use: the directory of ROCM_SDK_ROOT, or of core, else our own."""
+    sdk = _native.open_sdk()
     if (root := _native.sdk_root()) is not None:
-        return replace(at(root, "ROCM_SDK_ROOT"), is_current=True)
+        return Installed(os.path.abspath(root), sdk=sdk, chosen_by="ROCM_SDK_ROOT")
     try:
-        directory = _native.package_directory("core")
-        if (fallback := _native.sdk_facts()["fallback"]) is not None:
-            return Installed(directory, True, fallback=fallback)
+        directory = sdk.package_directory("core")
+        if (fallback := sdk.facts()["fallback"]) is not None:
+            return Installed(directory, sdk=sdk, fallback=fallback)
         site = os.path.dirname(directory)
     except (ModuleNotFoundError, RocmSdkError):  # not installed, or too damaged to be found
+        from .installer import own_site
+
         site = (
             _site_of("rocm-sdk-core")
             or _site_of("rocm-sdk-", "rocm-profiler")
             or _site_of("rocm-")  # the selector alone, or a placeholder of its name
             or own_site()
         )
-    return Installed(site, True, tuple(sdk_distributions(site)))
+    return Installed(site, sdk=sdk)
 
 
 def _site_of(*beginnings: str) -> str | None:
@@ -160,15 +263,16 @@ def of_prefix(directory: str, destdir: str) -> Installed:
 
     Unsets the variables that lead this process, and those that it starts, to another SDK.
     """
+    from .prefix import Prefix, foreign_variables
+
     site = os.path.abspath(directory)
     unset = foreign_variables()
     for name in unset:
         del os.environ[name]
     prefix = Prefix(site, os.path.abspath(destdir) if destdir else "", tuple(unset))
-    return Installed(site, False, prefix=prefix, chosen_by="--sdk")
+    return Installed(site, prefix=prefix, chosen_by="--sdk")
 
 
 def at(directory: str, chosen_by: str | None = None) -> Installed:
     """The installation in any directory. chosen_by: what named the directory."""
-    site = os.path.abspath(directory)
-    return Installed(site, False, tuple(sdk_distributions(site)), chosen_by=chosen_by)
+    return Installed(os.path.abspath(directory), chosen_by=chosen_by)

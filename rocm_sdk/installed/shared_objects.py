@@ -1,21 +1,18 @@
-"""The shared objects of an installation, and the facts that their files contain."""
+"""Shared objects, and the facts that their files contain."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
-from rocm_sdk.base.files import NotAFileError, installed_file, names_in, read_beginning
+from rocm_sdk.base.files import NotAFileError, installed_file, read_beginning
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import RocmSdkError
-
-from .installation import Installed
 
 if TYPE_CHECKING:
     from rocm_sdk._native import Code
@@ -45,6 +42,11 @@ class SharedObject:
     @property
     def name(self) -> str:
         return os.path.basename(self.path)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong with the file."""
+        return self.facts is not None and not self.facts.damages
 
     @cached_property
     def search_path(self) -> str | None:
@@ -82,51 +84,20 @@ def _is_below(path: str, directory: str) -> bool:
     return os.path.isabs(path) and os.path.commonpath((path, directory)) == directory
 
 
-def shared_objects(installation: Installed) -> list[SharedObject]:
-    """All shared objects, each file once. The development tree is skipped: it has the same files."""
-    if installation.prefix is not None:
-        paths = (path for path in installation.prefix.libraries() if _is_library(path, os.path.basename(path)))
-        return sorted(map(inspect, paths), key=lambda each: each.path)
-    found: dict[tuple[int, int], SharedObject] = {}
-    directories = [path for path in installation.platform_directories if "devel" not in os.path.basename(path)]
+def paths_below(directories: Iterable[str]) -> list[str]:
+    """What has the name of a shared object below directories, each file once."""
+    found: dict[tuple[int, int], str] = {}
     for path, identity in (each for directory in directories for each in _candidates(directory)):
-        found.setdefault(identity, inspect(path))
-    if installation.fallback is not None:
-        found = {(0, number): inspect(path) for number, path in enumerate(_located())}
-    return sorted(found.values(), key=lambda each: each.path)
+        found.setdefault(identity, path)
+    return list(found.values())
 
 
-def search_directories(installation: Installed) -> list[str]:
-    """The directories with libraries, and for a prefix what LD_LIBRARY_PATH has beside them."""
-    directories = [os.path.dirname(each.path) for each in shared_objects(installation)]
-    directories += installation.prefix.library_path if installation.prefix is not None else ()
-    return list(dict.fromkeys(directories))
-
-
-def _located() -> list[str]:
-    """The libraries of the catalog, for a ROCm whose libraries lie beside others."""
-    paths = set()
-    for name, *_ in _native.catalog():
-        with suppress(RocmSdkError):
-            paths.add(_native.locate(name).path)
-    return sorted(path for path in paths if path is not None)
-
-
-def linker_names(installation: Installed) -> set[str]:
-    """The linker names of the libraries: "libamdhip64.so"."""
-    paths = [path for directory in installation.platform_directories for path, _ in _candidates(directory)]
-    if installation.fallback is not None:
-        paths = _located()
-    return {linker_name(os.path.basename(path)) for path in paths}
-
-
-def rocm_linker_names(installation: Installed) -> set[str]:
-    """The linker names of what only a ROCm has: the SDK's libraries without those that systems have too."""
-    if installation.fallback is not None:
-        return linker_names(installation) - OF_SYSTEMS
-    directories = [os.path.join(directory, "lib") for directory in installation.platform_directories]
-    names = {linker_name(name) for directory in directories for name in names_in(directory)}
-    return names - OF_SYSTEMS
+def inspected(paths: Iterable[str]) -> tuple[SharedObject, ...]:
+    """Those of the files that are shared objects for the host, or should be, by path."""
+    found = (inspect(path) for path in paths if _FILE_NAME.fullmatch(os.path.basename(path)))
+    return tuple(
+        sorted((each for each in found if each.is_sound or _is_library(each.path)), key=lambda each: each.path)
+    )
 
 
 def linker_name(name: str) -> str:
@@ -144,7 +115,7 @@ def _candidates(directory: str) -> Iterator[tuple[str, tuple[int, int]]]:
         directories[:] = sorted(name for name in directories if name not in _SKIPPED_PARTS)
         for name in sorted(names):
             path = os.path.join(root, name)
-            if ".so" in name and not _is_alias(path) and (facts := _stat(path)) and _is_library(path, name):
+            if _FILE_NAME.fullmatch(name) and not _is_alias(path) and (facts := _stat(path)):
                 yield path, (facts.st_dev, facts.st_ino)
 
 
@@ -160,10 +131,8 @@ def _stat(path: str) -> os.stat_result | None:
         return None
 
 
-def _is_library(path: str, name: str) -> bool:
-    """Whether it is a shared object for the host, or should be: named *.so or *.so.N, and not a linker script."""
-    if _FILE_NAME.fullmatch(name) is None:
-        return False
+def _is_library(path: str) -> bool:
+    """Whether it should be a shared object for the host: it is no linker script, and no code for a GPU."""
     try:
         head = read_beginning(path, 20)
     except NotAFileError:

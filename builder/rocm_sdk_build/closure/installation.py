@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rocm_sdk.base.walking import DEPTH_LIMIT
+from rocm_sdk.installed.installation import current
 from rocm_sdk.installed.record import digest_text
-from rocm_sdk.tooling import CLOSURE_JOURNAL, Distribution, sdk_directories, sdk_distributions
+from rocm_sdk.tooling import CLOSURE_JOURNAL, Distribution
 from rocm_sdk_build.errors import PackagingError
 from rocm_sdk_build.files.digest import sha256_of
 from rocm_sdk_build.inputs.file_kind import Facts, Kind, look_at
@@ -66,7 +67,8 @@ class InstalledSdk:
 
     def __init__(self) -> None:
         """Raises PackageNotInstalledError without an SDK, PackagingError for one that was not installed as packages."""
-        directories = sdk_directories()
+        self._installed = current()
+        directories = self._installed.directories
         self.sites = tuple(dict.fromkeys(map(os.path.dirname, directories)))
         for site in self.sites:
             if os.path.lexists(f"{site}/{CLOSURE_JOURNAL}"):
@@ -97,7 +99,7 @@ class InstalledSdk:
 
     def _packages(self) -> Iterator[SdkPackage]:
         for site in self.sites:
-            for distribution in sdk_distributions(site):
+            for distribution in self._installed.distributions_in(site):
                 if distribution.fault is not None and distribution.has_sdk_files:
                     raise PackagingError(
                         f"{distribution.directory}: {distribution.fault}", "rocm-sdk test says how to repair it"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed, current
 from rocm_sdk.installed.origin import Origin, origin_of
-from rocm_sdk.installed.shared_objects import SharedObject, linker_name, shared_objects
+from rocm_sdk.installed.shared_objects import SharedObject, linker_name
 
 from .closed_source import ClosedSource, State, row_of, state_of
 from .licences import Licence, Licences
@@ -55,7 +55,7 @@ def provenance() -> Provenance:
     origins = {each.directory: origin_of(each) for each in owned}
     licences, owners = Licences(), installation.owners
     libraries = []
-    for found in shared_objects(installation):
+    for found in installation.shared_objects:
         owner = owners.get(os.path.relpath(found.path, installation.site))
         libraries.append(_library(found, installation, owner, origins, licences))
         if found.fault is not None:

@@ -13,7 +13,7 @@ from rocm_sdk.base.value_text import harmless, size_text
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.shared_objects import SharedObject, shared_objects
+from rocm_sdk.installed.shared_objects import SharedObject
 from rocm_sdk.problems import Problem
 
 from .complete_file import complete_file
@@ -105,7 +105,7 @@ def _packages(installation: Installed) -> Iterator[str]:
 
 def _libraries(installation: Installed) -> Iterator[str]:
     """Each library once as the root of what it needs; what others need is folded."""
-    objects = {each.name: each for each in shared_objects(installation)}
+    objects = {each.name: each for each in installation.shared_objects}
     needed = {name for each in objects.values() for name in _needs(each, objects)}
     roots = [name for name in objects if name not in needed] or list(objects)
     yield f'<h2>Libraries</h2><p>{len(objects):,} files</p><ul class="tree">'

@@ -42,7 +42,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
         recorder.skip("a frozen program has no interpreter to preload libraries in")
         return
     try:
-        _native.sdk_facts()
+        installation.sdk.facts()
     except (ModuleNotFoundError, RocmSdkError):
         return  # the subject `packages` reports it
     found = [location for name in ALL_LIBRARIES if (location := _locate(installation, name, recorder)) is not None]
@@ -97,8 +97,8 @@ def _locate(installation: Installed, name: str, recorder: Recorder) -> _native.L
     entry = ALL_LIBRARIES[name]
     package = entry.package.logical_name
     try:
-        _native.package_directory(package)
-        location = _native.locate(name)
+        installation.sdk.package_directory(package)
+        location = installation.sdk.locate(name)
     except LibraryNotFoundError as error:
         if _is_recorded(installation, entry.so_pattern):
             recorder.bad(error.code, error.path, f"check api: {name}", **error.facts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import rocm_sdk
 from rocm_sdk.base.value_text import counted
 from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.doctor.options import Options
@@ -12,20 +11,19 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.init_module import init_module, preload_names
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.libraries import installed_libraries
 
 _FRAMEWORKS = ("torch",)
 
 
-def check(_installation: Installed, recorder: Recorder, _options: Options) -> None:
+def check(installation: Installed, recorder: Recorder, _options: Options) -> None:
     """Follows the plan of all installed libraries, and that of each framework."""
     try:
-        lists = [("all libraries", installed_libraries()), *_lists_of_frameworks(recorder)]
+        lists = [("all libraries", tuple(installation.locations)), *_lists_of_frameworks(recorder)]
     except (ModuleNotFoundError, RocmSdkError):
         return  # the subject `packages` reports it
     for what, shortnames in lists:
         if shortnames:
-            _check_plan(what, shortnames, recorder)
+            _check_plan(installation, what, shortnames, recorder)
 
 
 def _lists_of_frameworks(recorder: Recorder) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -38,13 +36,13 @@ def _lists_of_frameworks(recorder: Recorder) -> Iterator[tuple[str, tuple[str, .
             recorder.skip(f"the libraries that {name} preloads: {path}: {error}")
 
 
-def _check_plan(what: str, shortnames: tuple[str, ...], recorder: Recorder) -> None:
+def _check_plan(installation: Installed, what: str, shortnames: tuple[str, ...], recorder: Recorder) -> None:
     try:
-        found = rocm_sdk.bindings(*shortnames)
+        found = installation.sdk.bindings(*shortnames)
     except (ModuleNotFoundError, RocmSdkError) as error:
         recorder.skip(f"{what}: {error}")  # the subjects `api` and `libraries` report it
         return
-    faults = list(binding_faults(found.references))
+    faults = list(binding_faults(found.references, installation))
     for each in faults:
         recorder.add(each, what)
     if not faults:

@@ -23,7 +23,6 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
-from rocm_sdk.installed.shared_objects import search_directories
 
 _PROGRAM = """\
 #include <hip/hip_runtime.h>
@@ -147,7 +146,7 @@ def _check_prefix(installation: Installed, prefix: Prefix, recorder: Recorder, o
     if clang is None:
         recorder.skip("the compiler: the prefix has none")
         return
-    with search_path(search_directories(installation)) as path:
+    with search_path(installation.search_directories) as path:
         check_resource_directory(prefix, clang, path, recorder, options)
         check_device_libraries(prefix, clang, path, recorder, options)
 

@@ -11,7 +11,7 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.packages import supported_targets
 from rocm_sdk.installed.installation import Installed, refused_root
-from rocm_sdk.installed.shared_objects import linker_name, linker_names
+from rocm_sdk.installed.shared_objects import linker_name
 
 # Variable -> what it changes.
 _REPORTED = {
@@ -39,7 +39,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
         recorder.bad("W-ENV-001", path, variable=variable, value=os.environ[variable], library=library)
     if "HIP_USE_RUNTIME_UNBUNDLER" in os.environ:
         recorder.bad("W-ENV-002", value=os.environ["HIP_USE_RUNTIME_UNBUNDLER"])
-    _check_gpu_variables(recorder)
+    _check_gpu_variables(installation, recorder)
     for variable, what in _REPORTED.items():
         if value := os.environ.get(variable):
             recorder.say("N-ENV-006", variable=variable, value=value, what=what)
@@ -52,7 +52,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
 def _foreign_directories(installation: Installed) -> Iterator[tuple[str, str, str]]:
     """Directories outside the SDK with ROCm libraries: the directory, the variable, and one library."""
     named = {name: os.environ[name].split(":") for name in ("LD_LIBRARY_PATH", *_ROCM_HOMES) if os.environ.get(name)}
-    ours = {*linker_names(installation), "libamdhip64.so"} if named else set()
+    ours = {*installation.linker_names, "libamdhip64.so"} if named else set()
     site = os.path.realpath(installation.site)
     for variable, entries in named.items():
         for entry in filter(None, entries):
@@ -69,10 +69,10 @@ def _first_library(directory: str, names: set[str]) -> str | None:
         return None
 
 
-def _check_gpu_variables(recorder: Recorder) -> None:
+def _check_gpu_variables(installation: Installed, recorder: Recorder) -> None:
     try:
         gpus, problems, hidden_by = _native.survey_gpus()
-        supported = supported_targets()
+        supported = supported_targets(installation) if any(gpu.overridden for gpu in gpus) else ()
     except RocmSdkError:
         return  # the subjects `gpus` and `packages` report it
     for found in problems:

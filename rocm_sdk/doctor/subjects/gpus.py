@@ -13,7 +13,7 @@ from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.gpu_support.code_problems import problems_on
-from rocm_sdk.gpu_support.coverage import coverage, supported_by_code, targets_of, with_code
+from rocm_sdk.gpu_support.coverage import supported_by_code, targets_of, with_code
 from rocm_sdk.gpu_support.packages import missing_targets, package_to_install, requirement_for, supported_targets
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.problems import Problem
@@ -47,7 +47,7 @@ def check(installation: Installed, recorder: Recorder, options: Options) -> None
     recorder.problems += [_with_node(found) for *_, found in health if found is not None]
     for gpu in gpus:
         recorder.good(f"node {gpu.node}: {gpu.target}, {gpu.name}")
-    _check_libraries(gpus, recorder)
+    _check_libraries(installation, gpus, recorder)
     usable = [gpu for gpu in gpus if gpu.usable]
     if usable and installation.core is not None:
         _compare_with_hip(len(usable), recorder, options)
@@ -60,43 +60,45 @@ def _with_node(found: Problem) -> Problem:
     return found if node is None else found._replace(breaks=(f"the GPU of node {node}",))
 
 
-def _check_libraries(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
+def _check_libraries(installation: Installed, gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
     """Whether the libraries have code for the GPUs: by the code in their files, or by the packages if there is none."""
+    if not gpus:
+        return
     try:
-        found = coverage(targets_of(gpus))
+        found = _native.coverage(installation.directories, targets_of(gpus), False)
         if with_code(found):
-            _check_code(found, recorder)
+            _check_code(installation, found, recorder)
         else:
-            _check_packages(gpus, recorder)
+            _check_packages(installation, gpus, recorder)
     except RocmSdkError:
         return  # the subject `packages` reports it
 
 
-def _check_code(found: _native.Coverage, recorder: Recorder) -> None:
+def _check_code(installation: Installed, found: _native.Coverage, recorder: Recorder) -> None:
     libraries = with_code(found)
     supported = supported_by_code(found)
     for index, on in enumerate(libraries[0].gpus):
         name = on.gpu.partition(":")[0]
         if on.gpu not in supported:
             has = ", ".join(dict.fromkeys(each.target for each in found.targets))
-            requirement, _ = package_to_install(name)
+            requirement, _ = package_to_install(installation, name)
             recorder.bad("E-GPU-002", target=name, supported=has or "none", requirement=requirement)
             continue
-        problems = problems_on(found, index)
+        problems = problems_on(found, index, installation)
         for each in problems:
             recorder.add(each)
         if not problems:
             recorder.good(f"{len(libraries)} libraries have code for {on.gpu}", counts=False)
 
 
-def _check_packages(gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
-    if not _native.sdk_facts()["kpack_split"]:
+def _check_packages(installation: Installed, gpus: tuple[_native.Gpu, ...], recorder: Recorder) -> None:
+    if not installation.sdk.facts()["kpack_split"]:
         for gpu in gpus:
             recorder.skip(f"{gpu.processor}: whether the libraries have code for it cannot be told")
         return
-    supported = supported_targets()
+    supported = supported_targets(installation)
     for name in missing_targets(gpus, supported):
-        requirement = requirement_for(name)
+        requirement = requirement_for(installation, name)
         recorder.bad("E-GPU-002", target=name, supported=", ".join(supported) or "none", requirement=requirement)
 
 

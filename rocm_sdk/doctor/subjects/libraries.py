@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rocm_sdk import _native
@@ -20,8 +21,6 @@ from rocm_sdk.installed.shared_objects import (
     SharedObject,
     library_name,
     linker_name,
-    search_directories,
-    shared_objects,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks the files; loads the sound ones, each in a process of its own."""
-    objects = shared_objects(installation)
+    objects = installation.shared_objects
     if not installation.is_current and objects and all(_is_foreign(each) for each in objects):
         recorder.say("N-LIB-021", installation.site, detail=_fault_of(objects[0]))
         return
@@ -127,7 +126,7 @@ def _check_search_path(installation: Installed, each: SharedObject, recorder: Re
         recorder.say("W-LIB-011", each.path, library=each.name, tag=tag, directory=entry)
 
 
-def _check_names(installation: Installed, objects: list[SharedObject], recorder: Recorder) -> None:
+def _check_names(installation: Installed, objects: Sequence[SharedObject], recorder: Recorder) -> None:
     """Reports SONAMEs that are not the file's name, and those that two files have."""
     by_soname: dict[str, list[SharedObject]] = {}
     for each in objects:
@@ -165,7 +164,7 @@ def _is_name_to_preload(first: SharedObject, other: SharedObject) -> bool:
 
 def _load(
     installation: Installed,
-    objects: list[SharedObject],
+    objects: Sequence[SharedObject],
     loadable: list[SharedObject],
     recorder: Recorder,
     options: Options,
@@ -183,7 +182,7 @@ def _load(
                 step(os.path.basename(result.path))
         if again and installation.prefix is None:
             recorder.say("N-LIB-019", installation.site)
-        with search_path(search_directories(installation) if installation.prefix else failures.directories) as path:
+        with search_path(installation.search_directories if installation.prefix else failures.directories) as path:
             for result in load_all(again, options.seconds, options.parallel, path):
                 results.append(result)
                 step(os.path.basename(result.path))

@@ -11,7 +11,6 @@ from rocm_sdk.doctor.loading import load_all
 from rocm_sdk.doctor.options import Options
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.shared_objects import linker_names
 
 _DRIVER = "libamdocl64.so"
 _LOADER = "libOpenCL.so.1"  # the SONAME of each ICD loader
@@ -20,7 +19,7 @@ _VENDORS = "/etc/OpenCL/vendors"
 
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """Checks nothing if the SDK has no OpenCL driver, or the system no loader."""
-    if _DRIVER not in linker_names(installation):
+    if _DRIVER not in installation.linker_names:
         return
     [result] = load_all([_LOADER], options.seconds, 1)
     if result.outcome == "refused":

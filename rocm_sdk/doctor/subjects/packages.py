@@ -20,9 +20,9 @@ from rocm_sdk.installed import sdk_sites
 from rocm_sdk.installed.distributions import CLOSURE_JOURNAL, Distribution, same_release, sdk_distributions
 from rocm_sdk.installed.installation import Installed, refused_root
 
-# What the module of each package says about its SDK; the last assignment counts.
-_FACTS = re.compile(r"^(__version__|PY_PACKAGE_SUFFIX_NONCE|DEFAULT_TARGET_FAMILY) *= *(['\"].*?['\"])", re.MULTILINE)
-_FACTS_LIMIT = 1 << 20  # bytes
+# What the modules of packages of one build say alike, and its name in their `_dist_info.py`.
+_BUILD_FACTS = {"nonce": "PY_PACKAGE_SUFFIX_NONCE", "default_family": "DEFAULT_TARGET_FAMILY"}
+_NOTE_LIMIT = 1 << 20  # bytes
 
 # pip renames a directory before it removes it: such characters replace the first letters.
 _HALF_REMOVED = re.compile(r"[-~=%]+.*ocm[-_](sdk|profiler).*")
@@ -56,7 +56,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     _check_platform_directories(installation, recorder)
     _check_leftovers(installation, recorder)
     if installation.is_current:
-        _check_facts(recorder)
+        _check_facts(installation, recorder)
         _check_search_path(installation, recorder)
         _check_user_site(installation, recorder)
         _check_family(installation, recorder)
@@ -77,10 +77,12 @@ def _check_without_metadata(installation: Installed, recorder: Recorder) -> bool
 
 def _places_in_vain(installation: Installed) -> dict[str, object]:
     """Facts about the places of ROCM_SDK_FALLBACK, if none has a ROCm."""
+    if not installation.is_current:
+        return {}
     try:
-        _native.sdk_facts()
+        installation.sdk.facts()
     except PackageNotInstalledError as error:
-        return {name: error.facts.get(name) for name in ("more", "variable")} if installation.is_current else {}
+        return {name: error.facts.get(name) for name in ("more", "variable")}
     except RocmSdkError:  # too damaged to be found
         pass
     return {}
@@ -108,8 +110,8 @@ def _check_versions(installation: Installed, core: Distribution, recorder: Recor
 
 def _check_consistency(installation: Installed, recorder: Recorder) -> None:
     """Checks that the packages are of one build: their facts are the same, and the directories that follow exist."""
-    core = _facts_of(installation, "rocm_sdk_core")
-    nonce = core.get("PY_PACKAGE_SUFFIX_NONCE", "")
+    core = installation.said_by("rocm_sdk_core")
+    nonce = core.get("nonce", "")
     directory = os.path.join(installation.site, f"_rocm_sdk_core{nonce}")
     if core and not os.path.isdir(directory):
         detail = f"rocm_sdk_core says that its files are in {os.path.basename(directory)}, which is not there"
@@ -117,23 +119,15 @@ def _check_consistency(installation: Installed, recorder: Recorder) -> None:
     names = {name.lower(): name for name in installation.names}
     for each in installation.distributions:
         module = names.get(each.name.replace("-", "_"), each.name)
-        facts = _facts_of(installation, module)
-        differing = [name for name in facts if name != "__version__" and facts[name] != core.get(name)]
+        facts = installation.said_by(module)
+        differing = [name for name in _BUILD_FACTS if facts and facts.get(name) != core.get(name)]
         if differing and core:
-            detail = f"{module} says {differing[0]} = {facts[differing[0]]!r}, core {core.get(differing[0])!r}"
+            fact = differing[0]
+            detail = f"{module} says {_BUILD_FACTS[fact]} = {facts.get(fact)!r}, core {core.get(fact)!r}"
             path = os.path.join(installation.site, module, "_dist_info.py")
             recorder.bad("E-PKG-016", path, detail=detail, **each.facts)
         elif facts:
             recorder.good(f"{each.name} is of the build of core")
-
-
-def _facts_of(installation: Installed, module: str) -> dict[str, str]:
-    """The assignments in its `_dist_info.py`; {} if there is none, or it cannot be read."""
-    try:
-        text = read_beginning(os.path.join(installation.site, module, "_dist_info.py"), _FACTS_LIMIT)
-    except OSError:
-        return {}
-    return {name: value[1:-1] for name, value in _FACTS.findall(text.decode(errors="replace"))}
 
 
 def _check_platform_directories(installation: Installed, recorder: Recorder) -> None:
@@ -171,11 +165,11 @@ def _check_leftovers(installation: Installed, recorder: Recorder) -> None:
             recorder.bad("W-PKG-007", path)
 
 
-def _check_facts(recorder: Recorder) -> None:
+def _check_facts(installation: Installed, recorder: Recorder) -> None:
     """Checks that this package can read the facts of core."""
     try:
-        _native.sdk_facts()
-        _native.built_targets()
+        installation.sdk.facts()
+        installation.sdk.built_targets()
     except RocmSdkError as error:
         recorder.bad(error.code, error.path, **error.facts)
     else:
@@ -215,7 +209,7 @@ def _check_user_site(installation: Installed, recorder: Recorder) -> None:
 def _check_family(installation: Installed, recorder: Recorder) -> None:
     """Checks that the packages for one family are those for this machine's GPU."""
     try:
-        facts = _native.sdk_facts()
+        facts = installation.sdk.facts()
         family = _native.choose_family(facts["available_families"])[0]
     except RocmSdkError:
         return
@@ -252,7 +246,7 @@ def _check_choice(installation: Installed, recorder: Recorder, family: str) -> N
 def _choice_of(selector: Distribution) -> str | None:
     """The family that was chosen from the machine, and not by ROCM_SDK_TARGET_FAMILY; None if nothing says so."""
     try:
-        text = read_beginning(f"{selector.directory}/family.json", _FACTS_LIMIT)
+        text = read_beginning(f"{selector.directory}/family.json", _NOTE_LIMIT)
         found = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return None

@@ -12,7 +12,6 @@ from rocm_sdk.doctor.prefixes.versions import check_versions
 from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.installed.installation import Installed
 from rocm_sdk.installed.prefix import Prefix
-from rocm_sdk.installed.shared_objects import shared_objects
 
 # What shows that a directory is a prefix, by the beginning of a path in it or its end.
 _PLACES = ("include/", "bin/", "lib/llvm/", "amdgcn/", "share/")
@@ -23,7 +22,7 @@ def check(installation: Installed, recorder: Recorder, _options: Options) -> Non
     """All checks that load nothing and start nothing."""
     prefix = installation.prefix
     assert prefix is not None
-    objects = shared_objects(installation)
+    objects = installation.shared_objects
     if not objects and not any(_shows_a_prefix(prefix, path) for path in prefix.files):
         fault = _fault_of(prefix)
         recorder.bad("E-PREFIX-001", prefix.root, detail=fault, **prefix.facts)

@@ -17,7 +17,7 @@ from rocm_sdk.doctor.binding_faults import binding_faults
 from rocm_sdk.errors import RocmSdkError
 from rocm_sdk.installed.distributions import path_before_closure
 from rocm_sdk.installed.installation import Installed, current
-from rocm_sdk.installed.shared_objects import OF_SYSTEMS, linker_name, rocm_linker_names
+from rocm_sdk.installed.shared_objects import OF_SYSTEMS, linker_name
 from rocm_sdk.problems import Problem, problem
 
 # Libraries of which a process must have only one copy, of whatever version.
@@ -142,7 +142,7 @@ def _owner_of(pid: int) -> str | None:
 def _names_of_rocm(installation: Installed) -> set[str]:
     """The linker names of ROCm's libraries: those of the catalog, and those of the SDK but for host libraries."""
     catalog = {linker_name(pattern) for _, _, pattern, _, directory, *_ in _native.catalog() if directory == "lib"}
-    return (catalog | rocm_linker_names(installation)) - OF_SYSTEMS
+    return (catalog | installation.rocm_linker_names) - OF_SYSTEMS
 
 
 def _is_rocm(path: str, names: set[str]) -> bool:
@@ -257,11 +257,12 @@ def _misled(process: Process, pid: int) -> Iterator[Problem]:
     except OSError as error:  # whoever may see the maps of a process may not always read its memory
         yield problem("N-PROC-005", pid=pid, detail=str(error))
         return
-    yield from binding_faults(
+    ours = [
         each
         for each in references
         if rocm & {os.path.realpath(path) for path in (each.library, each.bound_to, each.instead) if path is not None}
-    )
+    ]
+    yield from binding_faults(ours, process.installation)
 
 
 class Origins:

@@ -21,7 +21,7 @@ from rocm_sdk.doctor.recorder import Recorder
 from rocm_sdk.doctor.tool_table import TOOLS, UNKNOWN_TOOL, ToolRow
 from rocm_sdk.installed.distributions import Distribution
 from rocm_sdk.installed.installation import Installed
-from rocm_sdk.installed.shared_objects import inspect, search_directories, shared_objects
+from rocm_sdk.installed.shared_objects import inspect
 from rocm_sdk.problems import problem_of
 from rocm_sdk.terminal.reporter import Reporter
 
@@ -49,7 +49,7 @@ class Tool(NamedTuple):
 def check(installation: Installed, recorder: Recorder, options: Options) -> None:
     """The development tree is extracted only if the options allow it."""
     if installation.prefix is not None:
-        with search_path(search_directories(installation)) as path:
+        with search_path(installation.search_directories) as path:
             check_programs(installation.prefix, path, recorder, options)
         return
     tools = list(_tools(installation))
@@ -112,7 +112,7 @@ def _unaided(installation: Installed, found: Iterable[tuple[Tool, Ended]]) -> tu
     refused = [(tool, ended) for tool, ended in found if ended.status and _NOT_LOADED.search(ended.output)]
     if not refused:
         return [], []
-    libraries = shared_objects(installation)
+    libraries = installation.shared_objects
     programs = {tool: inspect(_program_behind(installation, tool)) for tool, _ in refused}
     failures = LoadFailures(installation, [*libraries, *programs.values()])
     results = [(tool, LoadResult(programs[tool].path, "refused", 0, 0.0, ended.output, "")) for tool, ended in refused]

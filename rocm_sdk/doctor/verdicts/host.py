@@ -47,7 +47,7 @@ def check_host(subject: Subject, libraries: tuple[str, ...], version: str | None
         *_another_release(subject, files, version),
         *(_missing(subject, files) if is_blamed and (libraries or not _of_rocm(unfound)) else ()),
         *_lacks(subject, files, demangle),
-        *_two_hips(subject, libraries),
+        *_two_hips(subject, files, libraries),
     ]
     fails = any(each.severity == "error" for each in found)
     return Host(False if fails else None if unfound else True, files, tuple(found), unfound, releases_of(files))
@@ -158,10 +158,10 @@ def _glibc(version: str | None) -> tuple[int, ...] | None:
     return tuple(int(number) for number in found[1].split(".") if number) if found else None
 
 
-def _two_hips(subject: Subject, libraries: tuple[str, ...]) -> Iterator[Problem]:
+def _two_hips(subject: Subject, files: Iterable[HostFile], libraries: tuple[str, ...]) -> Iterator[Problem]:
     if subject.kind == "SDK":
         return
-    own = next((path for path in subject.files if os.path.basename(path).startswith("libamdhip64")), None)
+    own = next((each.path for each in files if os.path.basename(each.path).startswith("libamdhip64")), None)
     others = [path for path in libraries if os.path.basename(path).startswith("libamdhip64.so")]
     if own is not None and others and os.path.realpath(own) not in map(os.path.realpath, others):
         yield problem("W-LIB-026", subject.shown(own), library=subject.shown(own), other=others[0])

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from rocm_sdk import _native
 from rocm_sdk.errors import PackageNotInstalledError
 from rocm_sdk.gpu_support.code_problems import problems_on
-from rocm_sdk.gpu_support.coverage import sdk_directories, with_code
+from rocm_sdk.gpu_support.coverage import with_code
 from rocm_sdk.gpu_support.image_kinds import image_kinds
 from rocm_sdk.gpu_support.image_kinds import remarks as remarks_of_images
 from rocm_sdk.problems import problem
 
 from .host import Host, check_host
 from .miopen_caches import miopen_problems
-from .subject import Subject, open_subject, shared_libraries
+from .subject import Subject, open_subject, sdk_subject, shared_libraries
 
 TYPE_CHECKING = False  # for type checkers
 if TYPE_CHECKING:
     from rocm_sdk._native import Coverage
+    from rocm_sdk.installed.installation import Installed
     from rocm_sdk.problems import Problem
 
 _NAMED = 3  # libraries that a line names
 
 
 class Question(NamedTuple):
-    """What is asked of each subject. sdk is a directory, None: the installed SDK."""
+    """What is asked of each subject. sdk is a directory to check against in place of the installed SDK."""
 
     gpus: tuple[str, ...]
+    installed: Installed
     sdk: str | None = None
     demangle: Callable[[Iterable[str]], dict[str, str] | None] = lambda _names: None
 
@@ -54,12 +57,15 @@ class Verdict(NamedTuple):
     line: str
     problems: tuple[Problem, ...]
     releases: tuple[int, int]  # major versions of ROCm that it fits; 0: not known, or no end
+    coverage: Coverage  # of its GPU code
+    lacks: tuple[tuple[Problem, ...], ...]  # of the problems those of GPU code, for each GPU
 
 
 def judge(word: str | None, question: Question) -> Verdict:
     """Reads the files that a word stands for (None: the installed SDK). Raises RocmSdkError if there are none."""
-    libraries, version = _libraries_of(question.sdk)
-    with open_subject(word) as subject, subject.refused_by_name():
+    libraries, version = _libraries_of(question)
+    opened = open_subject(word) if word is not None else nullcontext(sdk_subject(question.installed.directories))
+    with opened as subject, subject.refused_by_name():
         found = list(_by_name(subject))
         host = check_host(subject, libraries, version, question.demangle)
         covered = _native.coverage(subject.directories, question.gpus, False)
@@ -69,22 +75,32 @@ def judge(word: str | None, question: Question) -> Verdict:
         gpus = tuple(_on(covered, index, gpu, kinds) for index, gpu in enumerate(question.gpus))
         if any(library.name == "MIOpen" for library in covered.libraries):
             found += miopen_problems(question.gpus)
-        for index in range(len(question.gpus)):
-            said = problems_on(covered, index, installed=subject.kind == "SDK" and question.sdk is None)
-            found += [_renamed(subject, each) for each in said]
+        installed = question.installed if subject.kind == "SDK" and question.sdk is None else None
+        said = [problems_on(covered, index, installed) for index in range(len(question.gpus))]
+        lacks = tuple(tuple(_renamed(subject, each) for each in on) for on in said)
+        found += [each for on in lacks for each in on]
         if subject.kind == "distribution":
             from .device_packages import device_package_problems
 
             found += device_package_problems(subject.name, question.gpus)
-        return _verdict(subject, host, covered, gpus, tuple(found), has_sdk=bool(libraries))
+        code = _Code(covered, gpus, lacks)
+        return _verdict(subject, host, code, tuple(found), has_sdk=bool(libraries))
 
 
-def _libraries_of(sdk: str | None) -> tuple[tuple[str, ...], str | None]:
+class _Code(NamedTuple):
+    """The GPU code of a subject."""
+
+    covered: Coverage
+    gpus: tuple[OnGpu, ...]
+    lacks: tuple[tuple[Problem, ...], ...]
+
+
+def _libraries_of(question: Question) -> tuple[tuple[str, ...], str | None]:
     """The SDK's libraries and version; () and None without an SDK."""
-    if sdk is not None:
-        return shared_libraries((sdk,)), None
+    if question.sdk is not None:
+        return shared_libraries((question.sdk,)), None
     try:
-        return shared_libraries(sdk_directories()), _native.sdk_version()
+        return shared_libraries(question.installed.directories), question.installed.sdk.facts()["version"]
     except PackageNotInstalledError:
         return (), None
 
@@ -141,17 +157,17 @@ def _remark(text: str, names: list[str]) -> Iterator[str]:
 def _verdict(
     subject: Subject,
     host: Host,
-    covered: Coverage,
-    gpus: tuple[OnGpu, ...],
+    code: _Code,
     problems: tuple[Problem, ...],
     *,
     has_sdk: bool,
 ) -> Verdict:
+    covered, gpus, lacks = code
     has_code = bool(with_code(covered))
     errors = [each.code.split("-")[1] for each in problems if each.severity == "error"]
     loads = False if "LIB" in errors or "PKG" in errors else host.loads
     words = [_loading(host, loads, has_sdk=has_sdk)]
-    if not subject.files and not has_code:
+    if not host.files and not has_code:
         words = ["there is nothing to check: no library, program or GPU code"]
     elif not has_code:
         words.append("no GPU code of its own")
@@ -162,9 +178,10 @@ def _verdict(
     works: bool | None = True
     if errors or loads is False or any(on.runs is False for on in gpus):
         works = False
-    elif loads is None or (has_code and not gpus) or not (subject.files or has_code):
+    elif loads is None or (has_code and not gpus) or not (host.files or has_code):
         works = None
-    return Verdict(subject.name, subject.kind, works, loads, gpus, has_code, "; ".join(words), problems, host.releases)
+    said = (gpus, has_code, "; ".join(words), problems, host.releases)
+    return Verdict(subject.name, subject.kind, works, loads, *said, coverage=covered, lacks=lacks)
 
 
 def _loading(host: Host, loads: bool | None, *, has_sdk: bool) -> str:

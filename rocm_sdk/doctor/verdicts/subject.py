@@ -14,7 +14,6 @@ from rocm_sdk.archives.candidate import CODE_ENDINGS, refusal
 from rocm_sdk.base.scratch import scratch_directory
 from rocm_sdk.base.walking import walk
 from rocm_sdk.errors import LibraryNotFoundError, RocmSdkError
-from rocm_sdk.gpu_support.coverage import sdk_directories
 
 from .requirements import requirements
 
@@ -25,9 +24,9 @@ _SCRATCH = "rocm-sdk-check-"
 class Subject(NamedTuple):
     """The files of one word.
 
-    name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files,
-    directories are searched for GPU code. needed_too are the distributions that it requires. names are pairs of a path
-    that is not the user's, and what it stands for in what is said.
+    name is the word, or "SDK". root is the directory that a wheel is unpacked to; else None. files are ELF files (of
+    the SDK all files), directories are searched for GPU code. needed_too are the distributions that it requires. names
+    are pairs of a path that is not the user's, and what it stands for in what is said.
     """
 
     name: str
@@ -57,14 +56,16 @@ class Subject(NamedTuple):
             raise type(error)(message, fix, self.shown(error.path or ""), error.code, detail=detail) from None
 
 
+def sdk_subject(directories: tuple[str, ...]) -> Subject:
+    """The installed SDK, with all its files: whoever reads them sees which are ELF files."""
+    return Subject("SDK", "SDK", tuple(_files_below(directories)), directories)
+
+
 @contextmanager
-def open_subject(word: str | None) -> Iterator[Subject]:
-    """The files of a word; None: of the installed SDK. Raises RocmSdkError if there is no such thing."""
-    if word is None:
-        directories = sdk_directories()
-        yield Subject("SDK", "SDK", tuple(elf_files(directories)), directories)
-    elif os.path.isdir(word):
-        yield Subject(word, "directory", tuple(elf_files((word,))), (word,))
+def open_subject(word: str) -> Iterator[Subject]:
+    """The files of a word. Raises RocmSdkError if there is no such thing."""
+    if os.path.isdir(word):
+        yield Subject(word, "directory", tuple(filter(_is_elf, _files_below((word,)))), (word,))
     elif word.endswith(".whl") and os.path.isfile(word):
         from .wheel import unpacked  # here: what it imports takes longer than checking a file
 
@@ -79,14 +80,14 @@ def open_subject(word: str | None) -> Iterator[Subject]:
         yield _distribution(word)
 
 
-def elf_files(directories: tuple[str, ...]) -> Iterator[str]:
-    """The shared libraries and programs below directories, each under its own name: links are not followed."""
+def _files_below(directories: tuple[str, ...]) -> Iterator[str]:
+    """What may be a shared library or program below directories, under its own name: links are not followed."""
     for directory in directories:
         for parent, names, files in walk(directory):
             names.sort()
             for name in sorted(files):
                 path = os.path.join(parent, name)
-                if not os.path.islink(path) and _is_elf(path) and not name.endswith(CODE_ENDINGS):
+                if not name.endswith(CODE_ENDINGS) and os.path.isfile(path) and not os.path.islink(path):
                     yield path
 
 

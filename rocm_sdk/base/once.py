@@ -1,0 +1,27 @@
+"""A property that is computed when it is first used, without functools, whose import takes longer than most commands.
+
+Type checkers see functools.cached_property; at run time the class has of it what this package uses.
+"""
+
+__all__ = ["once"]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from functools import cached_property as once
+else:
+
+    class once:  # noqa: N801 - a decorator
+        """Keeps the value in the instance, under the name of the property; an exception is not kept."""
+
+        def __init__(self, function):
+            self._function = function
+            self.__doc__ = function.__doc__
+
+        def __set_name__(self, _owner, name):
+            self._name = name
+
+        def __get__(self, instance, _owner=None):
+            if instance is None:
+                return self
+            value = instance.__dict__[self._name] = self._function(instance)
+            return value
