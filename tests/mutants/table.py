@@ -382,7 +382,8 @@ MODULES: dict[str, tuple[str, ...]] = {
                     ("tests/selftest/test_prefix.py", "tests/selftest/test_prefix_cmake.py")),
     **dict.fromkeys((f"csrc/loader/{name}.c" for name in ("binding_verdict", "bindings", "symbol_lookup")),
                     ("test_binding", "tests/failures/test_same_function.py", "tests/loader/test_bindings.py")),
-    "csrc/gpu/health.c": ("tests/gpu/test_health.py",),
+    "csrc/gpu/device_checks.c": ("tests/gpu/test_health.py",),
+    "csrc/gpu/version_checks.c": ("tests/gpu/test_health.py",),
     "csrc/gpu/gpu_choice.c": ("tests/gpu/test_gpu_choice.py",),
     "csrc/device_code/kernel_database.c": ("tests/device_code/test_kernel_tables.py",),
 }  # fmt: skip
