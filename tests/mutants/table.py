@@ -122,7 +122,7 @@ MUTATIONS = (
     Mutation("csrc/gpu/compatibility.c", "return sign == '\\0' || gpu == (sign == '+' ? ON : OFF);", "return sign == '\\0' || gpu != ABSENT;", ("test_gpu_compatibility",)),
     Mutation("csrc/gpu/compatibility.c", "version < FIRST_GENERIC_VERSION ?", "version > RSDK_GENERIC_VERSION_UNKNOWN - 1 ?", ("test_gpu_compatibility",)),
     Mutation("csrc/gpu/compatibility.c", "if ((row->patches & patches) != 0 && is_among(", "if ((row->patches | patches) != 0 && is_among(", ("test_gpu_compatibility",)),
-    Mutation("csrc/device_code/coverage.c", "fit = best < fit ? best : fit;", "fit = best > fit ? best : fit;", ("tests/device_code/test_coverage.py",)),
+    Mutation("csrc/device_code/coverage_verdict.c", "fit = best < fit ? best : fit;", "fit = best > fit ? best : fit;", ("tests/device_code/test_coverage.py",)),
     Mutation("csrc/device_code/fits.c", "bundle[k].fit < fit->worst ?", "bundle[k].fit > fit->worst ?", ("tests/device_code/test_coverage.py",)),
     Mutation("csrc/device_code/archive_search.c", 'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length, id, target);',
              'rsdk_arena_format(search->arena, "%.*s\\n%s", (int)length * 0, id, target);', ("tests/device_code/test_coverage.py",)),
@@ -148,7 +148,7 @@ MUTATIONS = (
     Mutation("csrc/loader/symbol_lookup.c", "!is_unique(symbol) && symbol->st_shndx", "symbol->st_shndx", _BINDINGS),
     Mutation("csrc/loader/bindings.c", "memset(pair->examples, 0, are_findings ? 0 : sizeof pair->examples);", "", _BINDINGS),
     # what a library needs on each GPU, and what a table may have
-    Mutation("csrc/device_code/coverage.c", "fit->worst < t->worst ? fit->worst : t->worst;", "fit->worst > t->worst ? fit->worst : t->worst;", (_COVERAGE,)),
+    Mutation("csrc/device_code/code_survey.c", "fit->worst < t->worst ? fit->worst : t->worst;", "fit->worst > t->worst ? fit->worst : t->worst;", (_COVERAGE,)),
     Mutation("csrc/device_code/kernel_database.c", "return file->size <= PLAIN_LIMIT ? take(r) :", "return true ? take(r) :",
              ("tests/device_code/test_kernel_tables.py",)),
     # what a check leaves behind, and how deep it goes
@@ -333,7 +333,8 @@ MODULES: dict[str, tuple[str, ...]] = {
                                                               "message_pack")), _CONTAINERS[::-1]),
     **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("fits", "code_files", "archive_search", "kernel_reference", "target_sums")),
                     (_COVERAGE, *_CONTAINERS)),
-    "csrc/device_code/coverage.c": (_COVERAGE, "tests/cli/test_check_gpu.py", "tests/failures/test_kernel_table_missing.py"),
+    **dict.fromkeys((f"csrc/device_code/{name}.c" for name in ("code_survey", "coverage", "coverage_verdict", "table_survey")),
+                    (_COVERAGE, "tests/cli/test_check_gpu.py", "tests/failures/test_kernel_table_missing.py")),
     "csrc/device_code/file_target.c": ("test_file_target", "tests/device_code/test_target_in_name.py", _COVERAGE),
     **dict.fromkeys((f"{_CODE}/{name}.py" for name in ("choice", "compressing", "copying", "elf64", "extract", "header_room", "host_file", "layout", "loading",
                                                       "new_bundles", "new_note", "owners", "rewrite", "tables", "trees", "verification", "wrappers")),
