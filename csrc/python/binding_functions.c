@@ -42,8 +42,7 @@ static int take_openings(const rsdk_text_arguments *files, foreseeing *f) {
 static PyObject *foresee_with(PyObject *module, const rsdk_keyword_arguments *keywords, foreseeing *f, int has_all) {
     rsdk_session session;
     PyObject *result = NULL;
-    bool is_started = rsdk_session_start(module, &session) == 0 &&
-                      rsdk_session_choose(&session, keywords->overrides, keywords->fallback) == 0 &&
+    bool is_started = rsdk_session_start(module, &session) == 0 && rsdk_session_choose(&session, keywords) == 0 &&
                       rsdk_keyword_arguments_take_scope(keywords, &session.environment, &f->options) == 0;
     f->options.ld_preload = session.environment.ld_preload;
     if (is_started && rsdk_session_perform(&session, foresee, f) == 0 &&
@@ -64,30 +63,25 @@ PyDoc_STRVAR(
     "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
 
 static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
-                files_keyword[] = "files", every_keyword[] = "every";
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
-    rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
+    const unsigned accepted =
+        RSDK_TAKES(OVERRIDES) | RSDK_TAKES(FALLBACK) | RSDK_TAKES(RTLD_GLOBAL) | RSDK_TAKES(FILES) | RSDK_TAKES(EVERY);
+    rsdk_keyword_arguments keywords;
     rsdk_text_arguments names = {0}, files = {0};
-    PyObject *result = NULL, *none = PyTuple_New(0);
-    int has_all = 0;
-    if (none != NULL &&
-        PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides, &keywords.fallback,
-                                    &keywords.rtld_global, &keywords.files, &has_all)) {
-        foreseeing f = {.opening_count = 0};
-        if (rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
-            rsdk_text_arguments_take_files(&files, keywords.files) == 0 && take_openings(&files, &f) == 0) {
-            f.options = (rsdk_load_options){.shortnames = names.items,
-                                            .shortname_count = names.count,
-                                            .files = files.items,
-                                            .file_count = files.count};
-            result = foresee_with(module, &keywords, &f, has_all);
-        }
-        free(f.openings);
+    foreseeing f = {.opening_count = 0};
+    PyObject *result = NULL;
+    int has_all = rsdk_keyword_arguments_take(&keywords, kwargs, accepted) == 0
+                      ? rsdk_keyword_arguments_is_true(&keywords, RSDK_KEYWORD_EVERY)
+                      : -1;
+    if (has_all >= 0 && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
+        rsdk_text_arguments_take_files(&files, keywords.values[RSDK_KEYWORD_FILES]) == 0 &&
+        take_openings(&files, &f) == 0) {
+        f.options = (rsdk_load_options){
+            .shortnames = names.items, .shortname_count = names.count, .files = files.items, .file_count = files.count};
+        result = foresee_with(module, &keywords, &f, has_all);
     }
+    free(f.openings);
     rsdk_text_arguments_clear(&names);
     rsdk_text_arguments_clear(&files);
-    Py_XDECREF(none);
     return result;
 }
 
@@ -148,7 +142,7 @@ static PyObject *build_plan(const planning *p) {
 }
 
 static PyObject *plan_with(PyObject *module, planning *p) {
-    const rsdk_keyword_arguments keywords = RSDK_KEYWORD_DEFAULTS;
+    const rsdk_keyword_arguments keywords = {.values = {NULL}};
     PyObject *result = NULL;
     bool is_started = rsdk_session_start(module, &p->session) == 0 &&
                       rsdk_keyword_arguments_take_scope(&keywords, &p->session.environment, &p->foreseen.options) == 0;
@@ -175,6 +169,9 @@ static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
     int has_bindings = 0;
     if (!PyArg_ParseTuple(args, "OO!p", &shortnames, &PyTuple_Type, &paths, &has_bindings)) {
         return NULL;
+    }
+    if (shortnames != Py_None && !PyTuple_Check(shortnames)) {
+        return PyErr_Format(PyExc_TypeError, "shortnames are a tuple, or None for all, not %R", shortnames);
     }
     p.is_bound = has_bindings != 0;
     p.purpose |= shortnames == Py_None ? RSDK_PLAN_OF_INSTALLED : 0U;
