@@ -150,6 +150,9 @@ mutants: ## apply the faults of tests/mutants/table.py, or GENERATED=n faults of
 	@$(INSTALL_PACKAGES) build test
 	@$(PYTHON) tests/mutants --generated $(GENERATED) --seed $(SEED) $(WORD)
 
+generate: ## write what is generated from tables of C: the values of codes, the types of results (scripts/generated.py)
+	@$(PYTHON) scripts/generated.py
+
 promises: ## record what is public (tests/promised/recorded), for a release; the changelog must name each difference
 	@$(INSTALL_PACKAGES) build test
 	@$(MAKE) develop
@@ -175,6 +178,7 @@ lint: $(WHEELS) ## check format, warnings of both compilers, clang-tidy, ruff, m
 	build/venv/bin/ruff check .
 	build/venv/bin/ruff format --check .
 	build/venv/bin/mypy
+	build/venv/bin/python scripts/generated.py --check
 	build/venv/bin/abi3audit --strict --summary build/wheel/rocm_sdk_loader-*.whl
 	@$(MAKE) lint-workflows
 	@echo 'git grep: no trailing blanks'

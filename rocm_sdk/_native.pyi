@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from .problems import Problem
 
-# The codes of csrc/include/rocm_sdk/code.h; a test compares them.
+# scripts/generated.py writes the codes and the results, from tables of csrc/.
 Code = Literal[
     "E-SDK-001",
     "E-PKG-001",
@@ -180,6 +180,23 @@ loader_version: str
 _C_API: object  # a capsule: csrc/include/rocm_sdk/capsule.h
 _preloaded: dict[str, LoadedLibrary | CDLL]
 
+# The results:
+BindingVerdict: TypeAlias = Literal[
+    "meant",
+    "nothing",
+    "missing",
+    "lazy",
+    "unknown",
+    "vague",
+    "weak",
+    "c++-runtime",
+    "c-library",
+    "same-source",
+    "taken-over",
+    "other-function",
+    "other-object",
+]
+
 class LibraryLocation(NamedTuple):
     shortname: str | None
     path: str | None
@@ -258,44 +275,6 @@ class Target(NamedTuple):
     family: str | None
     package_owner: str
 
-BindingVerdict: TypeAlias = Literal[
-    "meant",
-    "nothing",
-    "missing",
-    "lazy",
-    "unknown",
-    "vague",
-    "weak",
-    "c++-runtime",
-    "c-library",
-    "same-source",
-    "taken-over",
-    "other-function",
-    "other-object",
-]
-
-class Binding(NamedTuple):
-    library: str
-    symbol: str
-    version: str | None
-    bound_to: str | None
-    instead: str | None
-    verdict: BindingVerdict
-
-class BindingPair(NamedTuple):
-    library: str
-    bound_to: str
-    reference_count: int
-    counts: dict[BindingVerdict, int]
-    examples: tuple[str, ...]
-    verdict: BindingVerdict
-
-class Bindings(NamedTuple):
-    pairs: tuple[BindingPair, ...]
-    reference_count: int
-    references: tuple[Binding, ...]
-    missing: tuple[str, ...]
-
 class Section(NamedTuple):
     name: str
     offset: int
@@ -305,42 +284,6 @@ class Damage(NamedTuple):
     code: Code
     message: str
     detail: str
-
-class LibraryFacts(NamedTuple):
-    soname: str | None
-    needed: tuple[str, ...]
-    rpath: str | None
-    runpath: str | None
-    newest_glibc: str | None
-    version_needs: tuple[tuple[str, str], ...]
-    executable_stack: bool
-    text_relocations: bool
-    static_tls: bool
-    build_id: str | None
-    compilers: tuple[str, ...]
-    damages: tuple[Damage, ...]
-    sections: tuple[Section, ...]
-
-class HostNeed(NamedTuple):
-    name: str
-    place: Literal["bundled", "SDK", "other version", "system", "nowhere"]
-    path: str | None
-
-class HostLack(NamedTuple):
-    name: str | None
-    version: str | None
-    library: str | None
-
-class HostFile(NamedTuple):
-    path: str
-    soname: str | None
-    fault: str | None
-    fault_code: Code | None
-    needs: tuple[HostNeed, ...]
-    lacks: tuple[HostLack, ...]
-    lack_count: int
-    first_release: int
-    last_release: int
 
 class DeviceImage(NamedTuple):
     target: str
@@ -428,6 +371,66 @@ class Coverage(NamedTuple):
     targets: tuple[CoveredTarget, ...]
     faults: tuple[CoverageFault, ...]
     file_count: int
+
+class Binding(NamedTuple):
+    library: str
+    symbol: str
+    version: str | None
+    bound_to: str | None
+    instead: str | None
+    verdict: BindingVerdict
+
+class BindingPair(NamedTuple):
+    library: str
+    bound_to: str
+    reference_count: int
+    counts: dict[BindingVerdict, int]
+    examples: tuple[str, ...]
+    verdict: BindingVerdict
+
+class Bindings(NamedTuple):
+    pairs: tuple[BindingPair, ...]
+    reference_count: int
+    references: tuple[Binding, ...]
+    missing: tuple[str, ...]
+
+class HostNeed(NamedTuple):
+    name: str
+    place: Literal["bundled", "SDK", "other version", "system", "nowhere"]
+    path: str | None
+
+class HostLack(NamedTuple):
+    name: str | None
+    version: str | None
+    library: str | None
+
+class HostFile(NamedTuple):
+    path: str
+    soname: str | None
+    fault: str | None
+    fault_code: Code | None
+    needs: tuple[HostNeed, ...]
+    lacks: tuple[HostLack, ...]
+    lack_count: int
+    first_release: int
+    last_release: int
+
+class LibraryFacts(NamedTuple):
+    soname: str | None
+    needed: tuple[str, ...]
+    rpath: str | None
+    runpath: str | None
+    newest_glibc: str | None
+    version_needs: tuple[tuple[str, str], ...]
+    executable_stack: bool
+    text_relocations: bool
+    static_tls: bool
+    build_id: str | None
+    compilers: tuple[str, ...]
+    damages: tuple[Damage, ...]
+    sections: tuple[Section, ...]
+
+# The functions:
 
 class _SdkFacts(TypedDict):
     root: str | None

@@ -9,9 +9,9 @@
  */
 #include "diagnosis/tables.h"
 
-#define ROW(letter, word, number, severity, title, cause, fixes, about, repair)                                        \
-    [RSDK_##letter##_##word##_##                                                                                       \
-        number] = {#letter "-" #word "-" #number, RSDK_SEVERITY_##severity, title, cause, fixes, about, repair},
+/* `value` is that of the code for ever: rocm_sdk/code.h and the stub of the extension are generated from these rows. */
+#define ROW(value, letter, word, number, severity, title, cause, fixes, about, repair)                                 \
+    [value] = {#letter "-" #word "-" #number, RSDK_SEVERITY_##severity, title, cause, fixes, about, repair},
 #define FIXES(...)                                                                                                     \
     { __VA_ARGS__ }
 
@@ -59,151 +59,151 @@
     {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}
 
 const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
-    ROW(E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
+    ROW(1, E, SDK, 001, ERROR, "something about the SDK is wrong", "{detail}",
         FIXES({ANY, WORDS, "do what the message says"}),
         "Raised as RocmSdkError where no other code applies.", NULL)
 
     /* ---- packages ---- */
-    ROW(E, PKG, 001, ERROR, "no ROCm SDK is installed in {site|this environment}", "there is no package rocm-sdk-core{more}",
+    ROW(2, E, PKG, 001, ERROR, "no ROCm SDK is installed in {site|this environment}", "there is no package rocm-sdk-core{more}",
         FIXES({ANY, WORDS, "correct {variable}, or install an SDK: {install_sdk}"},
               {ANY, TRIED, "{install_sdk}"}),
         "The SDK consists of wheels: rocm-sdk-core always, others as they were chosen. Without core there is nothing to test.", NULL)
-    ROW(E, PKG, 002, ERROR, "{distribution} has version {version|X}, rocm-sdk-core {core_version|Y}", "packages of one SDK must have one version, up to a .postN",
+    ROW(3, E, PKG, 002, ERROR, "{distribution} has version {version|X}, rocm-sdk-core {core_version|Y}", "packages of one SDK must have one version, up to a .postN",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "Libraries of different versions of ROCm share data structures, and crash or compute wrongly when mixed. It comes about when one package is upgraded alone.", NULL)
-    ROW(E, PKG, 003, ERROR, "the platform directory {path|of a package} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
+    ROW(4, E, PKG, 003, ERROR, "the platform directory {path|of a package} has no __init__.py", "a package that shares the directory was uninstalled, and took the file with it",
         FIXES({ANY, TRIED, "rocm-sdk test --fix"}),
         "Python takes such a directory for a namespace package, and callers that look for its file fail. Device packages of an older scheme list the file as theirs, so that uninstalling one deletes it.", "init-file")
-    ROW(E, PKG, 004, ERROR, "{distribution} is in {path|one directory}, rocm-sdk-core in {site|another}", "libraries find each other by relative paths, which hold in one site-packages only",
+    ROW(5, E, PKG, 004, ERROR, "{distribution} is in {path|one directory}, rocm-sdk-core in {site|another}", "libraries find each other by relative paths, which hold in one site-packages only",
         FIXES({ANY, WORDS, "{install}  # all packages of the SDK into one environment"},
               MORE),
         "Usual when the user's site-packages holds one package and the system's the other.", NULL)
-    ROW(W, PKG, 005, WARNING, "two SDKs are visible: {version|X} in {site|one directory}, {other_version|Y} in {path|another}", "sys.path leads to both, and the first one wins",
+    ROW(6, W, PKG, 005, WARNING, "two SDKs are visible: {version|X} in {site|one directory}, {other_version|Y} in {path|another}", "sys.path leads to both, and the first one wins",
         FIXES({ANY, WORDS, "uninstall one, or take its directory out of sys.path"}),
         "Which one wins depends on the order of sys.path, which PYTHONPATH, .pth files and the user's site-packages change.", NULL)
-    ROW(E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
+    ROW(7, E, PKG, 006, ERROR, "the files of rocm_sdk do not belong to one distribution alone", "{detail}",
         FIXES({ANY, WORDS, "{fix}"}),
         "AMD's distribution rocm and rocm-sdk-loader install files of the same names. Installing one over the other overwrites files silently, and uninstalling either removes the files of both.", NULL)
-    ROW(W, PKG, 007, WARNING, "{path} is left over from a package that is no longer installed", "no distribution owns it",
+    ROW(8, W, PKG, 007, WARNING, "{path} is left over from a package that is no longer installed", "no distribution owns it",
         FIXES({ANY, TRIED, "rm -r {$path}"}),
         "pip leaves what it did not install: files that appeared later, and directories that hold them.", NULL)
-    ROW(W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path|~/.local}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
+    ROW(9, W, PKG, 008, WARNING, "the user's site-packages shadows this environment: {path|~/.local}", "PYTHONNOUSERSITE is not set, and the directory comes before the environment's own packages or adds to them",
         FIXES({ANY, WORDS, "set PYTHONNOUSERSITE=1, or uninstall the packages there: python -m pip uninstall with the system's Python"}),
         "Packages of the user's site-packages are seen by every Python of the same version outside virtual environments.", NULL)
-    ROW(N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both: tools that compare paths as texts may see two SDKs",
+    ROW(10, N, PKG, 009, NOTE, "{path|lib64} and {other|lib} are one place under two names", "lib64 is a symbolic link to lib, and sys.path has both: tools that compare paths as texts may see two SDKs",
         NO_FIX,
         "Virtual environments on Fedora and RHEL have both names. Files are compared by identity here.", NULL)
-    ROW(W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was replaced",
+    ROW(11, W, PKG, 010, WARNING, "the packages were chosen for {family|one target family}, the GPU here needs {needed|another}", "pip keeps the wheel of the selector that it built on another machine, or the GPU was replaced",
         FIXES({ANY, HARDWARE, "{rebuild}"},
               {ANY, WORDS, "install {$selector} from where the SDK came: its index is not known"}),
         "The package rocm looks at the GPU when pip builds it; a cached wheel fits the machine where it was built.", NULL)
-    ROW(E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
+    ROW(12, E, PKG, 011, ERROR, "rocm-profiler is installed without rocm-sdk-core", "its programs need core's libraries",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "The profiler's programs load libraries out of the core package.", NULL)
-    ROW(W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that pip does not know",
+    ROW(13, W, PKG, 012, WARNING, "this program is frozen ({path|by PyInstaller or the like})", "a frozen program carries a copy of the SDK that pip does not know",
         FIXES({ANY, WORDS, "collect rocm_sdk and all platform packages, as PyInstaller's --collect-all rocm_sdk --collect-all _rocm_sdk_core does; PyInstaller does it by itself"}),
         "Checks of packages and RECORD files do not apply to a frozen program; the others do.", NULL)
-    ROW(E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
+    ROW(14, E, PKG, 013, ERROR, "the metadata {path|of a package} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{overwrite}"},
               SAME),
         "Without it neither pip nor we know what belongs to the package.", NULL)
-    ROW(E, PKG, 014, ERROR, "a package of the SDK is not installed", "{detail}",
+    ROW(15, E, PKG, 014, ERROR, "a package of the SDK is not installed", "{detail}",
         FIXES({ANY, WORDS, "{install}, or unset {variable}"},
               {ANY, TRIED, "{install}"},
               MORE),
         "Raised as PackageNotInstalledError. One message names all packages that are missing, and the line that installs them.", NULL)
-    ROW(E, PKG, 015, ERROR, "the installed SDK has another version than the program expects", "{detail}",
+    ROW(16, E, PKG, 015, ERROR, "the installed SDK has another version than the program expects", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
               {ANY, WORDS, "install the version that the message names"}),
         "The program passes check_version to initialize_process. Raised as VersionMismatchError with fail_on_version_mismatch, issued as VersionMismatchWarning without.", NULL)
-    ROW(E, PKG, 016, ERROR, "{distribution} does not fit the core package", "{detail}",
+    ROW(17, E, PKG, 016, ERROR, "{distribution} does not fit the core package", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               SAME),
         "The packages of one build say the same of themselves (`_dist_info.py`): the ending of their directories' names, and the target families that they were built for.", NULL)
-    ROW(E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
+    ROW(18, E, PKG, 017, ERROR, "{distribution} {version|of the SDK} is an empty placeholder", "it holds no file of the SDK: the public Python index has packages of these names without content",
         FIXES({ANY, TRIED, "{install_sdk}"}),
         "AMD's packages come from AMD's own index. The public index has placeholders of the same names. An installer takes one of them if it is given neither AMD's index nor the exact version.", NULL)
-    ROW(N, PKG, 018, NOTE, "the SDK in {path|this environment} was not installed by a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
+    ROW(19, N, PKG, 018, NOTE, "the SDK in {path|this environment} was not installed by a Python installer", "no distribution owns its files, so there is no RECORD to compare them with; the other checks were made",
         NO_FIX,
         "A prefix of Nix, Gentoo or Spack on PYTHONPATH, or a copied directory.", NULL)
-    ROW(W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
+    ROW(20, W, PKG, 019, WARNING, "{path} belongs to no package", "it is among the files of the SDK, and no RECORD lists it{more}",
         FIXES({ANY, WORDS, "remove it if nobody needs it: rm {$path}"}),
         "Installers replace and remove only what RECORD lists. A file that was copied there stays when the SDK is upgraded, and then does not fit.", NULL)
-    ROW(E, PKG, 020, ERROR, "{path|the wheel} cannot be installed here", "{detail}",
+    ROW(21, E, PKG, 020, ERROR, "{path|the wheel} cannot be installed here", "{detail}",
         FIXES({ANY, WORDS, "take the wheel for this Python and this system; `python -m pip debug --verbose` prints the tags that fit"}),
         "The name of a wheel says for which Python, ABI and platform it is. An installer takes no other.", NULL)
-    ROW(E, PKG, 021, ERROR, "{distribution} has no package with its code for the GPU {target}", "{detail}",
+    ROW(22, E, PKG, 021, ERROR, "{distribution} has no package with its code for the GPU {target}", "{detail}",
         FIXES({ANY, WORDS, "{install}"},
               {ANY, WORDS, "take a build of {distribution} that has an extra device-* for the GPU"}),
         "The GPU code of torch and torchvision is in packages of their own, amd-torch-device-<target>, in the version of the base package. `import torch` succeeds without them, and the first kernel fails.", NULL)
-    ROW(E, PKG, 022, ERROR, "making the SDK in {site|site-packages} smaller was interrupted", "{path|a journal} lists what is still to be replaced or removed",
+    ROW(23, E, PKG, 022, ERROR, "making the SDK in {site|site-packages} smaller was interrupted", "{path|a journal} lists what is still to be replaced or removed",
         FIXES({ANY, TRIED, "rocm-sdk-build closure --in-place"}),
         "rocm-sdk-build closure --in-place exchanges site-packages in one step where the file system can. Elsewhere it notes first what changes, and then replaces file by file; a process that is killed meanwhile leaves the note, and the files of two states. The command goes on from there.", NULL)
 
     /* ---- files ---- */
-    ROW(E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
+    ROW(24, E, FILE, 001, ERROR, "{name} of {distribution} is missing", "its package lists it: it was deleted, or another package was installed over it",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Usual after a second `pip install --target` into one directory, which replaces directories that packages share.", NULL)
-    ROW(E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "it has {found|N} bytes, {wanted|M} were installed: it was changed, or written in part",
+    ROW(25, E, FILE, 002, ERROR, "{path} has another size than RECORD of {distribution|its package} says", "it has {found|N} bytes, {wanted|M} were installed: it was changed, or written in part",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A full disk, an interrupted copy, or a tool that changed the file in place.", NULL)
-    ROW(E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution|its package} says", "its hash differs: it was changed after the installation, or the disk is damaged",
+    ROW(26, E, FILE, 003, ERROR, "{path} has another content than RECORD of {distribution|its package} says", "its hash differs: it was changed after the installation, or the disk is damaged",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Found with --deep only, which reads every file.", NULL)
-    ROW(E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode|0000, for example}",
+    ROW(27, E, FILE, 004, ERROR, "{path} cannot be read by its owner", "its mode is {mode|0000, for example}",
         FIXES({ANY, TRIED, "chmod u+r {$path}"}),
         "Judged by the mode, since the superuser may read everything.", NULL)
-    ROW(E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode|0000, for example}",
+    ROW(28, E, FILE, 005, ERROR, "{path} cannot be executed", "it is a program, and its mode is {mode|0000, for example}",
         FIXES({ANY, TRIED, "chmod +x {$path}"}),
         "Archives and file systems without modes lose the right to execute.", NULL)
-    ROW(E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
+    ROW(29, E, FILE, 006, ERROR, "{path} holds a pointer of Git LFS instead of data", "the package was built from a checkout without its large files",
         FIXES({ANY, TRIED, "{reinstall}  # if that does not help, report it to the package's builder"},
               PREFIX, SAME, FILE_ITSELF),
         "Databases of kernels and models are kept in Git LFS; a checkout without it has small text files in their place.", NULL)
-    ROW(E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
+    ROW(30, E, FILE, 007, ERROR, "{path} cannot be read", "{detail}",
         FIXES({ANY, WORDS, "give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg; then {reinstall}"},
               {ANY, WORDS, "name a file, if it is a directory; give this user read permission on it and on the directories above it, if the reason is a permission; else look at the disk: dmesg"}),
         "The operating system refuses, for the reason that is given.", NULL)
-    ROW(E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
+    ROW(31, E, FILE, 008, ERROR, "{count} files of {distribution} are missing", "{examples|the message names some}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME),
         "Many at once: a directory was deleted or replaced, or a disk was full.", NULL)
 
     /* ---- what an index says ---- */
-    ROW(E, INDEX, 001, ERROR, "{distribution} is not what {place|the index} has", "{detail}",
+    ROW(157, E, INDEX, 001, ERROR, "{distribution} is not what {place|the index} has", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               SAME),
         "Found with --index-digests, which compares RECORD with that of the wheel on the index. Files were changed and RECORD with them (rocm-sdk test --fix and rocm-sdk code do that), or another wheel of the same version was installed.", NULL)
-    ROW(E, INDEX, 002, ERROR, "the digests of the wheel of {distribution} at {place|the index} do not agree", "{detail}",
+    ROW(158, E, INDEX, 002, ERROR, "the digests of the wheel of {distribution} at {place|the index} do not agree", "{detail}",
         FIXES({ANY, WORDS, "install nothing from there until those who run the index have said which is right"}),
         "The page of the index names another SHA-256 than the wheel, its METADATA or its attestations have: a page that was not made anew, a server in between, or a wheel that was replaced.", NULL)
-    ROW(E, INDEX, 003, ERROR, "{distribution} was installed from another wheel than {place|the index} has", "{detail}",
+    ROW(159, E, INDEX, 003, ERROR, "{distribution} was installed from another wheel than {place|the index} has", "{detail}",
         FIXES({ANY, WORDS, "install {$requirement} again from that index; there is nothing to compare with if the wheel is a build of your own"}),
         "direct_url.json has the SHA-256 of the archive that was installed. The index has a wheel of this name and version with another one.", NULL)
-    ROW(W, INDEX, 004, WARNING, "{distribution} was not compared with {place|the index}", "{detail}",
+    ROW(160, W, INDEX, 004, WARNING, "{distribution} was not compared with {place|the index}", "{detail}",
         FIXES({ANY, WORDS, "name the index that it came from: rocm-sdk test --index-digests ADDRESS"}),
         "The index does not have the wheel, or not any more, or its server does not send parts of files.", NULL)
-    ROW(E, INDEX, 005, ERROR, "{place|the index} cannot be asked about {distribution}", "{detail}",
+    ROW(161, E, INDEX, 005, ERROR, "{place|the index} cannot be asked about {distribution}", "{detail}",
         FIXES({ANY, WORDS, "check the address and the network (https_proxy, no_proxy), and try again: rocm-sdk test --index-digests ADDRESS"}),
         "The server is not reached, refuses, or answers what no index answers.", NULL)
-    ROW(E, INDEX, 006, ERROR, "no package of the SDK was compared with an index", "{detail}",
+    ROW(162, E, INDEX, 006, ERROR, "no package of the SDK was compared with an index", "{detail}",
         FIXES({ANY, WORDS, "name the index that the SDK came from: rocm-sdk test --index-digests ADDRESS"}),
         "A test that compared nothing has not passed.", NULL)
-    ROW(N, INDEX, 007, NOTE, "{distribution} has attestations, whose signatures were not verified", "{detail}",
+    ROW(163, N, INDEX, 007, NOTE, "{distribution} has attestations, whose signatures were not verified", "{detail}",
         NO_FIX,
         "PEP 740: who published the wheel, as an index keeps it. The digest that they are about was compared; verifying the signatures needs the program pypi-attestations and the trust root of Sigstore.", NULL)
 
     /* ---- libraries ---- */
-    ROW(E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}",
+    ROW(32, E, LIB, 001, ERROR, "{library} cannot be loaded", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "The dynamic linker refuses the library, and none of the causes that have codes of their own applies.", NULL)
-    ROW(E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
+    ROW(33, E, LIB, 002, ERROR, "{needing} needs {name|another library}, which is in neither the SDK nor the system{also}", "the distribution has it in a package that is not installed",
         FIXES({DEBIAN, ELSEWHERE, "apt-get install {debian}"},
               {FEDORA, ELSEWHERE, "dnf install {fedora}"},
               {SUSE, ELSEWHERE, "zypper install {suse}"},
@@ -213,440 +213,440 @@ const rsdk_code_row rsdk_code_table[RSDK_CODE_COUNT] = {
               {ANY, ELSEWHERE, "install the package that holds {name}: {debian} on Debian, {fedora} on Fedora"},
               {ANY, ELSEWHERE, "install the package of the system that holds {name}"}),
         "ROCm's wheels bring most of what they need; a few libraries come from the distribution, and minimal containers lack them.", NULL)
-    ROW(E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",
+    ROW(34, E, LIB, 003, ERROR, "{name|a library} is missing: its package is not installed", "{needing|another library} needs it, and it belongs to {requirement|that package}",
         FIXES({ANY, TRIED, "{install}"},
               MORE),
         "A package of the SDK is missing.", NULL)
-    ROW(E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there",
+    ROW(35, E, LIB, 004, ERROR, "{needing} does not find {name|another}", "it is in {present|the SDK}, and the RPATH of {needing|the first} does not lead there",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Paths in libraries are relative to the library: packages that were moved apart do not find each other. If the fix does not help, the package was built that way: report it to its builder.", NULL)
-    ROW(E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than that of this system}", "this system has glibc {present|of an older release}",
+    ROW(36, E, LIB, 005, ERROR, "{library} needs glibc {wanted|newer than that of this system}", "this system has glibc {present|of an older release}",
         FIXES({CONTAINER, WORDS, "start from a newer base image, or use an SDK that was built for glibc {present}"}, {ANY, WORDS, "use a newer release of the distribution, a container of one, or an SDK that was built for glibc {present}"}),
         "A library that was built on a newer system asks for symbols that older ones do not have.", NULL)
-    ROW(E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
+    ROW(37, E, LIB, 006, ERROR, "{library} is damaged", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, {ANY, WORDS, "get {$path} again from where it came, if it is a library; else name one"}),
         "The file contradicts itself or is shorter than it says: a download or a tool such as an old patchelf broke it.", NULL)
-    ROW(E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
+    ROW(38, E, LIB, 007, ERROR, "{library} crashes when it is loaded", "its process was killed by {signal} while its constructors ran{output}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`; an update of the SDK or the driver may help"}),
         "Code of the library runs when it is loaded. Other libraries are tested all the same.", NULL)
-    ROW(E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}",
+    ROW(39, E, LIB, 008, ERROR, "{library} does not finish loading", "its constructors ran for more than {seconds|60} s{output}",
         FIXES({ANY, WORDS, "see whether /dev/kfd is there (rocm-sdk gpus); report it with the output of `rocm-sdk test --report FILE`"}),
         "It happened with rocprofiler-sdk on machines without /dev/kfd: `import torch` hung without a word. ROCM_SDK_LOAD_WATCH makes the loader name the library.", NULL)
-    ROW(E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|N}{output}",
+    ROW(40, E, LIB, 009, ERROR, "{library} ends the program that loads it", "its constructors ended the process with status {status|N}{output}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "A library must not call exit.", NULL)
-    ROW(E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
+    ROW(41, E, LIB, 021, ERROR, "{library} could not be checked", "the program that loads libraries for this test was killed by {signal} while it loaded this one and perhaps others",
         FIXES({ANY, WORDS, "rocm-sdk test --only libraries"}),
         "If it happens again, a constructor of one of the named libraries kills the process that started it. If not, something else killed it, or the kernel did because memory ran out.", NULL)
-    ROW(E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
+    ROW(42, E, LIB, 022, ERROR, "{library} is for a newer processor", "{detail}",
         FIXES({ANY, WORDS, "use a machine with such a processor, or an SDK that was built for this one"}),
         "The levels x86-64-v2, -v3 and -v4 stand for sets of instructions; a library says which it was built with. On a processor without them it would crash with SIGILL. Emulators and virtual machines may offer less than the processor has.", NULL)
-    ROW(W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
+    ROW(43, W, LIB, 010, ERROR, "{library} says that it is {soname}", "its SONAME is not the name of its file: the file was renamed",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A library that needs it by its SONAME does not find it, or finds another copy.", NULL)
-    ROW(W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory|a directory of the build machine}",
+    ROW(44, W, LIB, 011, WARNING, "{library} looks for libraries outside the SDK", "its {tag} has {directory|a directory of the build machine}",
         FIXES({ANY, WORDS, "report it to the package's builder; LD_LIBRARY_PATH and files there can change what is loaded"}),
         "A directory of the machine where it was built. If it exists here, libraries there are preferred.", NULL)
-    ROW(E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
+    ROW(45, E, LIB, 012, ERROR, "{library} is for another machine", "{detail}",
         FIXES({ANY, WORDS, "install the packages that were built for this machine, not a copy of another one's: {reinstall}"},
               {ANY, WORDS, "take files that were built for this machine"}),
         "Usual after copying an environment, or after `pip download` for another platform.", NULL)
-    ROW(W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
+    ROW(46, W, LIB, 013, WARNING, "{library} wants to write into its code", "it has text relocations (DT_TEXTREL)",
         FIXES({ANY, WORDS, "report it to the package's builder; systems with SELinux refuse it: setsebool -P selinuxuser_execmod 1"}),
         "Part of it was built without -fPIC. Pages of its code are then not shared between processes.", NULL)
-    ROW(N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
+    ROW(47, N, LIB, 014, NOTE, "{library} asks for an executable stack", "its PT_GNU_STACK says so, mostly because of a mistake in an assembler file; glibc 2.41 and later refuse it in a running program",
         FIXES({ANY, WORDS, "link with -Wl,-z,noexecstack, or: patchelf --clear-execstack {$path}  # in {staged}"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "glibc 2.41 and later refuse to make the stack executable for a library that is loaded late. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack.", "executable-stack")
-    ROW(E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
+    ROW(48, E, LIB, 015, ERROR, "{library} asks for an executable stack, which this system refuses", "glibc 2.41 and later, and SELinux, do not make the stack executable for a library that is loaded late",
         FIXES({ANY, ELSEWHERE, "rocm-sdk test --fix  # clears the flag; or start the program with {tunable}"},
               {ANY, TRIED, "rocm-sdk test --fix"}),
         "The flag is mostly there because of a mistake in an assembler file. `rocm-sdk test --fix` starts rocm-sdk-build, which puts a copy without the flag in its place, and its digest into RECORD, unless its code writes trampolines to the stack. Such a library loads on glibc 2.42 and later with GLIBC_TUNABLES=glibc.rtld.execstack=2.", "executable-stack")
-    ROW(W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
+    ROW(49, W, LIB, 016, WARNING, "{library} and {other|another} have one SONAME", "both have the SONAME {soname|of one library}: which one a process gets depends on what is loaded first",
         FIXES({ANY, WORDS, "report it to the packages' builder; or uninstall one of them, or remove {library} if no package has it"}),
         "Two copies of one library in a process have two copies of its data.", NULL)
-    ROW(E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path|there}",
+    ROW(50, E, LIB, 017, ERROR, "{library} is on a file system that is mounted noexec", "the kernel does not map code from {path|there}",
         FIXES({ANY, WORDS, "mount it with exec (mount -o remount,exec ...), or move the environment elsewhere"}),
         "Usual for /tmp and for home directories on hardened systems.", NULL)
-    ROW(E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|N} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
+    ROW(51, E, LIB, 018, ERROR, "{library} cannot be loaded: static TLS is used up", "it takes {size|N} bytes of thread-local memory from a reserve of {reserve|512}, which libraries that were loaded before have used",
         FIXES({ANY, TRIED, "export GLIBC_TUNABLES=glibc.rtld.optional_static_tls={needed}  # or load ROCm earlier in the program"},
               {ANY, WORDS, "load ROCm earlier in the program"}),
         "Libraries that were built with -ftls-model=initial-exec take this memory.", NULL)
-    ROW(N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
+    ROW(52, N, LIB, 019, NOTE, "the libraries of this SDK do not find each other by themselves", "no RPATH leads to what they need; they were tested with the SDK's directories in LD_LIBRARY_PATH",
         FIXES({ANY, WORDS, "start programs that do not call rocm_sdk.initialize_process with: rocm-sdk run COMMAND"}),
         "AMD's wheels carry RPATHs; packages that were built otherwise rely on the loader.", NULL)
-    ROW(E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
+    ROW(53, E, LIB, 020, ERROR, "{library} does not fit what it needs", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}  # and the other packages of the SDK in the same version; see what LD_LIBRARY_PATH names"},
               PREFIX, SAME, FILE_ITSELF),
         "A function that one library expects from another is not there: they are of different versions, or the other one was found elsewhere.", NULL)
-    ROW(N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}; none was loaded",
+    ROW(54, N, LIB, 021, NOTE, "the SDK in {path|this directory} is for another machine", "its libraries are: {detail|for another processor}; none was loaded",
         NO_FIX,
         "Reported for a directory that is tested with --target. Its files and packages were tested all the same.", NULL)
-    ROW(E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
+    ROW(55, E, LIB, 023, ERROR, "{needing} needs {name|another library}, which is not there", "it is in neither the system nor the ROCm in {prefix|this directory}, and no RECORD says what that ROCm had",
         FIXES({ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the ROCm in {$prefix} again the way it was installed"}),
         "An SDK that no installer of Python made (a copied directory, a prefix of Nix, a ROCm of the system) has no list of its files. A library that is missing there is looked for among its own files first: one of the same name from another ROCm would not fit.", NULL)
-    ROW(E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|HIP X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
+    ROW(56, E, LIB, 024, ERROR, "{needing|a file} was built for {wanted|HIP X}, the SDK is {version|Y} and has {present|another libamdhip64.so}", "it needs {name|a library}{more}, which neither the SDK nor the system has",
         FIXES({ANY, WORDS, "{install}  # or take a build of {$needing} for ROCm {version}"},
               {ANY, WORDS, "take a build of {$needing} for ROCm {version}"}),
         "`preload_for` was asked for a file whose libraries the SDK has in other versions: the linker would refuse the file. The number of a SONAME changes with the ABI, that of HIP with the release of ROCm. Raised as BadLibraryError.", NULL)
-    ROW(E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
+    ROW(57, E, LIB, 025, ERROR, "{library} cannot be loaded: there is no memory for it", "{detail}; the limit of the address space of this process is {limit|none}",
         FIXES({ANY, WORDS, "give the process a larger address space (ulimit -v unlimited; RLIMIT_AS), where the shell or the batch system limits it"}),
         "The file is intact: the kernel refused to map it. Libraries of GPU code take gigabytes of address space, and little memory.", NULL)
-    ROW(W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
+    ROW(58, W, LIB, 026, WARNING, "{library} is a HIP runtime beside that of the SDK", "the SDK has {other|its own}: a process that loads both has two",
         FIXES({ANY, WORDS, "take a build that uses the SDK's libraries, or use its own without the SDK"}),
         "Two HIP runtimes in a process do not know each other's memory, streams and modules. What happens depends on the order of loading.", NULL)
 
     /* ---- whose functions a library gets ---- */
-    ROW(W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
+    ROW(59, W, BIND, 001, WARNING, "{library} gets functions of another file", "{symbol|a function}{more} binds to {other|another library}, though {instead|the library itself} has it",
         FIXES({ANY, WORDS, "set ROCM_SDK_ISOLATE={$shortname} for the program: it keeps that library out of the global scope"},
               {ANY, WORDS, "load ROCm in one call of initialize_process, before other code opens {other|the other library}"}),
         "Two libraries have functions or variables of the same names, and call them by name. The dynamic linker gives both the one that comes first in the global scope, and whoever was built with the other works with the wrong data. `rocm-sdk tree --bindings` shows each.", NULL)
 
     /* ---- the API's promises ---- */
-    ROW(E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",
+    ROW(60, E, API, 001, ERROR, "the library {shortname|of a shortname} is not found", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
               {ANY, WORDS, "add it to the ROCm in {$prefix} the way that was installed"},
               SAME,
               {ANY, WORDS, "rocm-sdk test  # shows what the package of {shortname} lacks"},
               {ANY, WORDS, "name a file that is there: {$path} is not"}),
         "Programs ask for libraries by short names; this one is in the catalog and belongs to an installed package.", NULL)
-    ROW(E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
+    ROW(61, E, API, 002, ERROR, "{shortname} cannot be preloaded in a fresh process", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk tree {shortname}  # shows what it brings"}),
         "What `import torch` does with this library. A problem of a library that it needs is reported in its place.", NULL)
-    ROW(E, API, 003, ERROR, "{shortname} has no function {symbol|that its users call}", "{path|the file} is another library than its name says, or a much older one",
+    ROW(62, E, API, 003, ERROR, "{shortname} has no function {symbol|that its users call}", "{path|the file} is another library than its name says, or a much older one",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Each library has a function that names it, such as hipGetDeviceCount.", NULL)
-    ROW(E, API, 004, ERROR, "no library has the name {name|that was given}", "the name is not in the catalog",
+    ROW(63, E, API, 004, ERROR, "no library has the name {name|that was given}", "the name is not in the catalog",
         FIXES({ANY, WORDS, "did you mean {near}? rocm-sdk list prints all names"},
               {ANY, WORDS, "rocm-sdk list prints the names"}),
         "Raised as UnknownLibraryError. `rocm-sdk list` prints the names.", NULL)
-    ROW(E, API, 005, ERROR, "{shortname|hiprtc} compiles no kernel for {target|a GPU}", "{detail}",
+    ROW(64, E, API, 005, ERROR, "{shortname|hiprtc} compiles no kernel for {target|a GPU}", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "A small kernel is compiled at run time, as PyTorch, MIOpen and rocFFT do, for the machine's GPU or for gfx1030. It needs amd_comgr and the built-in headers of hiprtc; no GPU is needed.", NULL)
 
     /* ---- tools ---- */
-    ROW(E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",
+    ROW(65, E, TOOL, 001, ERROR, "the program {tool} does not start", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               PREFIX, SAME, FILE_ITSELF),
         "Each program of the packages is started with an option that makes it print its version or its help.", NULL)
-    ROW(E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
+    ROW(66, E, TOOL, 002, ERROR, "the program {tool} leads to nothing", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}"},
               {ANY, WORDS, "report it to the builder of {distribution}: its RECORD never had the program"}),
         "The command is a small script that starts the real program inside the packages: one of the two is missing, or the interpreter that the script names is, for example after a virtual environment was moved.", NULL)
-    ROW(E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds|60} s",
+    ROW(67, E, TOOL, 003, ERROR, "the program {tool} does not end", "it ran for more than {seconds|60} s",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "It was killed.", NULL)
-    ROW(N, TOOL, 004, NOTE, "{tool|a program} was not tried", "it runs out of the development tree, which is not extracted",
+    ROW(68, N, TOOL, 004, NOTE, "{tool|a program} was not tried", "it runs out of the development tree, which is not extracted",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --init"}),
         "A test changes nothing unless it is told to.", NULL)
-    ROW(E, TOOL, 005, ERROR, "{tool} is not there", "{detail}",
+    ROW(69, E, TOOL, 005, ERROR, "{tool} is not there", "{detail}",
         FIXES({ANY, WORDS, "install it, or name another"}),
         "What a command needs and the SDK does not have: a clang that is not AMD's for `rocm-sdk env --compiler`, the Python package shtab for `rocm-sdk completion`.", NULL)
 
     /* ---- the development tree ---- */
-    ROW(W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
+    ROW(70, W, DEVEL, 001, WARNING, "the extraction of the development tree is not complete", "{detail}",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "An extraction was killed. The next one removes what it left.", "finish-extraction")
-    ROW(E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "it {detail|is missing, or not what the manifest says}",
+    ROW(71, E, DEVEL, 002, ERROR, "the development tree is not as it was extracted: {path|a file differs}", "it {detail|is missing, or not what the manifest says}",
         FIXES({ANY, TRIED, "{update}, as the owner of the environment  # or: rocm-sdk test --fix"},
               {ANY, WORDS, "{install}  # or the package {leads}"},
               {ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "The tree is compared with the manifest that was written when it was extracted.", "update-links")
-    ROW(E, DEVEL, 003, ERROR, "the CMake package {path|of the tree} cannot be used", "{detail}",
+    ROW(72, E, DEVEL, 003, ERROR, "the CMake package {path|of the tree} cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "correct the package that brings {staged}"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "find_package reads these files.", NULL)
-    ROW(E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
+    ROW(73, E, DEVEL, 004, ERROR, "the compiler does not find its own files", "clang -print-resource-dir says {path|a directory}, which is not there; there is {found|another one}",
         FIXES({ANY, WORDS, "{reinstall} && rocm-sdk init  # if that does not help, report it to the package's builder"},
               {ANY, WORDS, "report it to the package's builder"}),
         "The directory is named by the major version (lib/clang/18) or by the whole version (lib/clang/18.0.0); scripts that assume one of them break with the other.", NULL)
-    ROW(E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
+    ROW(74, E, DEVEL, 005, ERROR, "a small HIP program does not compile", "{detail}",
         FIXES({DEBIAN, WORDS, "apt install g++  # the headers of the newest GCC directory are what the compiler takes"}, {FEDORA, WORDS, "dnf install gcc-c++"}, {ANY, WORDS, "install the C++ compiler of the system with its headers"}),
         "The compiler takes the C++ headers of the newest GCC that has a directory, even if that directory has no headers.", NULL)
-    ROW(N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
+    ROW(75, N, DEVEL, 006, NOTE, "clang's resource directory is named by {detail|its version}", "it is {path|lib/clang/VERSION}; scripts that assume the other spelling do not find it",
         NO_FIX,
         "lib/clang/18 and lib/clang/18.0.0 are both in use.", NULL)
-    ROW(W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since the links of {path|the tree} were made",
+    ROW(76, W, DEVEL, 007, WARNING, "the development tree does not know what was installed after it", "packages of the SDK have changed since the links of {path|the tree} were made",
         FIXES({ANY, WORDS, "rocm-sdk init  # or: rocm-sdk test --fix"}),
         "Device packages that are installed later are linked in by the next `rocm-sdk init`; so are files that an upgrade replaced.", "update-links")
-    ROW(E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
+    ROW(77, E, DEVEL, 008, ERROR, "the development tree cannot be made or changed", "there is not enough disk space, no permission, or something changed the tree at the same time: the message says which",
         FIXES({ANY, WORDS, "do what the message says, then rocm-sdk init"}),
         "Raised as DevelopmentTreeError. What was there before is still there.", NULL)
-    ROW(E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
+    ROW(78, E, DEVEL, 009, ERROR, "the archive of the development tree cannot be used", "{detail}",
         FIXES({ANY, TRIED, "{reinstall} && rocm-sdk init"},
               {ANY, WORDS, "install {$requirement} again from where it came, then: rocm-sdk init"}),
         "It is damaged, or holds what such an archive must not: the message names the member. Raised as BadArchiveError. Nothing of the archive was left behind.", NULL)
-    ROW(E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the waiting time",
+    ROW(79, E, DEVEL, 010, ERROR, "another process works on the development tree", "it did not end within the waiting time",
         FIXES({ANY, WORDS, "wait for the process that the message names, or end it"}),
         "Raised as DevelopmentTreeLockedError.", NULL)
-    ROW(E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
+    ROW(80, E, DEVEL, 011, ERROR, "the development package was installed by something that keeps no RECORD", "pip could not remove the files that an extraction would add",
         FIXES({ANY, WORDS, "python3 -m venv ~/rocm && ~/rocm/bin/pip install {source}{$requirement}  # into a virtual environment"},
               {ANY, WORDS, "install it into a virtual environment, with pip or uv"}),
         "Raised as SystemManagedError. Distribution packages are of this kind.", NULL)
-    ROW(N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
+    ROW(81, N, DEVEL, 012, NOTE, "the clang of this system cannot compile HIP with this SDK", "{path|clang++}, for {target|a target}: {detail|the first error of the compiler}",
         FIXES({ANY, WORDS, "use the SDK's own compiler, hipcc, where it has one, or a clang that is as new as the SDK, with lld of the same version; `rocm-sdk env --compiler` prints the flags that were tried"}),
         "The first clang in PATH was tried with a small program. It may be older than the SDK's headers and device libraries, or lack the C++ headers or lld, which links GPU code.", NULL)
-    ROW(N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
+    ROW(82, N, DEVEL, 013, NOTE, "the development tree is installed and not extracted", "{path|the package} still holds the archive, which the first use extracts",
         FIXES({ANY, TRIED, "rocm-sdk init"}),
         "`rocm-sdk path`, `env` and `run` extract it when they need it. Tools that look for ROCm by themselves do not: torch's cpp_extension and core's hipconfig answer with the core package's directory, in which headers and CMake packages of most libraries are missing.", NULL)
 
     /* ---- GPUs ---- */
-    ROW(E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported|the targets of the installed packages}",
+    ROW(83, E, GPU, 002, ERROR, "the GPU {target} has no packages", "no installed package has device code for it; supported: {supported|the targets of the installed packages}",
         FIXES({ANY, TRIED, "{install}"},
               {ANY, WORDS, "take another SDK: this one offers no package for it"}),
         "Programs start and fail at their first kernel.", NULL)
-    ROW(E, GPU, 003, ERROR, "HIP sees {found|X} GPUs, the kernel has {wanted|Y} for this process", "{detail}",
+    ROW(84, E, GPU, 003, ERROR, "HIP sees {found|X} GPUs, the kernel has {wanted|Y} for this process", "{detail}",
         FIXES({ANY, WORDS, "compare `rocm-sdk gpus --all` with rocminfo; report both"}),
         "hipInit and hipGetDeviceCount were called in a process of their own.", NULL)
-    ROW(E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
+    ROW(85, E, GPU, 004, ERROR, "the kernel's files about the GPUs cannot be used", "{detail}",
         FIXES({ANY, WORDS, "try again; then look into the kernel's log: dmesg | grep -e amdgpu -e kfd"}),
         "They are damaged, or change all the time while they are read: the message names the file. Raised as TopologyError.", NULL)
-    ROW(E, GPU, 005, ERROR, "no GPU target or family has this name, or it does not have the feature", "{detail}",
+    ROW(86, E, GPU, 005, ERROR, "no GPU target or family has this name, or it does not have the feature", "{detail}",
         FIXES({ANY, WORDS, "did you mean {near}?"},
               {ANY, WORDS, "{advice}"},
               {ANY, WORDS, "targets look like gfx942 or gfx942:xnack-, families like gfx94X-dcgpu"}),
         "Raised as UnknownTargetError.", NULL)
-    ROW(E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
+    ROW(87, E, GPU, 006, ERROR, "there is no GPU target to build for", "the selection is empty",
         FIXES({ANY, WORDS, "name targets: rocm-sdk targets --cmake gfx942,gfx110X-all"}),
         "Raised as EmptySelectionError. An empty list is never printed, because build systems would use their default instead.", NULL)
-    ROW(E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
+    ROW(88, E, GPU, 007, ERROR, "the kernel's topology in {path|/sys/class/kfd} has more than 1024 nodes", "{detail}",
         FIXES({ANY, WORDS, "check that the root, ROCM_SDK_ROOTFS or an argument, holds the sysfs of a running kernel"}),
         "A node is a processor or a GPU, and no machine has a tenth as many: these files are not the kernel's. The limit bounds what a directory that is not the kernel's can cost. Raised as TopologyError.", NULL)
-    ROW(E, GPU, 008, ERROR, "no GPU is chosen by {selection|the selection}", "{detail}",
+    ROW(89, E, GPU, 008, ERROR, "no GPU is chosen by {selection|the selection}", "{detail}",
         FIXES({ANY, WORDS, "choose one that is there: rocm-sdk gpus --visible lists them"}),
         "`rocm-sdk run --gpu` and `rocm-sdk env --gpu` choose among the GPUs that the variables of the environment leave, and never widen them. An empty value is not passed on: HIP takes it for no variable at all and shows every GPU, ROCR_VISIBLE_DEVICES would show none. Raised as EmptySelectionError.", NULL)
-    ROW(W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
+    ROW(90, W, GPU, 010, WARNING, "the kernel's driver amdgpu is not loaded", "{detail}",
         FIXES({ANY, HARDWARE, "sudo modprobe amdgpu; without such a module install the kernel's driver package"}),
         "An AMD GPU is on the PCI bus, but no driver serves it.", NULL)
-    ROW(N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail|none was found}; libraries load and compilers work without one",
+    ROW(91, N, GPU, 011, NOTE, "this machine has no AMD GPU", "{detail|none was found}; libraries load and compilers work without one",
         NO_FIX,
         "No AMD GPU is on the PCI bus, and the kernel's driver amdgpu is not loaded.", NULL)
-    ROW(W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
+    ROW(92, W, GPU, 012, WARNING, "the kernel's driver amdgpu is not ready", "{detail}",
         FIXES({ANY, HARDWARE, "wait; if it stays so, look into the kernel's log: dmesg | grep amdgpu"}),
         "The module is being loaded or unloaded.", NULL)
-    ROW(W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
+    ROW(93, W, GPU, 013, WARNING, "the kernel's driver has no compute part", "{detail}",
         FIXES({ANY, HARDWARE, "use a kernel that is built with CONFIG_HSA_AMD"}),
         "The kernel's driver amdgpu is there, but KFD, which ROCm talks to, is not.", NULL)
-    ROW(W, GPU, 014, WARNING, "the kernel's compute driver knows no GPU", "{detail}",
+    ROW(94, W, GPU, 014, WARNING, "the kernel's compute driver knows no GPU", "{detail}",
         FIXES({ANY, HARDWARE, "see whether the GPU is on the bus (lspci -d 1002:) and what the driver says (dmesg | grep amdgpu)"}),
         "KFD is there without a GPU: the driver did not take the GPU, or it is not supported for compute.", NULL)
-    ROW(W, GPU, 015, WARNING, "the device cgroup hides GPUs", "{detail}",
+    ROW(95, W, GPU, 015, WARNING, "the device cgroup hides GPUs", "{detail}",
         FIXES({ANY, HARDWARE, "start the container with --device=/dev/dri, or with each wanted --device=/dev/dri/renderD..."}),
         "The kernel says that the GPUs exist, and nothing else about them.", NULL)
-    ROW(W, GPU, 016, WARNING, "/dev/kfd is not there", "{detail}",
+    ROW(96, W, GPU, 016, WARNING, "/dev/kfd is not there", "{detail}",
         FIXES({ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "Every ROCm program opens it. The kernel knows a GPU, so this is mostly a container without the device.", NULL)
-    ROW(W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
+    ROW(97, W, GPU, 017, WARNING, "/dev/kfd cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "Every ROCm program opens it for reading and writing. The permission comes from its group, and in containers from the device cgroup.", NULL)
-    ROW(W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
+    ROW(98, W, GPU, 018, WARNING, "a GPU has no render node", "{detail}",
         FIXES({ANY, HARDWARE, "look into the kernel's log: dmesg | grep -e amdgpu -e drm  # the kernel gives {without} none"},
               {ANY, HARDWARE, "start the container with --device=/dev/kfd --device=/dev/dri"}),
         "ROCm opens the render node of each GPU. In a container it may be absent though the kernel knows the GPU.", NULL)
-    ROW(W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
+    ROW(99, W, GPU, 019, WARNING, "the render node of a GPU cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "ROCm opens the render node of each GPU for reading and writing.", NULL)
-    ROW(W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
+    ROW(100, W, GPU, 020, WARNING, "this is WSL2, whose GPU only a ROCm for WSL finds", "{detail}",
         FIXES({ANY, HARDWARE, "install a ROCm that supports WSL, and run its rocminfo"}),
         "The GPU is behind /dev/dxg, and only a ROCm that supports WSL can say which one it is.", NULL)
-    ROW(W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
+    ROW(101, W, GPU, 021, WARNING, "/dev/dxg cannot be opened", "{detail}",
         FIXES(OPEN_DEVICE),
         "WSL2 passes the GPU through this device.", NULL)
-    ROW(W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",
+    ROW(102, W, GPU, 022, WARNING, "libdxcore.so of WSL2 is not there", "{detail}",
         FIXES({ANY, HARDWARE, "update WSL (wsl --update) and the GPU driver of Windows; in a container mount /usr/lib/wsl"}),
         "ROCm for WSL talks to the GPU through this library.", NULL)
-    ROW(W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
+    ROW(103, W, GPU, 023, WARNING, "HSA_ENABLE_DXG_DETECTION does not ask for the GPU of WSL2", "{detail}",
         FIXES({ANY, HARDWARE, "set HSA_ENABLE_DXG_DETECTION=1 (ROCm before 7.13 needs it)"}),
         "ROCm before 7.13 looks for the GPU of WSL2 only where this variable is 1.", NULL)
-    ROW(W, GPU, 024, WARNING, "{path|a visibility variable} is cut short", "{detail}",
+    ROW(104, W, GPU, 024, WARNING, "{path|a visibility variable} is cut short", "{detail}",
         FIXES({ANY, WORDS, "write device numbers from 0, without blanks or leading zeros, or UUIDs, each once"}),
         "ROCm reads the list up to the first entry that it does not accept, and leaves out the rest without a word.", NULL)
-    ROW(W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
+    ROW(105, W, GPU, 025, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm find no GPU", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "Its value is not major.minor.stepping.", NULL)
-    ROW(W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
+    ROW(106, W, GPU, 026, WARNING, "{path|HSA_OVERRIDE_GFX_VERSION} makes ROCm leave a GPU out", "{detail}",
         FIXES({ANY, WORDS, "unset it, or give a version in decimal numbers, such as 10.3.0 for gfx1030 or 9.0.10 for gfx90a"}),
         "No target has the version that it names.", NULL)
-    ROW(W, GPU, 027, WARNING, "a GPU is on the PCI bus, and the compute driver does not have it", "{detail}",
+    ROW(107, W, GPU, 027, WARNING, "a GPU is on the PCI bus, and the compute driver does not have it", "{detail}",
         FIXES({ANY, HARDWARE, "see what the driver says of it: dmesg | grep -e amdgpu -e kfd"}),
         "KFD has other GPUs of this machine. It leaves out a GPU that it does not support, one whose firmware is missing, and older ones whose slot offers no PCIe atomics: which one it is, the kernel's log says.", NULL)
-    ROW(W, GPU, 028, WARNING, "firmware of a GPU is of a version that is known to do harm", "{detail}",
+    ROW(108, W, GPU, 028, WARNING, "firmware of a GPU is of a version that is known to do harm", "{detail}",
         FIXES({ANY, HARDWARE, "install another version of linux-firmware, make the initramfs anew and start the machine again  # {repair|another version does not do that}"}),
         "The firmware comes with the package linux-firmware or the like, and is loaded from the initramfs. The table of versions has a source for each.", NULL)
-    ROW(W, GPU, 029, WARNING, "this Linux is older than a GPU needs", "{detail}",
+    ROW(109, W, GPU, 029, WARNING, "this Linux is older than a GPU needs", "{detail}",
         FIXES({ANY, HARDWARE, "update the kernel to {needed|a newer one}, or use one into which your distribution has put the same change"}),
         "The driver is part of the kernel. Distributions put single changes into older kernels, and a driver from a package of its own (amdgpu-dkms) has a version of its own: so this is a guess from the number.", NULL)
-    ROW(N, GPU, 030, NOTE, "the processor reaches only a part of a GPU's memory", "{detail}",
+    ROW(110, N, GPU, 030, NOTE, "the processor reaches only a part of a GPU's memory", "{detail}",
         FIXES({ANY, HARDWARE, "switch on Above 4G Decoding and Resizable BAR in the firmware of the machine"}),
         "The PCI BAR of the GPU is smaller than its memory. Programs run; copies take a longer way, and GPUs cannot reach each other's whole memory.", NULL)
-    ROW(W, GPU, 031, WARNING, "the way between the processor and a GPU has no PCIe atomics", "{detail}",
+    ROW(111, W, GPU, 031, WARNING, "the way between the processor and a GPU has no PCIe atomics", "{detail}",
         FIXES({ANY, HARDWARE, "put the GPU into a slot of the processor, or switch on AtomicOps in the firmware of the machine; in a virtual machine, on the host"}),
         "KFD says so in the flags of the link. Programs that share atomic variables with the GPU, such as printf in kernels and some collectives, may hang; others run.", NULL)
-    ROW(W, GPU, 032, WARNING, "a GPU has counted errors that it could not correct", "{detail}",
+    ROW(112, W, GPU, 032, WARNING, "a GPU has counted errors that it could not correct", "{detail}",
         FIXES({ANY, HARDWARE, "look at the kernel's log (dmesg | grep -i ras) and start the machine again; if the count rises again, have the GPU replaced"}),
         "The counters (RAS) begin at 0 with the driver, or go on from what the GPU has stored. Results computed since may be wrong.", NULL)
 
     /* ---- GPU code ---- */
-    ROW(E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
+    ROW(113, E, CODE, 001, ERROR, "no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "take files that have code for it; rocm-sdk code prints the targets of these"}),
         "The libraries load. Their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage; some abort the program. `rocm-sdk code` prints the targets that they have code for.", NULL)
-    ROW(E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
+    ROW(114, E, CODE, 002, ERROR, "the kernels of {libraries} for the GPU {target} are not in their archive", "{detail}",
         FIXES({ANY, TRIED, "{reinstall}  # {distribution} is installed but incomplete"},
               {ANY, TRIED, "{install}"},
               {ANY, WORDS, "install the package of the archive in the version of the library"}),
         "The code of these libraries is in separate files (.kpack), which they name. When a kernel is launched, HIP finds that the archive is missing or has nothing of the library.", NULL)
-    ROW(N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
+    ROW(115, N, CODE, 003, NOTE, "not all of {libraries} has code for the GPU {target}", "{detail}",
         FIXES({ANY, WORDS, "try the program, which may not use these parts: `rocm-sdk code --json` names them"}),
         "Some of the bundles in the files have code for other GPUs only. Usual where a library has kernels that use what one kind of GPU has; older HIP runtimes refuse the whole library.", NULL)
 
-    ROW(E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
+    ROW(116, E, CODE, 004, ERROR, "an archive, or a file in it, is not what it claims to be", "{detail}",
         FIXES({ANY, WORDS, "get the archive again; if it is meant to be like that, unpack it and ask about the directory"}),
         "A wheel, zip file or tar archive was asked for the GPU code of its files. The command refuses sizes that its bytes cannot hold, members that overlap or are encrypted, compression other than that of wheels, and archives that are cut short.", NULL)
-    ROW(W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
+    ROW(117, W, CODE, 005, WARNING, "{path} is near the size at which linking fails", "it has {found|nearly 2^31} bytes of GPU code, and relocations reach 2147483648",
         FIXES({ANY, WORDS, "build it for fewer targets, compress its code (--offload-compress), or split it"}),
         "Code addresses data by 32 bits with a sign (R_X86_64_PC32). A library whose sections lie further apart than 2 GiB does not link: \"relocation truncated to fit\". Code for one more target may be too much.", NULL)
 
-    ROW(W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
+    ROW(118, W, CODE, 006, WARNING, "this SDK has no code for the GPU {target} in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "do without them, or take another SDK: no package of this one has the code"}),
         "The packages for the GPU are installed, or there are none, and the code of these libraries is not in them. The libraries load; their first kernel fails, with hipErrorNoBinaryForGpu or hipErrorInvalidImage. Usual for libraries that are made for data centre GPUs only, such as hipBLASLt.", NULL)
-    ROW(E, CODE, 007, ERROR, "tables of kernels for the GPU {target} are missing in {libraries}", "{detail}",
+    ROW(119, E, CODE, 007, ERROR, "tables of kernels for the GPU {target} are missing in {libraries}", "{detail}",
         FIXES({ANY, WORDS, "{reinstall}"},
               {ANY, WORDS, "copy all files of the library's directory (rocblas/library, hipblaslt/library) from the build that the index is of"}),
         "rocBLAS and hipBLASLt look each kernel up: an index (TensileLibrary_lazy_<target>.dat) names a table for each kind of matrices, and the table the kernels. A call whose table is not there fails. Usual where the files of several builds were put together, or copied one by one.", NULL)
-    ROW(N, CODE, 008, NOTE, "{libraries}: no kernels that are tuned for the GPU {target}", "{detail}", NO_FIX,
+    ROW(120, N, CODE, 008, NOTE, "{libraries}: no kernels that are tuned for the GPU {target}", "{detail}", NO_FIX,
         "The library runs. Its kernels for this GPU are those that serve any GPU, and they are slow. Usual for processors that nobody has tuned the library for.", NULL)
-    ROW(N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
+    ROW(121, N, CODE, 009, NOTE, "MIOpen does not use some of the files in {path|the user's directories}", "{detail}", NO_FIX,
         "MIOpen keeps the kernels that it compiled, and what it found to be fast, in ~/.cache/miopen and ~/.config/miopen, or where MIOPEN_CUSTOM_CACHE_DIR and MIOPEN_USER_DB_PATH say. Files of other versions and for other GPUs do no harm, and nobody removes them.", NULL)
 
     /* ---- OpenCL ---- */
-    ROW(W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",
+    ROW(122, W, OCL, 001, WARNING, "OpenCL programs will not find AMD's driver", "the ICD loader is there ({path|libOpenCL.so.1}), and the drivers that {directory|/etc/OpenCL/vendors} names are: {found|others}",
         FIXES({ANY, WORDS, "rocm-sdk env --opencl prints the variable OCL_ICD_VENDORS that leads to it"}),
         "The loader reads which drivers there are from files that distribution packages install; wheels cannot put one there.", NULL)
 
     /* ---- the environment ---- */
-    ROW(W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable|VARIABLE}={value|DIRECTORY}: {path|it} holds {library} too",
+    ROW(123, W, ENV, 001, WARNING, "{variable} leads to another ROCm", "{variable|VARIABLE}={value|DIRECTORY}: {path|it} holds {library} too",
         FIXES({ANY, WORDS, "unset {variable}, or take the directory out of it"}),
         "The dynamic linker and build tools prefer what such variables name to what is in the packages.", NULL)
-    ROW(W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value|VALUE}: it is known to crash programs with compressed device code",
+    ROW(124, W, ENV, 002, WARNING, "HIP_USE_RUNTIME_UNBUNDLER is set", "HIP_USE_RUNTIME_UNBUNDLER={value|VALUE}: it is known to crash programs with compressed device code",
         FIXES({ANY, WORDS, "unset HIP_USE_RUNTIME_UNBUNDLER"}),
         "A debugging aid of HIP that newer code objects are not made for.", NULL)
-    ROW(W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
+    ROW(125, W, ENV, 003, WARNING, "HSA_OVERRIDE_GFX_VERSION is set though it is not needed", "{detail}",
         FIXES({ANY, WORDS, "unset HSA_OVERRIDE_GFX_VERSION"}),
         "It presents a GPU as another one. If the packages support the real one, kernels for another are slower or wrong.", NULL)
-    ROW(E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target|a target}, which no package supports", "supported: {supported|the targets of the installed packages}",
+    ROW(126, E, ENV, 004, ERROR, "HSA_OVERRIDE_GFX_VERSION presents a GPU as {target|a target}, which no package supports", "supported: {supported|the targets of the installed packages}",
         FIXES({ANY, WORDS, "unset it, or install the packages of {target}"}),
         "HIP looks for kernels of the presented target.", NULL)
-    ROW(W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
+    ROW(127, W, ENV, 005, WARNING, "the visibility variables hide every GPU", "{detail}",
         FIXES({ANY, WORDS, "unset {variable}, or name a device that is there: rocm-sdk gpus"},
               {ANY, WORDS, "name a device that is there: rocm-sdk gpus"}),
         "An empty ROCR_VISIBLE_DEVICES hides all GPUs, as does a first token that is wrong.", NULL)
-    ROW(N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
+    ROW(128, N, ENV, 006, NOTE, "{variable} is set", "{variable|VARIABLE}={value|VALUE} changes {what|what the SDK does}",
         FIXES({ANY, WORDS, "unset {variable} if it is not intended"}),
         "Reported because it changes which files are found.", NULL)
-    ROW(E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for a library that fails", "{detail}",
+    ROW(129, E, ENV, 007, ERROR, "ROCM_SDK_PRELOAD_LIBRARIES asks for a library that fails", "{detail}",
         FIXES({ANY, WORDS, "correct or unset ROCM_SDK_PRELOAD_LIBRARIES"}),
         "A library that it names is unknown, not installed or cannot be loaded. Raised as EnvironmentOverrideError, which chains the error of that library with its own code.", NULL)
-    ROW(E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
+    ROW(130, E, ENV, 008, ERROR, "{variable} has a value that cannot be used", "{detail}",
         FIXES({ANY, WORDS, "unset {variable}, or set it as documented: {expected}"}),
         "Raised as EnvironmentOverrideError.", NULL)
-    ROW(W, ENV, 009, WARNING, "{variable|MIOPEN_SYSTEM_DB_PATH} leads MIOpen away from its databases", "{path|the directory} has no database for {target|any GPU}",
+    ROW(131, W, ENV, 009, WARNING, "{variable|MIOPEN_SYSTEM_DB_PATH} leads MIOpen away from its databases", "{path|the directory} has no database for {target|any GPU}",
         FIXES({ANY, WORDS, "unset {$variable}, or name a directory with the databases of this release of MIOpen"}),
         "MIOpen looks there instead of beside its library. Without a database it searches and compiles at the first use of each shape.", NULL)
 
     /* ---- a running process ---- */
-    ROW(E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
+    ROW(132, E, PROC, 001, ERROR, "the process has two copies of {library}", "{path|one file} ({source|LD_PRELOAD}) and {other|another} ({other_source|the RPATH of a library})",
         FIXES({ANY, WORDS, "start the program without {variable}; or uninstall the other copy"}),
         "Two HIP runtimes, comgr or LLVM libraries in a process have two copies of their data, and their symbols can collide.", NULL)
-    ROW(W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
+    ROW(133, W, PROC, 002, WARNING, "the process mixes the SDK with another ROCm", "{path|a library} ({source|LD_LIBRARY_PATH}) comes from outside {site|the SDK}",
         FIXES({ANY, WORDS, "start the program without {variable}, or take the other ROCm out of its search path"}),
         "A library of a system-wide ROCm fits the libraries of the same build only.", NULL)
-    ROW(E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
+    ROW(134, E, PROC, 003, ERROR, "{path} was replaced while the process runs", "its mapping says (deleted): the SDK was upgraded or removed under it",
         FIXES({ANY, WORDS, "start the program again"}),
         "What is loaded later comes from the new files, and does not fit what is loaded already.", NULL)
-    ROW(E, PROC, 004, ERROR, "process {pid} cannot be looked at", "{detail}",
+    ROW(135, E, PROC, 004, ERROR, "process {pid} cannot be looked at", "{detail}",
         FIXES({ANY, WORDS, "ask as its user ({owner}) or as root"},
               {ANY, WORDS, "ask outside this container, or start it with --cap-add={capability}  # the kernel keeps the process from root here"},
               {ANY, WORDS, "give the number of a process that runs"}),
         "The command reads /proc/PID/maps and /proc/PID/environ.", NULL)
-    ROW(N, PROC, 005, NOTE, "whose functions process {pid} calls cannot be seen", "{detail}",
+    ROW(136, N, PROC, 005, NOTE, "whose functions process {pid} calls cannot be seen", "{detail}",
         FIXES({ANY, WORDS, "ask as root; where kernel.yama.ptrace_scope is not 0, a user may read the memory of his own children only"}),
         "The command reads /proc/PID/mem for that. What is mapped was read, and is told.", NULL)
 
     /* ---- rewriting files of GPU code ---- */
-    ROW(E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",
+    ROW(137, E, CODE, 010, ERROR, "{path} cannot be rewritten", "{detail}",
         FIXES({ANY, WORDS, "use it as it is: the file was not changed"}),
         "A file is rewritten if all its code is in bundles that HIP's wrappers lead to, or that are files by themselves. A file that is not fully understood is left alone. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
+    ROW(138, E, CODE, 011, ERROR, "{path} cannot be read in full: its code is compressed with zstd", "this Python has no module for zstd: Python 3.14 has its own, others take backports.zstd",
         FIXES({ANY, WORDS, "install the module into the Python that runs rocm-sdk: python -m pip install backports.zstd"}),
         "Listing needs libzstd.so.1 alone; what is rewritten or extracted is decompressed in Python. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 012, ERROR, "{path} has no code that {gpus|the GPU} runs", "it has code for {targets|other targets}",
+    ROW(139, E, CODE, 012, ERROR, "{path} has no code that {gpus|the GPU} runs", "it has code for {targets|other targets}",
         FIXES({ANY, WORDS, "keep one of the targets that it has, or install the library with code for {gpus}"}),
         "A file without code would load, and fail at the first kernel. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 013, ERROR, "the new file for {path|another} is not what it should be", "{detail}",
+    ROW(140, E, CODE, 013, ERROR, "the new file for {path|another} is not what it should be", "{detail}",
         FIXES({ANY, WORDS, "install the original again if it may be damaged; else report it with this message"}),
         "Each new file is read back, compared with the original and loaded before it gets its name. The original is unchanged, and the new file was not kept. Raised as RewriteError.", NULL)
-    ROW(E, CODE, 014, ERROR, "{path} would grow from {before|N} to {size|M} bytes", "its code is compressed, and is to be stored plain",
+    ROW(141, E, CODE, 014, ERROR, "{path} would grow from {before|N} to {size|M} bytes", "its code is compressed, and is to be stored plain",
         FIXES({ANY, WORDS, "keep the targets of your GPUs alone, with --keep machine, or allow it with --force"}),
         "A file that would grow to more than four times its size is not written without --force. Raised as RewriteError.", NULL)
-    ROW(N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail|what was done to it}",
+    ROW(142, N, CODE, 015, NOTE, "{library} was rewritten", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "{reinstall}  # for the library as it was"},
               {ANY, WORDS, "get the original of {$path} from where it came, if its other code is needed"}),
         "`rocm-sdk code` has made it from another file, mostly to leave out code for GPUs that are not there.", NULL)
-    ROW(W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail|what was done to it}",
+    ROW(143, W, CODE, 016, WARNING, "{library} offers code of one target for another", "its note says: {detail|what was done to it}",
         FIXES({ANY, WORDS, "where results are wrong or a GPU hangs, install the library as it was: {reinstall}"},
               {ANY, WORDS, "where results are wrong or a GPU hangs, get the original of {$path} from where it came"}),
         "Retargeted code is unofficial: AMD does not test it, and it was not tried on hardware.", NULL)
-    ROW(E, CODE, 017, ERROR, "{path} cannot be written without /proc", "/proc is not mounted here: a new file is checked, and gets its name, through it",
+    ROW(144, E, CODE, 017, ERROR, "{path} cannot be written without /proc", "/proc is not mounted here: a new file is checked, and gets its name, through it",
         FIXES({ANY, TRIED, "mount -t proc proc /proc"}),
         "A chroot or a container may lack /proc. Files are listed without it. Raised as RewriteError.", NULL)
 
     /* ---- the test itself ---- */
-    ROW(E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",
+    ROW(145, E, TEST, 001, ERROR, "the check of {subject} failed itself", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "An error in the test, not in the installation. The other subjects were tested.", NULL)
-    ROW(E, TEST, 002, ERROR, "the check of {subject} tested nothing", "{detail}",
+    ROW(146, E, TEST, 002, ERROR, "the check of {subject} tested nothing", "{detail}",
         FIXES({ANY, WORDS, "report it with the output of `rocm-sdk test --report FILE`"}),
         "There is something to test, and no check was made: an empty result is not a pass.", NULL)
 
     /* ---- a prefix that is to be packaged (rocm-sdk test --sdk) ---- */
-    ROW(E, PREFIX, 001, ERROR, "{path|the prefix} has no ROCm", "{detail}",
+    ROW(147, E, PREFIX, 001, ERROR, "{path|the prefix} has no ROCm", "{detail}",
         FIXES({ANY, WORDS, "name the directory that has the include, bin or lib of ROCm: rocm-sdk test --sdk \"$DESTDIR/usr\""}),
         "Nothing could be tested, and that is no pass. Reported by `rocm-sdk test --sdk`, also for a directory that was filled after the test, or under another name.", NULL)
-    ROW(E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail}",
+    ROW(148, E, PREFIX, 002, ERROR, "the link {path|in the prefix} leads to nothing", "it says {target|another file}: {detail}",
         FIXES({ANY, WORDS, "give the package the file {target|that it names}, or remove the link: rm {$path}"}),
         "Links with absolute paths are followed below the staging directory. A file of the build root counts, too, because another package may have it.", NULL)
-    ROW(E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
+    ROW(149, E, PREFIX, 003, ERROR, "{library} has no link {soname|by its SONAME}", "programs look for its SONAME, and no file beside it has that name",
         FIXES({ANY, TRIED, "ldconfig -n {$directory}"}),
         "The name of the file has the whole version, and a link named by the SONAME leads to it. ldconfig makes such links on the user's system for directories that it knows; packages bring them.", NULL)
-    ROW(E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail}",
+    ROW(150, E, PREFIX, 004, ERROR, "{library} looks for libraries in {directory|a directory of the build}", "its {tag} has this directory: {detail}",
         FIXES({ANY, TRIED, "patchelf --set-rpath '$ORIGIN' {$path}  # or link with -Wl,-rpath,'$ORIGIN', or build with CMAKE_SKIP_INSTALL_RPATH"}),
         "A DT_RPATH or DT_RUNPATH with a directory of the build is of no use elsewhere, and whoever can make the directory there decides what is loaded.", NULL)
-    ROW(E, PREFIX, 005, ERROR, "{needing} needs {name|another library}, which is in neither the prefix nor the build root", "a process that loads it ends with: cannot open shared object file",
+    ROW(151, E, PREFIX, 005, ERROR, "{needing} needs {name|another library}, which is in neither the prefix nor the build root", "a process that loads it ends with: cannot open shared object file",
         FIXES({ANY, WORDS, "add the package that has {name} to those that the build requires, or the file to this prefix"}),
         "All libraries of the prefix are loaded with its directories in LD_LIBRARY_PATH. What they need besides comes from the system in which the package is tested.", NULL)
-    ROW(W, PREFIX, 006, WARNING, "the libraries of {path|the prefix} do not find each other by themselves", "{needing} needs {name}, and neither its search path nor the linker's configuration leads to {directory|its directory}{more}",
+    ROW(152, W, PREFIX, 006, WARNING, "the libraries of {path|the prefix} do not find each other by themselves", "{needing} needs {name}, and neither its search path nor the linker's configuration leads to {directory|its directory}{more}",
         FIXES({ANY, WORDS, "link with -Wl,-rpath,'$ORIGIN', or let a package install /etc/ld.so.conf.d/rocm.conf with the line {directory}"}),
         "Programs then need LD_LIBRARY_PATH. The files /etc/ld.so.conf and /etc/ld.so.conf.d/*.conf below the staging directory count.", NULL)
-    ROW(E, PREFIX, 007, ERROR, "{path|a file} says version {version|X}, {other|another file} says {wanted|Y}", "both say the version of {name|one thing}",
+    ROW(153, E, PREFIX, 007, ERROR, "{path|a file} says version {version|X}, {other|another file} says {wanted|Y}", "both say the version of {name|one thing}",
         FIXES({ANY, WORDS, "remove what another version has left in the build, and build both files from one source"}),
         "CMake, programs and installers read the version from different files: `.info/version`, headers, CMake packages, names of libraries. They must say the same.", NULL)
-    ROW(E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|N} has {directory|it}, which will not exist where the package is installed",
+    ROW(154, E, PREFIX, 008, ERROR, "{path|a file} names the staging directory", "line {line|N} has {directory|it}, which will not exist where the package is installed",
         FIXES({ANY, WORDS, "give the build the prefix without DESTDIR: cmake -DCMAKE_INSTALL_PREFIX={prefix} ... && DESTDIR=... cmake --install ..."}),
         "Texts that others read (CMake packages, files for pkg-config, scripts, headers) must name files by their place after the installation.", NULL)
-    ROW(E, PREFIX, 009, ERROR, "the CMake package {path|of the prefix} names {name|a file} that is not there", "{detail}",
+    ROW(155, E, PREFIX, 009, ERROR, "the CMake package {path|of the prefix} names {name|a file} that is not there", "{detail}",
         FIXES({ANY, WORDS, "give the package the file, or correct the paths that the CMake package has from its build"}),
         "find_package or the link fails for whoever builds with the package. A file of the build root counts, too, because another package may have it.", NULL)
-    ROW(E, PREFIX, 010, ERROR, "the clang in {prefix} does not take the device libraries of the prefix", "{detail}",
+    ROW(156, E, PREFIX, 010, ERROR, "the clang in {prefix} does not take the device libraries of the prefix", "{detail}",
         FIXES({ANY, WORDS, "install amdgcn/bitcode where clang looks for it: {directory|beside its resource directory}"}),
         "clang links each HIP program with ocml.bc and others. It looks for them in its resource directory, and in the ROCm that it is a part of; what it says with -### counts.", NULL)
 };

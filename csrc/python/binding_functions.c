@@ -39,27 +39,34 @@ static int take_openings(const rsdk_text_arguments *files, foreseeing *f) {
     return 0;
 }
 
-/* In a session that is started and has the caller's choices. */
-static PyObject *foresee_in(rsdk_session *session, const rsdk_keyword_arguments *keywords,
-                            const rsdk_text_arguments *names, bool has_all) {
-    rsdk_text_arguments files = {0};
+/* In a session that is started. The keywords are those of `accepted` (RSDK_TAKES). */
+static PyObject *foresee_in(rsdk_session *session, PyObject *args, PyObject *kwargs, unsigned accepted) {
+    rsdk_keyword_arguments keywords;
+    rsdk_text_arguments names = {0}, files = {0};
     foreseeing f = {.opening_count = 0};
     PyObject *result = NULL;
-    if (rsdk_keyword_arguments_take_scope(keywords, &session->environment, &f.options) == 0 &&
-        rsdk_text_arguments_take_files(&files, keywords->files) == 0 && take_openings(&files, &f) == 0) {
-        f.options.shortnames = names->items;
-        f.options.shortname_count = names->count;
+    int has_all = rsdk_keyword_arguments_take(&keywords, kwargs, accepted) == 0
+                      ? rsdk_keyword_arguments_is_true(&keywords, RSDK_KEYWORD_EVERY)
+                      : -1;
+    if (has_all >= 0 && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
+        rsdk_text_arguments_take_files(&files, keywords.values[RSDK_KEYWORD_FILES]) == 0 &&
+        take_openings(&files, &f) == 0 &&
+        ((accepted & RSDK_TAKES(OVERRIDES)) == 0 || rsdk_session_choose(session, &keywords) == 0) &&
+        rsdk_keyword_arguments_take_scope(&keywords, &session->environment, &f.options) == 0) {
+        f.options.shortnames = names.items;
+        f.options.shortname_count = names.count;
         f.options.files = files.items;
         f.options.file_count = files.count;
         f.options.ld_preload = session->environment.ld_preload;
         if (rsdk_session_perform(session, foresee, &f) == 0 &&
             rsdk_result_types_add_others(session->module, session->state) == 0) {
-            const rsdk_shown_bindings shown = {.bindings = f.bindings, .has_all = has_all};
+            const rsdk_shown_bindings shown = {.bindings = f.bindings, .has_all = has_all != 0};
             result = rsdk_result_build(session->state, RSDK_TYPE_BINDINGS, &shown);
         }
     }
     rsdk_bindings_free(f.bindings);
     free(f.openings);
+    rsdk_text_arguments_clear(&names);
     rsdk_text_arguments_clear(&files);
     return result;
 }
@@ -71,44 +78,17 @@ PyDoc_STRVAR(
     "files: ELF files, extension modules say, that are opened after what they need. every: whether `references` "
     "has those too that bind as meant. Raises what load_plan raises, and BadLibraryError for a damaged file.");
 
-static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
-            files_keyword[] = "files", every_keyword[] = "every";
-
 static PyObject *bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, every_keyword, NULL};
-    rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
-    rsdk_text_arguments names = {0};
-    PyObject *result = NULL, *none = PyTuple_New(0);
-    int has_all = 0;
-    if (none != NULL &&
-        PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides, &keywords.fallback,
-                                    &keywords.rtld_global, &keywords.files, &has_all) &&
-        rsdk_text_arguments_take_shortnames(&names, args) == 0) {
-        rsdk_session session;
-        if (rsdk_session_start(module, &session) == 0 &&
-            rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0) {
-            result = foresee_in(&session, &keywords, &names, has_all != 0);
-        }
-        rsdk_session_end(&session);
-    }
-    rsdk_text_arguments_clear(&names);
-    Py_XDECREF(none);
+    const unsigned accepted =
+        RSDK_TAKES(OVERRIDES) | RSDK_TAKES(FALLBACK) | RSDK_TAKES(RTLD_GLOBAL) | RSDK_TAKES(FILES) | RSDK_TAKES(EVERY);
+    rsdk_session session;
+    PyObject *result = rsdk_session_start(module, &session) == 0 ? foresee_in(&session, args, kwargs, accepted) : NULL;
+    rsdk_session_end(&session);
     return result;
 }
 
 PyObject *rsdk_sdk_answer_bindings(rsdk_session *session, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {files_keyword, every_keyword, NULL};
-    rsdk_keyword_arguments keywords = {.rtld_global = Py_None};
-    rsdk_text_arguments names = {0};
-    PyObject *result = NULL, *none = PyTuple_New(0);
-    int has_all = 0;
-    if (none != NULL && PyArg_ParseTupleAndKeywords(none, kwargs, "|$Op", accepted, &keywords.files, &has_all) &&
-        rsdk_text_arguments_take_shortnames(&names, args) == 0) {
-        result = foresee_in(session, &keywords, &names, has_all != 0);
-    }
-    rsdk_text_arguments_clear(&names);
-    Py_XDECREF(none);
-    return result;
+    return foresee_in(session, args, kwargs, RSDK_TAKES(FILES) | RSDK_TAKES(EVERY));
 }
 
 /* ---- a plan and its bindings ---- */
@@ -168,7 +148,7 @@ static PyObject *build_plan(const planning *p) {
 }
 
 static PyObject *plan_with(PyObject *module, planning *p) {
-    const rsdk_keyword_arguments keywords = RSDK_KEYWORD_DEFAULTS;
+    const rsdk_keyword_arguments keywords = {.values = {NULL}};
     PyObject *result = NULL;
     bool is_started = rsdk_session_start(module, &p->session) == 0 &&
                       rsdk_keyword_arguments_take_scope(&keywords, &p->session.environment, &p->foreseen.options) == 0;
@@ -195,6 +175,9 @@ static PyObject *plan_and_bindings(PyObject *module, PyObject *args) {
     int has_bindings = 0;
     if (!PyArg_ParseTuple(args, "OO!p", &shortnames, &PyTuple_Type, &paths, &has_bindings)) {
         return NULL;
+    }
+    if (shortnames != Py_None && !PyTuple_Check(shortnames)) {
+        return PyErr_Format(PyExc_TypeError, "shortnames are a tuple, or None for all, not %R", shortnames);
     }
     p.is_bound = has_bindings != 0;
     p.purpose |= shortnames == Py_None ? RSDK_PLAN_OF_INSTALLED : 0U;
@@ -234,7 +217,7 @@ PyDoc_STRVAR(process_bindings_doc,
              "bindings().");
 
 static PyObject *process_bindings(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char pid_keyword[] = "pid";
+    static char pid_keyword[] = "pid", every_keyword[] = "every";
     static char *accepted[] = {pid_keyword, every_keyword, NULL};
     rsdk_module_state *state = rsdk_state_get(module);
     rsdk_error error = RSDK_ERROR_INIT;

@@ -64,10 +64,48 @@ int rsdk_text_arguments_take_files(rsdk_text_arguments *texts, PyObject *files) 
     return result;
 }
 
+static const char *const keyword_names[RSDK_KEYWORD_COUNT] = {
+    [RSDK_KEYWORD_OVERRIDES] = "overrides",
+    [RSDK_KEYWORD_FALLBACK] = "fallback",
+    [RSDK_KEYWORD_RTLD_GLOBAL] = "rtld_global",
+    [RSDK_KEYWORD_UNVERSIONED_NAMES] = "unversioned_names",
+    [RSDK_KEYWORD_FILES] = "files",
+    [RSDK_KEYWORD_NEW_PROCESS] = "new_process",
+    [RSDK_KEYWORD_EVERY] = "every",
+};
+
+int rsdk_keyword_arguments_take(rsdk_keyword_arguments *keywords, PyObject *kwargs, unsigned accepted) {
+    PyObject *name = NULL, *value = NULL;
+    Py_ssize_t position = 0;
+    *keywords = (rsdk_keyword_arguments){.values = {NULL}};
+    while (kwargs != NULL && PyDict_Next(kwargs, &position, &name, &value)) {
+        unsigned which = 0;
+        while (which < RSDK_KEYWORD_COUNT &&
+               ((accepted >> which & 1U) == 0 || PyUnicode_CompareWithASCIIString(name, keyword_names[which]) != 0)) {
+            which++;
+        }
+        if (which == RSDK_KEYWORD_COUNT) {
+            PyErr_Format(PyExc_TypeError, "'%S' is an invalid keyword argument for this function", name);
+            return -1;
+        }
+        keywords->values[which] = value;
+    }
+    return 0;
+}
+
+int rsdk_keyword_arguments_is_true(const rsdk_keyword_arguments *keywords, rsdk_keyword keyword) {
+    return keywords->values[keyword] != NULL ? PyObject_IsTrue(keywords->values[keyword]) : 0;
+}
+
+bool rsdk_keyword_arguments_is_open(const rsdk_keyword_arguments *keywords, rsdk_keyword keyword) {
+    return keywords->values[keyword] == NULL || keywords->values[keyword] == Py_None;
+}
+
 int rsdk_keyword_arguments_take_scope(const rsdk_keyword_arguments *keywords, const rsdk_environment *environment,
                                       rsdk_load_options *options) {
-    int is_true = keywords->rtld_global != Py_None ? PyObject_IsTrue(keywords->rtld_global) : 0;
-    options->is_global = keywords->rtld_global == Py_None || is_true > 0;
+    bool is_open = rsdk_keyword_arguments_is_open(keywords, RSDK_KEYWORD_RTLD_GLOBAL);
+    int is_true = is_open ? 0 : rsdk_keyword_arguments_is_true(keywords, RSDK_KEYWORD_RTLD_GLOBAL);
+    options->is_global = is_open || is_true > 0;
     options->is_always_global = is_true > 0;
     options->isolate = environment->isolate;
     return is_true < 0 ? -1 : 0;

@@ -2,6 +2,8 @@
 #ifndef RSDK_PYTHON_LOAD_ARGUMENTS_H
 #define RSDK_PYTHON_LOAD_ARGUMENTS_H
 
+#include <stdbool.h>
+
 #include "environment.h"
 #include "rocm_sdk/loader.h"
 #include "state.h"
@@ -25,12 +27,31 @@ int rsdk_text_arguments_take_paths(rsdk_text_arguments *texts, PyObject *args);
 int rsdk_text_arguments_take_files(rsdk_text_arguments *texts, PyObject *files);
 
 /* The keywords of these functions. */
+typedef enum rsdk_keyword {
+    RSDK_KEYWORD_OVERRIDES,
+    RSDK_KEYWORD_FALLBACK,
+    RSDK_KEYWORD_RTLD_GLOBAL,
+    RSDK_KEYWORD_UNVERSIONED_NAMES,
+    RSDK_KEYWORD_FILES,
+    RSDK_KEYWORD_NEW_PROCESS,
+    RSDK_KEYWORD_EVERY,
+    RSDK_KEYWORD_COUNT
+} rsdk_keyword;
+
+#define RSDK_TAKES(keyword) (1U << RSDK_KEYWORD_##keyword)
+
 typedef struct rsdk_keyword_arguments {
-    PyObject *overrides, *fallback, *rtld_global, *unversioned_names, *files; /* borrowed */
+    PyObject *values[RSDK_KEYWORD_COUNT]; /* borrowed; NULL: not given */
 } rsdk_keyword_arguments;
 
-#define RSDK_KEYWORD_DEFAULTS                                                                                          \
-    { .rtld_global = Py_None, .unversioned_names = Py_None }
+/* Takes keywords, of which the function has those of `accepted` (RSDK_TAKES). */
+int rsdk_keyword_arguments_take(rsdk_keyword_arguments *keywords, PyObject *kwargs, unsigned accepted);
+
+/* 1 or 0, which is what a keyword that is not given means; -1 with an exception. */
+int rsdk_keyword_arguments_is_true(const rsdk_keyword_arguments *keywords, rsdk_keyword keyword);
+
+/* Whether a keyword is left to the environment: not given, or None. */
+bool rsdk_keyword_arguments_is_open(const rsdk_keyword_arguments *keywords, rsdk_keyword keyword);
 
 /* The three values of rtld_global, and what the environment says of scopes. */
 int rsdk_keyword_arguments_take_scope(const rsdk_keyword_arguments *keywords, const rsdk_environment *environment,

@@ -16,51 +16,29 @@
 
 /* ---- arguments ---- */
 
-/* Those that are not for the function are NULL in `accepted`, which follows the format's order. */
-static int take_keywords(PyObject *kwargs, const char *format, char **accepted, rsdk_keyword_arguments *keywords) {
-    *keywords = (rsdk_keyword_arguments)RSDK_KEYWORD_DEFAULTS;
-    PyObject *none = PyTuple_New(0);
-    int result = 0;
-    if (none != NULL) {
-        result =
-            accepted[2] == NULL
-                ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback)
-            : accepted[3] == NULL
-                ? PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback,
-                                              &keywords->rtld_global)
-                : PyArg_ParseTupleAndKeywords(none, kwargs, format, accepted, &keywords->overrides, &keywords->fallback,
-                                              &keywords->rtld_global, &keywords->unversioned_names);
-    }
-    Py_XDECREF(none);
-    return result ? 0 : -1;
-}
-
 /* The three values of unversioned_names; None leaves it to the variable. -1 with an exception. */
 static int take_unversioned_names(const rsdk_keyword_arguments *keywords, const char *variable,
                                   rsdk_load_options *options) {
-    int is_true = -1;
-    if (keywords->unversioned_names == Py_None) {
+    if (rsdk_keyword_arguments_is_open(keywords, RSDK_KEYWORD_UNVERSIONED_NAMES)) {
         options->unversioned_names = variable == NULL             ? RSDK_UNVERSIONED_KNOWN
                                      : strcmp(variable, "1") == 0 ? RSDK_UNVERSIONED_ALL
                                      : strcmp(variable, "0") == 0 ? RSDK_UNVERSIONED_NONE
                                                                   : RSDK_UNVERSIONED_KNOWN;
         return 0;
     }
-    is_true = PyObject_IsTrue(keywords->unversioned_names);
+    int is_true = rsdk_keyword_arguments_is_true(keywords, RSDK_KEYWORD_UNVERSIONED_NAMES);
     options->unversioned_names = is_true > 0 ? RSDK_UNVERSIONED_ALL : RSDK_UNVERSIONED_NONE;
     return is_true < 0 ? -1 : 0;
 }
 
-static char overrides_keyword[] = "overrides", fallback_keyword[] = "fallback", scope_keyword[] = "rtld_global",
-            names_keyword[] = "unversioned_names";
+enum { TAKES_PLACES = RSDK_TAKES(OVERRIDES) | RSDK_TAKES(FALLBACK) };
 
 /* ---- finding ---- */
 
 /* A session with the caller's overrides and places. */
 static int run(PyObject *module, rsdk_session *session, const rsdk_keyword_arguments *keywords,
                rsdk_operation operation, void *context) {
-    return rsdk_session_start(module, session) < 0 ||
-                   rsdk_session_choose(session, keywords->overrides, keywords->fallback) < 0
+    return rsdk_session_start(module, session) < 0 || rsdk_session_choose(session, keywords) < 0
                ? -1
                : rsdk_session_perform(session, operation, context);
 }
@@ -110,10 +88,9 @@ PyDoc_STRVAR(locate_doc,
              "Raises UnknownLibraryError, PackageNotInstalledError or LibraryNotFoundError.");
 
 static PyObject *locate_names(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, fallback_keyword, NULL};
     rsdk_keyword_arguments keywords;
     rsdk_text_arguments names = {0};
-    PyObject *result = take_keywords(kwargs, "|$OO", accepted, &keywords) == 0 &&
+    PyObject *result = rsdk_keyword_arguments_take(&keywords, kwargs, TAKES_PLACES) == 0 &&
                                rsdk_text_arguments_take_shortnames(&names, args) == 0
                            ? locations_of(module, &names, &keywords)
                            : NULL;
@@ -201,36 +178,38 @@ PyDoc_STRVAR(
     "What preload_libraries would do with these names, and preload_for with these files, "
     "without loading anything: a LoadPlan. new_process: as if this process had loaded nothing.");
 
+static PyObject *plan_with(PyObject *module, const rsdk_keyword_arguments *keywords, loading *l) {
+    rsdk_session session;
+    PyObject *result = NULL;
+    if (rsdk_session_start(module, &session) == 0 && rsdk_session_choose(&session, keywords) == 0 &&
+        rsdk_keyword_arguments_take_scope(keywords, &session.environment, &l->options) == 0 &&
+        rsdk_session_perform(&session, make_plan, l) == 0) {
+        result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l->plan);
+        if (result != NULL && rsdk_session_warn(&session) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    rsdk_plan_free(l->plan);
+    rsdk_session_end(&session);
+    return result;
+}
+
 static PyObject *load_plan(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char files_keyword[] = "files", new_keyword[] = "new_process";
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, files_keyword, new_keyword, NULL};
-    int is_new = 0;
-    rsdk_keyword_arguments keywords = RSDK_KEYWORD_DEFAULTS;
+    const unsigned accepted = TAKES_PLACES | RSDK_TAKES(RTLD_GLOBAL) | RSDK_TAKES(FILES) | RSDK_TAKES(NEW_PROCESS);
+    rsdk_keyword_arguments keywords;
     rsdk_text_arguments names = {0}, files = {0};
-    PyObject *result = NULL, *none = PyTuple_New(0);
-    bool is_taken = none != NULL &&
-                    PyArg_ParseTupleAndKeywords(none, kwargs, "|$OOOOp", accepted, &keywords.overrides,
-                                                &keywords.fallback, &keywords.rtld_global, &keywords.files, &is_new);
-    Py_XDECREF(none);
-    if (is_taken && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
-        rsdk_text_arguments_take_files(&files, keywords.files) == 0) {
-        rsdk_session session;
+    PyObject *result = NULL;
+    int is_new = rsdk_keyword_arguments_take(&keywords, kwargs, accepted) == 0
+                     ? rsdk_keyword_arguments_is_true(&keywords, RSDK_KEYWORD_NEW_PROCESS)
+                     : -1;
+    if (is_new >= 0 && rsdk_text_arguments_take_shortnames(&names, args) == 0 &&
+        rsdk_text_arguments_take_files(&files, keywords.values[RSDK_KEYWORD_FILES]) == 0) {
         loading l = {.options = {.shortnames = names.items,
                                  .shortname_count = names.count,
                                  .files = files.items,
                                  .file_count = files.count,
-                                 .is_new_process = is_new != 0}};
-        if (rsdk_session_start(module, &session) == 0 &&
-            rsdk_session_choose(&session, keywords.overrides, keywords.fallback) == 0 &&
-            rsdk_keyword_arguments_take_scope(&keywords, &session.environment, &l.options) == 0 &&
-            rsdk_session_perform(&session, make_plan, &l) == 0) {
-            result = rsdk_result_build(session.state, RSDK_TYPE_PLAN, l.plan);
-            if (result != NULL && rsdk_session_warn(&session) < 0) {
-                Py_CLEAR(result);
-            }
-        }
-        rsdk_plan_free(l.plan);
-        rsdk_session_end(&session);
+                                 .is_new_process = is_new > 0}};
+        result = plan_with(module, &keywords, &l);
     }
     rsdk_text_arguments_clear(&names);
     rsdk_text_arguments_clear(&files);
@@ -388,8 +367,7 @@ static PyObject *preload(PyObject *module, const rsdk_load_options *options, con
                          PyObject **version) {
     rsdk_session session;
     loading l = {.options = *options};
-    if (rsdk_session_start(module, &session) < 0 ||
-        rsdk_session_choose(&session, keywords->overrides, keywords->fallback) < 0 ||
+    if (rsdk_session_start(module, &session) < 0 || rsdk_session_choose(&session, keywords) < 0 ||
         rsdk_keyword_arguments_take_scope(keywords, &session.environment, &l.options) < 0 ||
         take_unversioned_names(keywords, session.environment.unversioned_names, &l.options) < 0 ||
         take_environment(&session.environment, &l.options) < 0) {
@@ -432,11 +410,11 @@ PyDoc_STRVAR(
     "ROCM_SDK_UNVERSIONED_NAMES says. Raises what locate raises, and LibraryLoadError.");
 
 static PyObject *preload_libraries(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, names_keyword, NULL};
     rsdk_keyword_arguments keywords;
     rsdk_text_arguments names = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$OOOO", accepted, &keywords) < 0) {
+    const unsigned accepted = TAKES_PLACES | RSDK_TAKES(RTLD_GLOBAL) | RSDK_TAKES(UNVERSIONED_NAMES);
+    if (rsdk_keyword_arguments_take(&keywords, kwargs, accepted) < 0) {
         return NULL;
     }
     if (rsdk_text_arguments_take_shortnames(&names, args) == 0) {
@@ -453,10 +431,12 @@ PyDoc_STRVAR(preload_and_tell_version_doc,
 
 static PyObject *preload_and_tell_version(PyObject *module, PyObject *args) {
     PyObject *shortnames = NULL, *libraries = NULL, *version = NULL;
-    rsdk_keyword_arguments keywords = {0};
+    rsdk_keyword_arguments keywords = {.values = {NULL}};
     rsdk_text_arguments names = {0};
-    if (!PyArg_ParseTuple(args, "O!OOOO", &PyTuple_Type, &shortnames, &keywords.rtld_global,
-                          &keywords.unversioned_names, &keywords.overrides, &keywords.fallback)) {
+    PyObject **values = keywords.values;
+    if (!PyArg_ParseTuple(args, "O!OOOO", &PyTuple_Type, &shortnames, &values[RSDK_KEYWORD_RTLD_GLOBAL],
+                          &values[RSDK_KEYWORD_UNVERSIONED_NAMES], &values[RSDK_KEYWORD_OVERRIDES],
+                          &values[RSDK_KEYWORD_FALLBACK])) {
         return NULL;
     }
     if (rsdk_text_arguments_take_shortnames(&names, shortnames) == 0) {
@@ -475,11 +455,10 @@ PyDoc_STRVAR(preload_for_doc, "preload_for(*paths, rtld_global=None, overrides=N
                               "has is named in a RocmSdkWarning.");
 
 static PyObject *preload_for(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *accepted[] = {overrides_keyword, fallback_keyword, scope_keyword, NULL};
     rsdk_keyword_arguments keywords;
     rsdk_text_arguments files = {0};
     PyObject *result = NULL;
-    if (take_keywords(kwargs, "|$OOO", accepted, &keywords) < 0) {
+    if (rsdk_keyword_arguments_take(&keywords, kwargs, TAKES_PLACES | RSDK_TAKES(RTLD_GLOBAL)) < 0) {
         return NULL;
     }
     if (rsdk_text_arguments_take_paths(&files, args) == 0) {

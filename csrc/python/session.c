@@ -203,8 +203,9 @@ static int take_fallback(rsdk_session *session, PyObject *places) {
     return PyUnicode_FSConverter(places, &session->fallback) ? 0 : -1;
 }
 
-int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback) {
-    if (take_fallback(session, fallback) < 0) {
+int rsdk_session_choose(rsdk_session *session, const rsdk_keyword_arguments *keywords) {
+    PyObject *overrides = keywords->values[RSDK_KEYWORD_OVERRIDES];
+    if (take_fallback(session, keywords->values[RSDK_KEYWORD_FALLBACK]) < 0) {
         return -1;
     }
     PyObject *items = overrides != NULL && overrides != Py_None ? PyMapping_Items(overrides) : PyList_New(0);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "environment.h"
+#include "load_arguments.h"
 #include "rocm_sdk/rocm_sdk.h"
 #include "state.h"
 
@@ -30,9 +31,9 @@ typedef rsdk_status (*rsdk_operation)(rsdk_sdk *sdk, void *context, rsdk_error *
  * ended in all cases. */
 int rsdk_session_start(PyObject *module, rsdk_session *session);
 
-/* Takes the caller's overrides, a mapping of shortnames to paths, and places to fall back to, a str; NULL or None:
- * none. They count before those of the environment. */
-int rsdk_session_choose(rsdk_session *session, PyObject *overrides, PyObject *fallback);
+/* Takes the caller's overrides, a mapping of shortnames to paths, and places to fall back to, a str; None: none. They
+ * count before those of the environment. */
+int rsdk_session_choose(rsdk_session *session, const rsdk_keyword_arguments *keywords);
 
 /* Opens the SDK, unless an earlier operation has opened it, and runs the operation; where a package is not installed,
  * opens it anew where it may be instead: behind the import system (an editable installation), then in places to fall

@@ -134,6 +134,25 @@ def test_names_must_be_text(argument: str) -> None:
         rocm_sdk.locate(ast.literal_eval(argument))
 
 
+KEYWORDS = {
+    "locate": {"overrides", "fallback"},
+    "locate_all": {"overrides", "fallback"},
+    "load_plan": {"overrides", "fallback", "rtld_global", "files", "new_process"},
+    "preload_libraries": {"overrides", "fallback", "rtld_global", "unversioned_names"},
+    "preload_for": {"overrides", "fallback", "rtld_global"},
+    "bindings": {"overrides", "fallback", "rtld_global", "files", "every"},
+}
+
+
+@pytest.mark.parametrize("function", KEYWORDS)
+def test_each_function_has_its_own_keywords(function: str) -> None:
+    for keyword in {*set().union(*KEYWORDS.values()), "foreign"}:
+        with pytest.raises((TypeError, AttributeError, rocm_sdk.RocmSdkError)) as found:
+            getattr(_native, function)("nothing", **{keyword: ()})
+        is_refused = "invalid keyword argument" in str(found.value)
+        assert is_refused is (keyword not in KEYWORDS[function]), keyword
+
+
 def test_errors_can_be_pickled() -> None:
     import pickle
 

@@ -30,7 +30,7 @@ def test_the_types_know_the_codes() -> None:
     """mypy takes the codes from the stub, the compiler from the header."""
     for name in ("rocm_sdk/_native.pyi", "csrc/include/rocm_sdk/code.h"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        named = re.findall(r"^    (?:RSDK_|\")([EWN])[-_]([A-Z]+)[-_](\d{3})\"?,$", text, re.MULTILINE)
+        named = re.findall(r"^    (?:RSDK_|\")([EWN])[-_]([A-Z]+)[-_](\d{3})(?:\"| = \d+),$", text, re.MULTILINE)
         assert ["-".join(each) for each in named] == list(ENTRIES)
 
 

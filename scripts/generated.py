@@ -1,0 +1,151 @@
+"""Writes what is generated from tables of C: python scripts/generated.py [--check]
+
+| generated | from |
+|---|---|
+| `rsdk_code` in csrc/include/rocm_sdk/code.h, `Code` in rocm_sdk/_native.pyi | csrc/diagnosis/code_table.c |
+| the types of results in rocm_sdk/_native.pyi | csrc/python/result_types.c, and functions that name values |
+
+With --check it writes nothing, and fails where a file differs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = "csrc/diagnosis/code_table.c"
+RESULTS = "csrc/python/result_types.c"
+HEADER, STUB = "csrc/include/rocm_sdk/code.h", "rocm_sdk/_native.pyi"
+ALIASES = {"BindingVerdict": "rsdk_binding_verdict_name"}  # types that others import, by the function of their words
+
+_ROW = re.compile(r"^    ROW\((\d+), ([EWN]), ([A-Z]+), (\d{3}), ", re.MULTILINE)
+_TYPE = re.compile(r'\{"rocm_sdk\.(\w+)", "[^"]*", (\w+)\}')
+_FIELD = re.compile(r'^    FIELD\("(\w+)", *"([^"]*)", (.*?")\),$', re.MULTILINE | re.DOTALL)
+_WORDS = re.compile(r"\{(\w+)(?: without ([^}]*))?\}")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+class Region(NamedTuple):
+    """Lines of a file between two lines, which stay, and what is to be there."""
+
+    file: str
+    first: str
+    last: str
+    content: str
+
+
+def regions() -> Iterator[Region]:
+    """All that is generated."""
+    yield Region(HEADER, "typedef enum rsdk_code {\n", "} rsdk_code;\n", _enumerators())
+    yield Region(STUB, "Code = Literal[\n", "]\n", "".join(f'    "{name}",\n' for name in _codes().values()))
+    yield Region(STUB, "# The results:\n", "# The functions:\n", "".join(_types()))
+
+
+# ---- codes ----
+
+
+@cache
+def _codes() -> dict[int, str]:
+    """The name of each value, in the order of the values."""
+    rows = _ROW.findall(_text(TABLE))
+    names = {int(value): "-".join(parts) for value, *parts in rows}
+    if len(names) != len(rows) or sorted(names) != list(range(1, len(rows) + 1)):
+        raise SystemExit(f"{TABLE}: the values of the codes are not 1 to {len(rows)}, each once")
+    return dict(sorted(names.items()))
+
+
+def _enumerators() -> str:
+    lines = ["    RSDK_NO_CODE = 0, /* in an rsdk_error: the code of its status */\n"]
+    word = ""
+    for value, name in _codes().items():
+        lines += ["\n"] * (name.split("-")[1] != word) + [f"    RSDK_{name.replace('-', '_')} = {value},\n"]
+        word = name.split("-")[1]
+    return "".join([*lines, "\n", f"    RSDK_CODE_COUNT = {len(_codes()) + 1}\n"])
+
+
+# ---- types ----
+
+
+def _types() -> Iterator[str]:
+    text = _text(RESULTS)
+    for name, function in ALIASES.items():
+        words = "".join(f'    "{word}",\n' for word in _words_of(function))
+        yield f"{name}: TypeAlias = Literal[\n{words}]\n"
+    for name, table in _TYPE.findall(text):
+        body = text.partition(f"static const field {table}[] = {{\n")[2].partition("\n};\n")[0]
+        yield f"\nclass {name}(NamedTuple):\n"
+        for field, kind, rest in _FIELD.findall(body):
+            yield f"    {field}: {_python_type(f'{name}.{field}', kind, rest)}\n"
+    yield "\n"
+
+
+def _python_type(field: str, kind: str, rest: str) -> str:
+    found = _WORDS.search(kind)
+    if found is None:
+        return kind.replace("'", '"')
+    words = {*_words_of(found[1])} - {found[2]}
+    documented = [word for word in re.findall(r"'([^']*)'", "".join(_STRING.findall(rest))) if word in words]
+    if {*documented} != words:
+        raise SystemExit(f"{RESULTS}: the documentation of {field} does not name {words - {*documented}}")
+    return _WORDS.sub(_literal(documented), kind)
+
+
+def _literal(words: list[str]) -> str:
+    return "Literal[" + ", ".join(f'"{word}"' for word in words) + "]"
+
+
+@cache
+def _words_of(function: str) -> list[str]:
+    """The words of a function that names values, in their order."""
+    for path in sorted((ROOT / "csrc").glob("*/*.c")):
+        text = path.read_text(encoding="utf-8")
+        body = text.partition(f"\nconst char *{function}(")[2].partition("\n}\n")[0]
+        if found := re.search(r"return .*?(\w+)\[", body):
+            table = re.findall(rf"const char \*const {found[1]}\[\w*\] = \{{(.*?)\}};", text, re.DOTALL)
+            return [*dict.fromkeys(_STRING.findall(body if "names[]" in body else "".join(table)))]
+    raise SystemExit(f"csrc: there is no function {function}")
+
+
+# ---- files ----
+
+
+@cache
+def _text(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")
+
+
+def generated() -> dict[str, str]:
+    """The content that each file is to have."""
+    files: dict[str, str] = {}
+    for region in regions():
+        text = files.get(region.file, _text(region.file))
+        before, first, rest = text.partition(region.first)
+        _, last, after = rest.partition(region.last)
+        if not first or not last:
+            raise SystemExit(f"{region.file}: there are no lines {region.first!r} and {region.last!r}")
+        files[region.file] = before + first + region.content + last + after
+    return files
+
+
+def main() -> int:
+    """Writes the files, or compares them."""
+    differing = {file: text for file, text in generated().items() if text != _text(file)}
+    for file, text in differing.items():
+        if "--check" in sys.argv[1:]:
+            sys.stderr.writelines(difflib.unified_diff(_text(file).splitlines(True), text.splitlines(True), file, file))
+        else:
+            (ROOT / file).write_text(text, encoding="utf-8")
+    if differing and "--check" in sys.argv[1:]:
+        sys.stderr.write(f"{', '.join(differing)}: not what the tables say: make generate\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,79 @@
+"""What is generated from tables of C is what they say."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = ROOT / "scripts/generated.py"
+HEADER, TABLE = "csrc/include/rocm_sdk/code.h", "csrc/diagnosis/code_table.c"
+
+
+def copy(tmp_path: Path) -> Path:
+    """The sources that the script reads and writes, and the script."""
+    for path in [SCRIPT, ROOT / "rocm_sdk/_native.pyi", *(ROOT / "csrc").rglob("*.[ch]")]:
+        other = tmp_path / path.relative_to(ROOT)
+        other.parent.mkdir(parents=True, exist_ok=True)
+        other.write_bytes(path.read_bytes())
+    return tmp_path
+
+
+def generate(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(root / "scripts/generated.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def change(path: Path, before: str, after: str) -> None:
+    text = path.read_text()
+    assert text.count(before) == 1
+    path.write_text(text.replace(before, after))
+
+
+def test_the_files_are_what_the_tables_say() -> None:
+    result = generate(ROOT, "--check")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_code_keeps_its_value_wherever_its_row_is() -> None:
+    header = (ROOT / HEADER).read_text()
+    values = dict(re.findall(r"RSDK_(\w+_\d{3}) = (\d+),", header))
+    assert (values["E_SDK_001"], values["E_INDEX_001"]) == ("1", "157")
+    assert f"RSDK_CODE_COUNT = {len(values) + 1}\n" in header
+
+
+def test_what_differs_is_shown_and_written(tmp_path: Path) -> None:
+    root = copy(tmp_path)
+    text = (root / TABLE).read_text()
+    change(
+        root / "csrc/python/result_types.c",
+        'FIELD("path",    "str", PATH(rsdk_coverage_fault',
+        'FIELD("path",    "int", PATH(rsdk_coverage_fault',
+    )
+    count = len(re.findall(r"^    ROW\(\d", text, re.MULTILINE))
+    change(root / TABLE, "    ROW(1, E, SDK, 001,", f"    ROW({count + 1}, E, NEW, 001, NULL)\n    ROW(1, E, SDK, 001,")
+    shown = generate(root, "--check")
+    assert shown.returncode == 1
+    assert {f"+    RSDK_E_NEW_001 = {count + 1},", '+    "E-NEW-001",', "+    path: int"} <= {
+        *shown.stderr.splitlines()
+    }
+    assert generate(root).returncode == 0
+    assert generate(root, "--check").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "why"),
+    [
+        (TABLE, "    ROW(2, E, PKG,", "    ROW(1, E, PKG,", "the values of the codes are not 1 to"),
+        ("csrc/loader/host_check.c", '= "nowhere"', '= "elsewhere"', "HostNeed.place does not name {'elsewhere'}"),
+        ("csrc/loader/host_check.c", "rsdk_need_place_name(", "rsdk_place_name(", "no function rsdk_need_place_name"),
+    ],
+)
+def test_tables_that_contradict_themselves(tmp_path: Path, file: str, before: str, after: str, why: str) -> None:
+    root = copy(tmp_path)
+    change(root / file, before, after)
+    result = generate(root)
+    assert result.returncode == 1
+    assert why in result.stderr
