@@ -33,10 +33,9 @@ static rsdk_status take_texts(const char *bytes, size_t size, rsdk_arena *arena,
     return RSDK_OK;
 }
 
-rsdk_status rsdk_elf_compilers_read(const char *path, const rsdk_elf_sections *sections, rsdk_arena *arena,
+rsdk_status rsdk_elf_compilers_read(const rsdk_file *opened, const rsdk_elf_sections *sections, rsdk_arena *arena,
                                     rsdk_strings *compilers, rsdk_error *error) {
     const rsdk_elf_section *section = rsdk_elf_section_find(sections, ".comment");
-    rsdk_file file = {0};
     *compilers = (rsdk_strings){0};
     if (section == NULL || section->type != SHT_PROGBITS || (section->flags & SHF_COMPRESSED) != 0 ||
         section->size > COMMENT_LIMIT) {
@@ -44,12 +43,9 @@ rsdk_status rsdk_elf_compilers_read(const char *path, const rsdk_elf_sections *s
     }
     char *bytes = rsdk_arena_alloc(arena, (size_t)section->size + 1, 1);
     RSDK_NEED(bytes, error);
-    RSDK_TRY(rsdk_file_open(path, &file, error));
-    rsdk_status status = RSDK_OK;
-    if (section->offset <= file.size && section->size <= file.size - section->offset) {
-        status = rsdk_file_read(&file, section->offset, bytes, (size_t)section->size, error);
-        status = status == RSDK_OK ? take_texts(bytes, (size_t)section->size, arena, compilers, error) : status;
+    if (section->offset > opened->size || section->size > opened->size - section->offset) {
+        return RSDK_OK;
     }
-    rsdk_file_close(&file);
-    return status;
+    RSDK_TRY(rsdk_file_read(opened, section->offset, bytes, (size_t)section->size, error));
+    return take_texts(bytes, (size_t)section->size, arena, compilers, error);
 }

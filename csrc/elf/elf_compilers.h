@@ -7,9 +7,9 @@
 #include "rocm_sdk/error.h"
 
 /* The texts of .comment in file order, each once; texts live in `arena`. None where the file has no such section, where
- * it lies outside the file or is longer than any, and a text that is not ended. RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND
+ * it lies outside the file or is longer than any, and a text that is not ended. RSDK_IO_ERROR
  * where the file cannot be read. */
-rsdk_status rsdk_elf_compilers_read(const char *path, const rsdk_elf_sections *sections, rsdk_arena *arena,
+rsdk_status rsdk_elf_compilers_read(const rsdk_file *opened, const rsdk_elf_sections *sections, rsdk_arena *arena,
                                     rsdk_strings *compilers, rsdk_error *error);
 
 #endif

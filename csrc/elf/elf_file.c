@@ -288,17 +288,23 @@ static rsdk_status read_opened(rsdk_elf_reading *r) {
     return status;
 }
 
-static rsdk_status read_file(const char *path, rsdk_elf_reading *r) {
-    *r->result = (rsdk_elf_file){.path = path};
-    RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
+/* The file is open, and closed by the caller. */
+static rsdk_status read_whole(rsdk_elf_reading *r) {
     r->result->size = r->file.size;
     r->result->identity = r->file.identity;
     if (r->is_to_load) {
         rsdk_file_read_blocks(&r->file, &r->ahead);
     }
     rsdk_status status = read_opened(r);
-    rsdk_file_close(&r->file);
     rsdk_arena_clear(&r->scratch);
+    return status;
+}
+
+static rsdk_status read_file(const char *path, rsdk_elf_reading *r) {
+    *r->result = (rsdk_elf_file){.path = path};
+    RSDK_TRY(rsdk_file_open(path, &r->file, r->error));
+    rsdk_status status = read_whole(r);
+    rsdk_file_close(&r->file);
     return status;
 }
 
@@ -339,6 +345,27 @@ rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena
                                              rsdk_error *error) {
     rsdk_elf_reading r = {.arena = arena, .result = file, .wants_versions = true, .error = error};
     return read_file(path, &r);
+}
+
+rsdk_status rsdk_elf_file_read_opened(const rsdk_file *opened, rsdk_arena *arena, rsdk_elf_file *file,
+                                      rsdk_error *error) {
+    rsdk_elf_reading r = {.file = *opened, .arena = arena, .result = file, .wants_versions = true, .error = error};
+    *file = (rsdk_elf_file){.path = opened->path};
+    return read_whole(&r);
+}
+
+rsdk_status rsdk_elf_file_check_opened(const rsdk_file *opened, rsdk_error *error) {
+    rsdk_arena arena = RSDK_ARENA_INIT;
+    rsdk_elf_file file = {.path = opened->path};
+    rsdk_elf_reading r = {.file = *opened,
+                          .arena = &arena,
+                          .result = &file,
+                          .checks_tables = true,
+                          .relocation_limit = SIZE_MAX,
+                          .error = error};
+    rsdk_status status = read_whole(&r);
+    rsdk_arena_clear(&arena);
+    return status;
 }
 
 rsdk_status rsdk_elf_file_read_with_symbols(const char *path, bool wants_references, rsdk_arena *arena,

@@ -38,6 +38,13 @@ rsdk_status rsdk_elf_file_is_interposable(const char *path, const char *const pr
 rsdk_status rsdk_elf_file_read_with_versions(const char *path, rsdk_arena *arena, rsdk_elf_file *file,
                                              rsdk_error *error);
 
+/* As rsdk_elf_file_read_with_versions, of a file that is open, and stays so. */
+rsdk_status rsdk_elf_file_read_opened(const rsdk_file *opened, rsdk_arena *arena, rsdk_elf_file *file,
+                                      rsdk_error *error);
+
+/* What rsdk_elf_file_read_checked refuses, with all relocations, of a file that is open, and stays so. */
+rsdk_status rsdk_elf_file_check_opened(const rsdk_file *opened, rsdk_error *error);
+
 /* The same for a library or a program that the linker has or will have, with its dynamic symbols (elf_dynsym.h) and, if
  * `wants_references`, what its relocations refer to. A static program has none. */
 rsdk_status rsdk_elf_file_read_with_symbols(const char *path, bool wants_references, rsdk_arena *arena,

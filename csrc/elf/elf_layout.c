@@ -182,14 +182,12 @@ static rsdk_status read_headers(layout *l, rsdk_error *error) {
     return read_sections(l, error);
 }
 
-rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_elf_damages *damages,
+rsdk_status rsdk_elf_layout_find_damages(const rsdk_file *opened, rsdk_arena *arena, rsdk_elf_damages *damages,
                                          rsdk_error *error) {
     static rsdk_status (*const checks[])(layout *, rsdk_error *) = {check_headers, check_loads, check_parts,
                                                                     check_notes, check_sections};
-    layout l = {.arena = arena, .damages = damages};
-    RSDK_TRY(rsdk_file_open(path, &l.file, error));
+    layout l = {.file = *opened, .arena = arena, .damages = damages};
     rsdk_status status = read_headers(&l, error);
-    rsdk_file_close(&l.file);
     for (size_t i = 0; status == RSDK_OK && i < sizeof checks / sizeof *checks; i++) {
         status = checks[i](&l, error);
     }

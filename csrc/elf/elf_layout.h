@@ -4,6 +4,7 @@
 #define RSDK_ELF_ELF_LAYOUT_H
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "rocm_sdk/error.h"
 
 /* One thing that is wrong with a file. */
@@ -16,8 +17,8 @@ typedef struct rsdk_elf_damage {
 typedef RSDK_LIST(rsdk_elf_damage) rsdk_elf_damages;
 
 /* Adds each thing that is wrong to `damages`. The file must be one for this machine (rsdk_elf_machine_check).
- * RSDK_IO_ERROR or RSDK_FILE_NOT_FOUND where it cannot be read. */
-rsdk_status rsdk_elf_layout_find_damages(const char *path, rsdk_arena *arena, rsdk_elf_damages *damages,
+ * RSDK_IO_ERROR where it cannot be read. */
+rsdk_status rsdk_elf_layout_find_damages(const rsdk_file *opened, rsdk_arena *arena, rsdk_elf_damages *damages,
                                          rsdk_error *error);
 
 #endif

@@ -32,28 +32,34 @@ static rsdk_status take_damage(inspection *i, rsdk_error *error) {
 }
 
 /* Looks for what the loader would refuse, in all relocations. */
-static rsdk_status find_bad_tables(inspection *i, rsdk_error *error) {
-    rsdk_elf_file file;
-    rsdk_arena scratch = RSDK_ARENA_INIT;
-    rsdk_status status = rsdk_elf_file_read_checked(i->path, SIZE_MAX, &scratch, &file, error);
-    rsdk_arena_clear(&scratch);
+static rsdk_status find_bad_tables(inspection *i, const rsdk_file *opened, rsdk_error *error) {
+    rsdk_status status = rsdk_elf_file_check_opened(opened, error);
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
 }
 
-/* Without the GIL. A file for another machine has one damage: its layout is not checked. */
-static rsdk_status inspect(inspection *i, rsdk_error *error) {
-    RSDK_TRY(rsdk_elf_file_read_with_versions(i->path, &i->arena, &i->facts.file, error));
+/* A file for another machine has one damage: its layout is not checked. */
+static rsdk_status inspect_opened(inspection *i, const rsdk_file *opened, rsdk_error *error) {
+    RSDK_TRY(rsdk_elf_file_read_opened(opened, &i->arena, &i->facts.file, error));
     if (rsdk_elf_machine_check(&i->facts.file, error) != RSDK_OK) {
         RSDK_TRY(take_damage(i, error));
     } else {
-        RSDK_TRY(rsdk_elf_layout_find_damages(i->path, &i->arena, &i->facts.damages, error));
-        RSDK_TRY(find_bad_tables(i, error));
+        RSDK_TRY(rsdk_elf_layout_find_damages(opened, &i->arena, &i->facts.damages, error));
+        RSDK_TRY(find_bad_tables(i, opened, error));
     }
-    rsdk_status status = rsdk_elf_sections_read(i->path, &i->arena, &i->facts.sections, error);
+    rsdk_status status = rsdk_elf_sections_read_within(opened, 0, opened->size, &i->arena, &i->facts.sections, error);
     if (status == RSDK_OK) {
-        status = rsdk_elf_compilers_read(i->path, &i->facts.sections, &i->arena, &i->facts.compilers, error);
+        status = rsdk_elf_compilers_read(opened, &i->facts.sections, &i->arena, &i->facts.compilers, error);
     }
     return status == RSDK_BAD_ELF ? take_damage(i, error) : status;
+}
+
+/* Without the GIL. */
+static rsdk_status inspect(inspection *i, rsdk_error *error) {
+    rsdk_file file = {0};
+    RSDK_TRY(rsdk_file_open(i->path, &file, error));
+    rsdk_status status = inspect_opened(i, &file, error);
+    rsdk_file_close(&file);
+    return status;
 }
 
 PyDoc_STRVAR(

@@ -80,6 +80,16 @@ static int clear(void **state) {
     return 0;
 }
 
+static rsdk_status find_damages(const char *name, rsdk_arena *arena, rsdk_elf_damages *damages) {
+    rsdk_file file = {0};
+    rsdk_status status = rsdk_file_open(name, &file, NULL);
+    if (status == RSDK_OK) {
+        status = rsdk_elf_layout_find_damages(&file, arena, damages, NULL);
+        rsdk_file_close(&file);
+    }
+    return status;
+}
+
 static rsdk_status read_path(fixture *f, const char *path) {
     rsdk_error_clear(&f->error);
     return rsdk_elf_file_read_with_versions(path, &f->arena, &f->file, &f->error);
@@ -491,7 +501,7 @@ static void program_headers_may_lie_anywhere(void **state) {
         assert_int_equal(read_path(f, path), RSDK_OK);
         assert_string_equal(f->file.soname, "libx.so.1");
         rsdk_elf_damages damages = {0};
-        assert_int_equal(rsdk_elf_layout_find_damages(path, &f->arena, &damages, &f->error), RSDK_OK);
+        assert_int_equal(find_damages(path, &f->arena, &damages), RSDK_OK);
         assert_int_equal(truncate(path, (off_t)(offset + size - 1)), 0);
         assert_int_equal(read_path(f, path), RSDK_BAD_ELF);
         assert_message(f, "unreadable program headers");

@@ -31,18 +31,34 @@ static void check_sections(const char *path, rsdk_arena *arena) {
     rsdk_elf_sections sections;
     size_t length = 0;
     rsdk_strings compilers = {0};
-    rsdk_status status = rsdk_elf_sections_read(path, arena, &sections, &error);
+    rsdk_file opened = {0};
+    if (rsdk_file_open(path, &opened, NULL) != RSDK_OK) {
+        abort();
+    }
+    rsdk_status status = rsdk_elf_sections_read_within(&opened, 0, opened.size, arena, &sections, &error);
     for (size_t i = 0; i < sections.count; i++) {
         length += length_of(sections.items[i].name);
     }
-    if (rsdk_elf_compilers_read(path, &sections, arena, &compilers, &error) != RSDK_OK || compilers.count > 64) {
+    if (rsdk_elf_compilers_read(&opened, &sections, arena, &compilers, &error) != RSDK_OK || compilers.count > 64) {
         abort();
     }
     if ((status != RSDK_OK && status != RSDK_BAD_ELF) || (status != RSDK_OK && sections.count > 0) ||
         length > 1 << 22) {
         abort();
     }
+    rsdk_file_close(&opened);
     rsdk_error_clear(&error);
+}
+
+static void check_damages(const char *path, rsdk_arena *arena) {
+    rsdk_elf_damages damages = {0};
+    rsdk_file opened = {0};
+    if (rsdk_file_open(path, &opened, NULL) != RSDK_OK ||
+        rsdk_elf_layout_find_damages(&opened, arena, &damages, NULL) != RSDK_OK) {
+        abort();
+    }
+    (void)rsdk_elf_file_check_opened(&opened, NULL);
+    rsdk_file_close(&opened);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -64,10 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
             rsdk_elf_stub_make(&file, file.soname, &file.needed, &arena, &stub, &error) != RSDK_OK) {
             abort();
         }
-        rsdk_elf_damages damages = {0};
-        if (rsdk_elf_machine_check(&file, &error) == RSDK_OK &&
-            rsdk_elf_layout_find_damages(file.path, &arena, &damages, &error) != RSDK_OK) {
-            abort();
+        if (rsdk_elf_machine_check(&file, &error) == RSDK_OK) {
+            check_damages(file.path, &arena);
         }
     } else if (status != RSDK_BAD_ELF || error.message == NULL) {
         abort();
